@@ -1,0 +1,65 @@
+// mortise_error, mortise_status and the version.
+#include "guard.hpp"
+
+#define MORTISE_SAME(name, value) \
+  static_assert(MORTISE_##name == static_cast<int>(mortise::status::value))
+MORTISE_SAME(OK, ok);
+MORTISE_SAME(NOT_ACQUIRED, not_acquired);
+MORTISE_SAME(TIMED_OUT, timed_out);
+MORTISE_SAME(CANCELLED, cancelled);
+MORTISE_SAME(LOST, lost);
+MORTISE_SAME(NOT_OWNER, not_owner);
+MORTISE_SAME(SHUT_DOWN, shut_down);
+MORTISE_SAME(INVALID_ARGUMENT, invalid_argument);
+MORTISE_SAME(UNREACHABLE, unreachable);
+MORTISE_SAME(UNKNOWN, unknown);
+MORTISE_SAME(REFUSED, refused);
+MORTISE_SAME(ALREADY_HELD, already_held);
+MORTISE_SAME(BUSY, busy);
+MORTISE_SAME(LIMIT, limit);
+MORTISE_SAME(CLOSED, closed);
+MORTISE_SAME(FORKED, forked);
+MORTISE_SAME(UNSUPPORTED, unsupported);
+MORTISE_SAME(NO_MEMORY, no_memory);
+MORTISE_SAME(INTERNAL, internal);
+#undef MORTISE_SAME
+
+static_assert(MORTISE_VERSION_NUMBER == MORTISE_VERSION_MAJOR * 1000000 +
+                                            MORTISE_VERSION_MINOR * 1000 + MORTISE_VERSION_PATCH);
+
+int32_t mortise_version(void) { return MORTISE_VERSION_NUMBER; }
+
+const char* mortise_version_text(void) { return MORTISE_VERSION_TEXT; }
+
+mortise_status mortise_check_abi(int32_t major, int32_t minor) {
+  const bool fits = major == MORTISE_ABI_MAJOR && minor >= 0 && minor <= MORTISE_VERSION_MINOR;
+  return fits ? MORTISE_OK : MORTISE_UNSUPPORTED;
+}
+
+const char* mortise_status_text(mortise_status status) {
+  return mortise::status_text(static_cast<mortise::status>(status));
+}
+
+mortise_error* mortise_error_new(void) { return new (std::nothrow) mortise_error; }
+
+void mortise_error_free(mortise_error* error) { delete error; }
+
+mortise_status mortise_error_code(const mortise_error* error) {
+  return error == nullptr ? MORTISE_OK : mortise::capi::code_of(error->told.code);
+}
+
+const char* mortise_error_message(const mortise_error* error) {
+  return error == nullptr ? "" : error->told.message.c_str();
+}
+
+const char* mortise_error_server_text(const mortise_error* error) {
+  return error == nullptr ? "" : error->told.server_text.c_str();
+}
+
+int32_t mortise_error_is_retryable(const mortise_error* error) {
+  return error != nullptr && error->told.is_retryable ? 1 : 0;
+}
+
+int32_t mortise_error_is_ambiguous(const mortise_error* error) {
+  return error != nullptr && error->told.is_ambiguous ? 1 : 0;
+}

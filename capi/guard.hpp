@@ -1,0 +1,80 @@
+// The firewall around every entry of the C ABI: no exception gets out, no thread is cancelled while
+// it is inside, and a failure's details land in the caller's error object.
+#pragma once
+
+#include <pthread.h>
+
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "base/fork.hpp"
+#include "base/status.hpp"
+#include "mortise/mortise.h"
+
+struct mortise_error {
+  mortise::outcome told;
+};
+
+namespace mortise::capi {
+
+// A cancelled thread unwinds, which a catch-all turns into the end of the process.
+class uncancellable {
+ public:
+  uncancellable() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~uncancellable() { pthread_setcancelstate(before_, nullptr); }
+  uncancellable(const uncancellable&) = delete;
+  uncancellable& operator=(const uncancellable&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+inline mortise_status code_of(status code) noexcept { return static_cast<mortise_status>(code); }
+
+// Fills the error and returns its code. Success empties it.
+inline mortise_status report(outcome how, mortise_error* error) noexcept {
+  const auto code = code_of(how.code);
+  if (error == nullptr) return code;
+  if (!how.ok() && how.message.empty()) {
+    try {
+      how.message = status_text(how.code);
+    } catch (...) {
+      how.message.clear();
+    }
+  }
+  error->told = std::move(how);
+  return code;
+}
+
+inline outcome bad_argument(const char* name, const std::string& problem) {
+  return outcome::of(status::invalid_argument, std::string(name) + ": " + problem);
+}
+inline outcome is_null(const char* name) { return bad_argument(name, "is NULL; give a value"); }
+
+// Runs the body, which returns an outcome.
+template <class Body>
+mortise_status guard(mortise_error* error, Body&& body) noexcept {
+  const uncancellable here;
+  try {
+    return report(body(), error);
+  } catch (const std::bad_alloc&) {
+    return report(outcome::of(status::no_memory), error);
+  } catch (...) {
+    return report(outcome::of(status::internal), error);
+  }
+}
+
+// Runs a body that returns a value and cannot fail in a way that is told; `otherwise` when it does.
+template <class Value, class Body>
+Value guard_value(Value otherwise, Body&& body) noexcept {
+  const uncancellable here;
+  try {
+    return body();
+  } catch (...) {
+    return otherwise;
+  }
+}
+
+}  // namespace mortise::capi

@@ -1,0 +1,120 @@
+/**
+ * Every function of mortise.h as a pointer, for users of dlopen:
+ *
+ *     void *library = dlopen("libmortise.so.1", RTLD_NOW | RTLD_LOCAL);
+ *     const mortise_api *(*get)(int32_t) =
+ *         (const mortise_api *(*)(int32_t))dlsym(library, "mortise_get_api");
+ *     const mortise_api *mortise = get(MORTISE_ABI_MAJOR);
+ *     puts(mortise->version_text());
+ *
+ * Entries are only ever appended. A library that is older than this header has fewer of them: use
+ * MORTISE_API_HAS before an entry that is newer than the oldest library you support.
+ *
+ * Generated from mortise.h by capi/generate; not to be edited.
+ */
+#ifndef MORTISE_API_H
+#define MORTISE_API_H
+
+#include <mortise/mortise.h>
+
+/** Whether a table, as large as its `size` says, has this entry. */
+#define MORTISE_API_HAS(api, entry) \
+  ((api)->size >= offsetof(struct mortise_api, entry) + sizeof((api)->entry))
+
+/** The table that `mortise_get_api` returns. */
+struct mortise_api {
+  /** How many bytes of this struct the loaded library fills. */
+  size_t size;
+
+  /* since 1.0 */
+  int32_t (*version)(void);
+  const char *(*version_text)(void);
+  mortise_status (*check_abi)(int32_t major, int32_t minor);
+  const mortise_api *(*get_api)(int32_t abi_major);
+  const char *(*status_text)(mortise_status status);
+  mortise_error *(*error_new)(void);
+  void (*error_free)(mortise_error *error);
+  mortise_status (*error_code)(const mortise_error *error);
+  const char *(*error_message)(const mortise_error *error);
+  const char *(*error_server_text)(const mortise_error *error);
+  int32_t (*error_is_retryable)(const mortise_error *error);
+  int32_t (*error_is_ambiguous)(const mortise_error *error);
+  mortise_options *(*options_new)(void);
+  void (*options_free)(mortise_options *options);
+  mortise_status (*options_set)(mortise_options *options, const char *key, size_t key_len,
+                                const char *value, size_t value_len, mortise_error *error);
+  mortise_status (*options_set_lease_ms)(mortise_options *options, int64_t lease_ms,
+                                         mortise_error *error);
+  mortise_status (*options_set_renewal)(mortise_options *options, int32_t is_on,
+                                        mortise_error *error);
+  mortise_status (*options_set_max_hold_ms)(mortise_options *options, int64_t max_hold_ms,
+                                            mortise_error *error);
+  mortise_status (*options_set_reentrant)(mortise_options *options, int32_t is_on,
+                                          mortise_error *error);
+  mortise_status (*options_set_fair_strict)(mortise_options *options, int32_t is_on,
+                                            mortise_error *error);
+  mortise_status (*options_set_label)(mortise_options *options, const char *label, size_t label_len,
+                                      mortise_error *error);
+  mortise_status (*options_set_command_timeout_ms)(mortise_options *options,
+                                                   int64_t command_timeout_ms,
+                                                   mortise_error *error);
+  mortise_client *(*client_new)(const char *url, size_t url_len, const mortise_options *options,
+                                mortise_error *error);
+  void (*client_free)(mortise_client *client);
+  mortise_status (*client_ping)(mortise_client *client, mortise_error *error);
+  mortise_lock *(*lock_new)(mortise_client *client, const char *name, size_t name_len,
+                            const mortise_options *options, mortise_error *error);
+  void (*lock_free)(mortise_lock *lock);
+  mortise_status (*lock_try)(mortise_lock *lock, mortise_error *error);
+  mortise_status (*lock_acquire)(mortise_lock *lock, int64_t timeout_ms, mortise_error *error);
+  mortise_status (*lock_unlock)(mortise_lock *lock, mortise_error *error);
+  mortise_status (*lock_extend)(mortise_lock *lock, int64_t lease_ms, mortise_error *error);
+  mortise_status (*lock_cancel)(mortise_lock *lock, mortise_error *error);
+  int32_t (*lock_is_held)(const mortise_lock *lock);
+  int64_t (*lock_valid_ms)(const mortise_lock *lock);
+  int64_t (*lock_token)(const mortise_lock *lock);
+  mortise_status (*lock_query)(mortise_lock *lock, mortise_info *info, mortise_error *error);
+  mortise_status (*lock_try_async)(mortise_lock *lock, mortise_queue *queue, int64_t tag,
+                                   mortise_error *error);
+  mortise_status (*lock_acquire_async)(mortise_lock *lock, mortise_queue *queue, int64_t tag,
+                                       int64_t timeout_ms, mortise_error *error);
+  mortise_status (*lock_unlock_async)(mortise_lock *lock, mortise_queue *queue, int64_t tag,
+                                      mortise_error *error);
+  mortise_status (*lock_extend_async)(mortise_lock *lock, mortise_queue *queue, int64_t tag,
+                                      int64_t lease_ms, mortise_error *error);
+  mortise_status (*lock_watch)(mortise_lock *lock, mortise_queue *queue, int64_t tag,
+                               mortise_error *error);
+  mortise_info *(*info_new)(void);
+  void (*info_free)(mortise_info *info);
+  int32_t (*info_is_held)(const mortise_info *info);
+  int32_t (*info_is_mine)(const mortise_info *info);
+  int64_t (*info_time_left_ms)(const mortise_info *info);
+  int64_t (*info_latest_token)(const mortise_info *info);
+  int64_t (*info_waiter_count)(const mortise_info *info);
+  int64_t (*info_entry_count)(const mortise_info *info);
+  const char *(*info_entry_owner)(const mortise_info *info, int64_t index);
+  const char *(*info_entry_host)(const mortise_info *info, int64_t index);
+  int64_t (*info_entry_pid)(const mortise_info *info, int64_t index);
+  const char *(*info_entry_label)(const mortise_info *info, int64_t index);
+  mortise_queue *(*queue_new)(mortise_client *client, int64_t capacity, mortise_error *error);
+  void (*queue_free)(mortise_queue *queue);
+  mortise_status (*queue_next)(mortise_queue *queue, int64_t timeout_ms, mortise_event *event,
+                               mortise_error *error);
+  mortise_status (*queue_next_batch)(mortise_queue *queue, int64_t timeout_ms, int64_t *records,
+                                     int64_t capacity, int64_t *count, mortise_error *error);
+  int32_t (*queue_fd)(const mortise_queue *queue);
+  void (*queue_wake)(mortise_queue *queue);
+  void (*queue_shutdown)(mortise_queue *queue);
+  mortise_event *(*event_new)(void);
+  void (*event_free)(mortise_event *event);
+  mortise_event_kind (*event_get_kind)(const mortise_event *event);
+  int64_t (*event_tag)(const mortise_event *event);
+  mortise_status (*event_status)(const mortise_event *event);
+  int64_t (*event_token)(const mortise_event *event);
+  const char *(*event_message)(const mortise_event *event);
+  const char *(*event_server_text)(const mortise_event *event);
+  int32_t (*event_is_retryable)(const mortise_event *event);
+  int32_t (*event_is_ambiguous)(const mortise_event *event);
+};
+
+#endif  // MORTISE_API_H

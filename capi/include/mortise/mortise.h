@@ -1,0 +1,531 @@
+/**
+ * Mortise: distributed locks on Redis and Valkey.
+ *
+ * The contract, in eight rules:
+ *
+ * 1. A handle is an owner. `mortise_lock_new` makes one owner of one name; two handles never share
+ *    a hold, and a hold never follows a thread. Any thread may call any function on any handle.
+ *    The exceptions are `mortise_options`, `mortise_error`, `mortise_event` and `mortise_info`:
+ *    those belong to one thread at a time.
+ * 2. A hold is a lease. It ends by unlock, or it is LOST, for ever. `mortise_lock_is_held` and
+ *    `mortise_lock_valid_ms` are computed from a suspend-aware clock and a deadline taken before
+ *    the request was sent; no thread has to run for them to be right.
+ * 3. A lease cannot stop a paused process from acting after its end. Hand the fencing token
+ *    (`mortise_lock_token`) to whatever you protect and let it refuse a token lower than the
+ *    highest it has seen.
+ * 4. Every call has a deadline: the timeout that it is given, or the client's `command_timeout`.
+ * 5. `mortise_status` is 0 when the call did what its name says, positive for an outcome that is
+ *    part of normal life, negative for an error. Treat an unknown value by its sign. Numbers are
+ *    never reused.
+ * 6. Details of a failure go into the `mortise_error` given as the last parameter. It may be NULL.
+ * 7. Strings are pointer and length, and are copied. Strings that come out are borrowed from the
+ *    object they were asked of, also end in NUL, and live until it is refilled or freed.
+ * 8. `_free(NULL)` does nothing, `_free` never fails and takes bounded time, and the order of
+ *    freeing never matters. After fork() the child's handles are inert: every call answers
+ *    MORTISE_FORKED and nothing that the child does can touch the parent's locks.
+ *
+ * Times are milliseconds in `int64_t` and end in `_ms`. A timeout or lease has to be at most
+ * MORTISE_MAX_MS. This header compiles alone as C99 and as C++.
+ */
+#ifndef MORTISE_MORTISE_H
+#define MORTISE_MORTISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MORTISE_VERSION_MAJOR 1
+#define MORTISE_VERSION_MINOR 0
+#define MORTISE_VERSION_PATCH 0
+/** The version as one number: major * 1000000 + minor * 1000 + patch. */
+#define MORTISE_VERSION_NUMBER 1000000
+/** The version as text. */
+#define MORTISE_VERSION_TEXT "1.0.0"
+/** The major version of the ABI: what `mortise_get_api` and `mortise_check_abi` take. */
+#define MORTISE_ABI_MAJOR 1
+
+#if defined(SWIG)
+#define MORTISE_API
+#elif defined(_WIN32)
+#define MORTISE_API __declspec(dllexport)
+#else
+#define MORTISE_API __attribute__((visibility("default")))
+#endif
+
+/** A timeout that never ends. The call is still ended by cancel and by free. */
+#define MORTISE_FOREVER (-1)
+/** The longest timeout, lease or max_hold: 366 days, in milliseconds. */
+#define MORTISE_MAX_MS INT64_C(31622400000)
+/** The shortest lease, in milliseconds. */
+#define MORTISE_MIN_LEASE_MS 50
+/** The longest name of a lock, in bytes. Names are any bytes, at least one. */
+#define MORTISE_MAX_NAME_LEN 1024
+/** The longest label of a handle, in bytes of UTF-8. */
+#define MORTISE_MAX_LABEL_LEN 64
+/** How many numbers one record of `mortise_queue_next_batch` has: kind, tag, status, token. */
+#define MORTISE_RECORD_FIELDS 4
+
+/** What a call came to. See capi/doc/errors.md for what to do about each. */
+enum mortise_status_code {
+  /** The call did what its name says. */
+  MORTISE_OK = 0,
+  /** Somebody else holds the lock, and the call was not to wait. */
+  MORTISE_NOT_ACQUIRED = 1,
+  /** The timeout passed first. Nothing is held. */
+  MORTISE_TIMED_OUT = 2,
+  /** The wait was ended by `mortise_lock_cancel`. Nothing is held. */
+  MORTISE_CANCELLED = 3,
+  /** The hold was lost: its lease ended, or the server says that it is no longer ours. */
+  MORTISE_LOST = 4,
+  /** This handle holds nothing: it never did, or it has already unlocked. */
+  MORTISE_NOT_OWNER = 5,
+  /** The queue was shut down and has been drained. */
+  MORTISE_SHUT_DOWN = 6,
+  /** An argument is wrong; the message names it, its value and the mend. */
+  MORTISE_INVALID_ARGUMENT = -1,
+  /** No server answered; the request was never sent. Safe to try again. */
+  MORTISE_UNREACHABLE = -2,
+  /** The request was sent and no answer came: it may or may not have been carried out. */
+  MORTISE_UNKNOWN = -3,
+  /** The server refused the request and did not carry it out; `mortise_error_server_text`. */
+  MORTISE_REFUSED = -4,
+  /** This handle holds the lock already and is not reentrant. */
+  MORTISE_ALREADY_HELD = -5,
+  /** Another call on this handle is acquiring or unlocking. */
+  MORTISE_BUSY = -6,
+  /** A bound was hit: a full queue, a full buffer, too many waiters. */
+  MORTISE_LIMIT = -7,
+  /** The handle or its client was freed while the call waited. */
+  MORTISE_CLOSED = -8,
+  /** The handle was made before fork() in the parent process. */
+  MORTISE_FORKED = -9,
+  /** This protocol, deployment or server cannot do that. */
+  MORTISE_UNSUPPORTED = -10,
+  /** Memory ran out. */
+  MORTISE_NO_MEMORY = -11,
+  /** A defect in Mortise; please report it with the message. */
+  MORTISE_INTERNAL = -12
+};
+/** A value of `enum mortise_status_code`, or one that a later version adds. */
+typedef int32_t mortise_status;
+
+/** What an event tells. */
+enum mortise_event_kind_code {
+  /** No event: the object was never filled. */
+  MORTISE_EVENT_NONE = 0,
+  /** An acquire or try ended; `mortise_event_status` says how, on OK with its fencing token. */
+  MORTISE_EVENT_ACQUIRED = 1,
+  /** An unlock ended. */
+  MORTISE_EVENT_UNLOCKED = 2,
+  /** An extend ended. */
+  MORTISE_EVENT_EXTENDED = 3,
+  /** A watched hold was lost; the token is that of the lost hold. */
+  MORTISE_EVENT_LOST = 4,
+  /** A watched hold has a third of its lease left and is not being renewed. */
+  MORTISE_EVENT_AT_RISK = 5
+};
+/** A value of `enum mortise_event_kind_code`, or one that a later version adds. */
+typedef int32_t mortise_event_kind;
+
+/** Settings, as typed values or as text. One thread at a time. */
+typedef struct mortise_options mortise_options;
+/** The details of one failure, filled by the call that it is given to. One thread at a time. */
+typedef struct mortise_error mortise_error;
+/** One connection to one deployment, shared by all handles made from it. Any thread. */
+typedef struct mortise_client mortise_client;
+/** One owner of one named mutex. Any thread. */
+typedef struct mortise_lock mortise_lock;
+/** Where asynchronous results and notices arrive. Any thread. */
+typedef struct mortise_queue mortise_queue;
+/** One event, filled by `mortise_queue_next`. One thread at a time. */
+typedef struct mortise_event mortise_event;
+/** What the server knows of a lock, filled by `mortise_lock_query`. One thread at a time. */
+typedef struct mortise_info mortise_info;
+/** Every function as a pointer, for users of dlopen; see mortise/api.h. */
+typedef struct mortise_api mortise_api;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- version ---------------------------------------------------------------------------- */
+
+/** The version of the loaded library as one number (MORTISE_VERSION_NUMBER). @since 1.0 */
+MORTISE_API int32_t mortise_version(void);
+/** The version of the loaded library as text; static. @since 1.0 */
+MORTISE_API const char *mortise_version_text(void);
+/**
+ * Whether the loaded library has the ABI that the caller was compiled for: the same major and at
+ * least this minor version. Returns MORTISE_OK or MORTISE_UNSUPPORTED.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_check_abi(int32_t major, int32_t minor);
+/**
+ * The table of all functions for this ABI major version, or NULL when the library does not have
+ * it. Static; entries are only ever appended, and `size` says how many bytes are there.
+ * @since 1.0
+ */
+MORTISE_API const mortise_api *mortise_get_api(int32_t abi_major);
+/** A short English name of a status, such as "timed out"; static, never NULL. @since 1.0 */
+MORTISE_API const char *mortise_status_text(mortise_status status);
+
+/* ---- error ------------------------------------------------------------------------------ */
+
+/** A new, empty error, or NULL when memory runs out. Free it with `mortise_error_free`. @since 1.0 */
+MORTISE_API mortise_error *mortise_error_new(void);
+/** Frees an error. @since 1.0 */
+MORTISE_API void mortise_error_free(mortise_error *error);
+/** The status of the last call that filled this object; MORTISE_OK when it is empty. @since 1.0 */
+MORTISE_API mortise_status mortise_error_code(const mortise_error *error);
+/** One line of English that says what was wrong and how to mend it; "" when empty. @since 1.0 */
+MORTISE_API const char *mortise_error_message(const mortise_error *error);
+/** The server's own words, such as "READONLY You can't write…"; "" when it had none. @since 1.0 */
+MORTISE_API const char *mortise_error_server_text(const mortise_error *error);
+/** 1 when the same call may succeed later without any change, else 0. @since 1.0 */
+MORTISE_API int32_t mortise_error_is_retryable(const mortise_error *error);
+/** 1 when the request may have been carried out although the call failed, else 0. @since 1.0 */
+MORTISE_API int32_t mortise_error_is_ambiguous(const mortise_error *error);
+
+/* ---- options ---------------------------------------------------------------------------- */
+
+/**
+ * New options with the defaults: lease 30 s, renewal on, max_hold 1 h, not reentrant, fair=batch,
+ * no label, command_timeout 3 s. NULL when memory runs out. Given to `mortise_client_new` they are
+ * the defaults of all its handles; given to `mortise_lock_new` they are complete in themselves.
+ * Values are copied when they are used; free them at any time.
+ * @since 1.0
+ */
+MORTISE_API mortise_options *mortise_options_new(void);
+/** Frees options. @since 1.0 */
+MORTISE_API void mortise_options_free(mortise_options *options);
+/**
+ * Sets one option from text, as the URL's query and config files do. Keys: `lease`, `max_hold`,
+ * `command_timeout` (durations: "30s", "1500ms", "2m", "1h", or a plain number of milliseconds;
+ * `max_hold` also "unlimited"), `renewal` and `reentrant` ("on" or "off"), `fair` ("batch" or
+ * "strict"), `label`, `client_name`, `protocol` ("queued"), `busy_poll` (microseconds).
+ *
+ * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for an unknown key or a value out of range.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_options_set(mortise_options *options, const char *key,
+                                               size_t key_len, const char *value, size_t value_len,
+                                               mortise_error *error);
+/** How long a hold lasts unless renewed: MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS. @since 1.0 */
+MORTISE_API mortise_status mortise_options_set_lease_ms(mortise_options *options, int64_t lease_ms,
+                                                        mortise_error *error);
+/** Whether holds are renewed by themselves (0 or 1). Default 1. @since 1.0 */
+MORTISE_API mortise_status mortise_options_set_renewal(mortise_options *options, int32_t is_on,
+                                                       mortise_error *error);
+/**
+ * How long a hold is renewed at most, so that a forgotten hold ends: 1 to MORTISE_MAX_MS, or
+ * MORTISE_FOREVER for no limit. Default one hour.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_options_set_max_hold_ms(mortise_options *options,
+                                                           int64_t max_hold_ms,
+                                                           mortise_error *error);
+/**
+ * Whether this handle may acquire again what it holds (0 or 1). Each further acquire is counted
+ * locally and needs its own unlock. Default 0.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_options_set_reentrant(mortise_options *options, int32_t is_on,
+                                                         mortise_error *error);
+/**
+ * 0 (batch): waiters of one client pass the lock on among themselves up to 16 times or 10 ms while
+ * others wait. 1 (strict): first come, first served among all clients. Default 0.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_options_set_fair_strict(mortise_options *options, int32_t is_on,
+                                                           mortise_error *error);
+/**
+ * A text that `mortise_lock_query` and the command line show for this handle: UTF-8 without
+ * control characters, at most MORTISE_MAX_LABEL_LEN bytes. Default empty.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_options_set_label(mortise_options *options, const char *label,
+                                                     size_t label_len, mortise_error *error);
+/**
+ * The deadline of every call that takes no timeout, and how long an open request may stay without
+ * an answer before its connection counts as broken: 10 to 60000. Client only. Default 3000.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_options_set_command_timeout_ms(mortise_options *options,
+                                                                  int64_t command_timeout_ms,
+                                                                  mortise_error *error);
+
+/* ---- client ----------------------------------------------------------------------------- */
+
+/**
+ * Opens a client: one connection and one thread, shared by all handles made from it.
+ *
+ * @param url `redis://[user[:password]@]host[:port][/db][?option=value&…]`,
+ *   `unix:///path/to.sock[?db=n&…]`, or `local:`, a private server of this user on this host that
+ *   is started when needed and ends by itself. Percent-encoding is undone in every part.
+ * @param url_len bytes of `url`, 1 to 4096.
+ * @param options defaults for the handles, overridden by the URL's query; NULL for the defaults.
+ * @param error filled on failure; may be NULL.
+ * @return the client, connected and greeted; NULL on MORTISE_INVALID_ARGUMENT, MORTISE_UNREACHABLE
+ *   (nobody answered within command_timeout), MORTISE_REFUSED (wrong password, missing rights, too
+ *   old a server), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
+ * @since 1.0
+ */
+MORTISE_API mortise_client *mortise_client_new(const char *url, size_t url_len,
+                                               const mortise_options *options,
+                                               mortise_error *error);
+/**
+ * Closes the client. Waiting calls end with MORTISE_CLOSED, holds are given back without waiting
+ * for the answer (for at most 100 ms), and its handles answer MORTISE_CLOSED from then on.
+ * @since 1.0
+ */
+MORTISE_API void mortise_client_free(mortise_client *client);
+/**
+ * Asks the server for a sign of life.
+ * @return MORTISE_OK, MORTISE_UNREACHABLE, MORTISE_UNKNOWN, MORTISE_REFUSED, MORTISE_CLOSED,
+ *   MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_client_ping(mortise_client *client, mortise_error *error);
+
+/* ---- lock ------------------------------------------------------------------------------- */
+
+/**
+ * Makes a new owner of the mutex of this name. Nothing is sent.
+ *
+ * @param client the client; the handle keeps what it needs of it.
+ * @param name any bytes. Two names are the same lock when their bytes are the same.
+ * @param name_len 1 to MORTISE_MAX_NAME_LEN.
+ * @param options NULL for the client's.
+ * @return the handle, or NULL on MORTISE_INVALID_ARGUMENT, MORTISE_CLOSED, MORTISE_FORKED,
+ *   MORTISE_UNSUPPORTED, MORTISE_NO_MEMORY. Free it with `mortise_lock_free`.
+ * @since 1.0
+ */
+MORTISE_API mortise_lock *mortise_lock_new(mortise_client *client, const char *name,
+                                           size_t name_len, const mortise_options *options,
+                                           mortise_error *error);
+/**
+ * Frees a handle. A hold is given back without waiting for the answer; a call that waits in another
+ * thread ends with MORTISE_CLOSED.
+ * @since 1.0
+ */
+MORTISE_API void mortise_lock_free(mortise_lock *lock);
+/**
+ * Acquires the lock if it is free, within command_timeout.
+ *
+ * @return MORTISE_OK: held; read the token with `mortise_lock_token`. MORTISE_NOT_ACQUIRED: somebody
+ *   else holds it. MORTISE_ALREADY_HELD: this handle does, and is not reentrant. MORTISE_BUSY:
+ *   another call on this handle is at work. MORTISE_LOST: a reentrant handle's hold was lost;
+ *   unlock it first. MORTISE_UNREACHABLE, MORTISE_UNKNOWN (it is being given back), MORTISE_REFUSED,
+ *   MORTISE_CANCELLED, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_LIMIT, MORTISE_INVALID_ARGUMENT.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_lock_try(mortise_lock *lock, mortise_error *error);
+/**
+ * Acquires the lock, waiting for its turn in the order of arrival at the server.
+ *
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER. With 0 it does what
+ *   `mortise_lock_try` does.
+ * @return as `mortise_lock_try`, and MORTISE_TIMED_OUT. MORTISE_UNREACHABLE when the server could
+ *   not be reached until the timeout.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_lock_acquire(mortise_lock *lock, int64_t timeout_ms,
+                                                mortise_error *error);
+/**
+ * Ends the hold and lets the next waiter in. After it returns, whatever it returns, this handle
+ * holds nothing (unless reentrant, with more unlocks to come).
+ *
+ * @return MORTISE_OK: released. MORTISE_LOST: the hold had been lost before. MORTISE_NOT_OWNER: there
+ *   was no hold. MORTISE_UNKNOWN or MORTISE_UNREACHABLE: no answer within command_timeout; it is
+ *   tried on in the background, and the lease ends it at the latest. MORTISE_REFUSED: the lease will
+ *   end it. MORTISE_BUSY, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_lock_unlock(mortise_lock *lock, mortise_error *error);
+/**
+ * Makes the hold last at least `lease_ms` from now; never shortens it. With renewal on, later
+ * renewals use the longer of this lease and the handle's.
+ *
+ * @param lease_ms 0 for the handle's lease, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS.
+ * @return MORTISE_OK, MORTISE_LOST, MORTISE_NOT_OWNER, MORTISE_UNREACHABLE, MORTISE_UNKNOWN (the old
+ *   deadline stands), MORTISE_REFUSED, MORTISE_BUSY, MORTISE_CLOSED, MORTISE_FORKED,
+ *   MORTISE_INVALID_ARGUMENT.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_lock_extend(mortise_lock *lock, int64_t lease_ms,
+                                               mortise_error *error);
+/**
+ * Ends this handle's waiting acquire, of any thread or queue, with MORTISE_CANCELLED. A grant may
+ * win the race; the acquire then says MORTISE_OK.
+ * @return MORTISE_OK: a wait was told to end. MORTISE_NOT_OWNER: nothing was waiting. MORTISE_CLOSED,
+ *   MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_lock_cancel(mortise_lock *lock, mortise_error *error);
+/** 1 while this handle holds the lock by the local clock, else 0. Sends nothing. @since 1.0 */
+MORTISE_API int32_t mortise_lock_is_held(const mortise_lock *lock);
+/**
+ * How long the hold is still valid by the local clock, in milliseconds rounded down; 0 when not
+ * held. Right after a wait it can be shorter than the lease (at most 3 s), until the first renewal
+ * confirms the grant. Sends nothing.
+ * @since 1.0
+ */
+MORTISE_API int64_t mortise_lock_valid_ms(const mortise_lock *lock);
+/**
+ * The fencing token of the hold: it rises with every grant of this name and never changes during a
+ * hold. It stays readable after the hold ended, until the next acquire. 0 before the first. Below
+ * 2^53.
+ * @since 1.0
+ */
+MORTISE_API int64_t mortise_lock_token(const mortise_lock *lock);
+/**
+ * Asks the server who holds the lock and who waits. To decide whether to act, use
+ * `mortise_lock_is_held`: what the server says may be old when it arrives.
+ * @param info filled on MORTISE_OK.
+ * @return MORTISE_OK, MORTISE_UNREACHABLE, MORTISE_UNKNOWN, MORTISE_REFUSED, MORTISE_CLOSED,
+ *   MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_lock_query(mortise_lock *lock, mortise_info *info,
+                                              mortise_error *error);
+/**
+ * As `mortise_lock_try`, ending in one MORTISE_EVENT_ACQUIRED on the queue. When this call itself
+ * fails there is no event.
+ * @param tag any number; comes back in the event.
+ * @return MORTISE_OK: accepted. MORTISE_ALREADY_HELD, MORTISE_BUSY, MORTISE_LIMIT (the queue is full),
+ *   MORTISE_SHUT_DOWN, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_lock_try_async(mortise_lock *lock, mortise_queue *queue,
+                                                  int64_t tag, mortise_error *error);
+/** As `mortise_lock_acquire`, ending in one event; see `mortise_lock_try_async`. @since 1.0 */
+MORTISE_API mortise_status mortise_lock_acquire_async(mortise_lock *lock, mortise_queue *queue,
+                                                      int64_t tag, int64_t timeout_ms,
+                                                      mortise_error *error);
+/** As `mortise_lock_unlock`, ending in one MORTISE_EVENT_UNLOCKED. The hold ends now. @since 1.0 */
+MORTISE_API mortise_status mortise_lock_unlock_async(mortise_lock *lock, mortise_queue *queue,
+                                                     int64_t tag, mortise_error *error);
+/** As `mortise_lock_extend`, ending in one MORTISE_EVENT_EXTENDED. @since 1.0 */
+MORTISE_API mortise_status mortise_lock_extend_async(mortise_lock *lock, mortise_queue *queue,
+                                                     int64_t tag, int64_t lease_ms,
+                                                     mortise_error *error);
+/**
+ * From now on this handle's losses and risks are told as events on the queue, each with this tag.
+ * Room for them is reserved: they are never dropped. Replaces an earlier watch; a NULL queue ends
+ * it.
+ * @return MORTISE_OK, MORTISE_LIMIT, MORTISE_SHUT_DOWN, MORTISE_CLOSED, MORTISE_FORKED,
+ *   MORTISE_INVALID_ARGUMENT.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_lock_watch(mortise_lock *lock, mortise_queue *queue, int64_t tag,
+                                              mortise_error *error);
+
+/* ---- info ------------------------------------------------------------------------------- */
+
+/** A new, empty info, or NULL when memory runs out. Free it with `mortise_info_free`. @since 1.0 */
+MORTISE_API mortise_info *mortise_info_new(void);
+/** Frees an info. @since 1.0 */
+MORTISE_API void mortise_info_free(mortise_info *info);
+/** 1 when somebody held the lock, else 0. @since 1.0 */
+MORTISE_API int32_t mortise_info_is_held(const mortise_info *info);
+/** 1 when the holder is this handle, else 0. @since 1.0 */
+MORTISE_API int32_t mortise_info_is_mine(const mortise_info *info);
+/** Milliseconds until the holder's lease ends at the server; -1 when nobody holds. @since 1.0 */
+MORTISE_API int64_t mortise_info_time_left_ms(const mortise_info *info);
+/**
+ * The newest fencing token drawn in this database when asked. The holder's is not above it.
+ * @since 1.0
+ */
+MORTISE_API int64_t mortise_info_latest_token(const mortise_info *info);
+/** How many clients wait at the server. @since 1.0 */
+MORTISE_API int64_t mortise_info_waiter_count(const mortise_info *info);
+/**
+ * How many people the info describes: entry 0 is the holder when `mortise_info_is_held`, the rest
+ * are waiters in their order, at most 16 of them.
+ * @since 1.0
+ */
+MORTISE_API int64_t mortise_info_entry_count(const mortise_info *info);
+/** An entry's owner as the server stores it; "" beyond the last. @since 1.0 */
+MORTISE_API const char *mortise_info_entry_owner(const mortise_info *info, int64_t index);
+/** An entry's host name; "" when unknown. @since 1.0 */
+MORTISE_API const char *mortise_info_entry_host(const mortise_info *info, int64_t index);
+/** An entry's process id; 0 when unknown. @since 1.0 */
+MORTISE_API int64_t mortise_info_entry_pid(const mortise_info *info, int64_t index);
+/** An entry's label; "" when it has none. @since 1.0 */
+MORTISE_API const char *mortise_info_entry_label(const mortise_info *info, int64_t index);
+
+/* ---- queue ------------------------------------------------------------------------------ */
+
+/**
+ * A new queue for results and notices.
+ * @param capacity how many asynchronous calls and watches may be open or unread at once: 1 to
+ *   1048576, or 0 for 65536.
+ * @return the queue, or NULL on MORTISE_INVALID_ARGUMENT, MORTISE_CLOSED, MORTISE_FORKED,
+ *   MORTISE_NO_MEMORY, MORTISE_LIMIT (no file descriptor). Free it with `mortise_queue_free`.
+ * @since 1.0
+ */
+MORTISE_API mortise_queue *mortise_queue_new(mortise_client *client, int64_t capacity,
+                                             mortise_error *error);
+/** Shuts the queue down and frees it; unread events are dropped. @since 1.0 */
+MORTISE_API void mortise_queue_free(mortise_queue *queue);
+/**
+ * Takes the oldest event, waiting for one if need be.
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
+ * @param event filled on MORTISE_OK; required.
+ * @return MORTISE_OK; MORTISE_TIMED_OUT, also when woken by `mortise_queue_wake`; MORTISE_SHUT_DOWN
+ *   once drained after shutdown; MORTISE_FORKED; MORTISE_INVALID_ARGUMENT.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_queue_next(mortise_queue *queue, int64_t timeout_ms,
+                                              mortise_event *event, mortise_error *error);
+/**
+ * As `mortise_queue_next` for many events at once, as plain numbers: record i has its kind, tag,
+ * status and token at records[i * MORTISE_RECORD_FIELDS + 0 … 3].
+ * @param records room for `capacity` records.
+ * @param capacity 1 or more.
+ * @param count set to the number of records written; required.
+ * @since 1.0
+ */
+MORTISE_API mortise_status mortise_queue_next_batch(mortise_queue *queue, int64_t timeout_ms,
+                                                    int64_t *records, int64_t capacity,
+                                                    int64_t *count, mortise_error *error);
+/**
+ * A file descriptor that is readable while the queue has events or is shut down. Only poll it:
+ * never read, write or close it. -1 in a forked child.
+ * @since 1.0
+ */
+MORTISE_API int32_t mortise_queue_fd(const mortise_queue *queue);
+/** Makes one waiting (or the next) `mortise_queue_next` return MORTISE_TIMED_OUT now. @since 1.0 */
+MORTISE_API void mortise_queue_wake(mortise_queue *queue);
+/**
+ * No new calls are accepted, waiting acquires that end here are cancelled, and `mortise_queue_next`
+ * says MORTISE_SHUT_DOWN once every accepted tag has had its event and has been read.
+ * @since 1.0
+ */
+MORTISE_API void mortise_queue_shutdown(mortise_queue *queue);
+
+/** A new, empty event, or NULL when memory runs out. Free it with `mortise_event_free`. @since 1.0 */
+MORTISE_API mortise_event *mortise_event_new(void);
+/** Frees an event. @since 1.0 */
+MORTISE_API void mortise_event_free(mortise_event *event);
+/** What the event tells. @since 1.0 */
+MORTISE_API mortise_event_kind mortise_event_get_kind(const mortise_event *event);
+/** The tag given to the call or watch. @since 1.0 */
+MORTISE_API int64_t mortise_event_tag(const mortise_event *event);
+/** How the call ended; MORTISE_LOST for a loss, MORTISE_OK for a risk. @since 1.0 */
+MORTISE_API mortise_status mortise_event_status(const mortise_event *event);
+/** The fencing token of the hold that the event is about; 0 when there is none. @since 1.0 */
+MORTISE_API int64_t mortise_event_token(const mortise_event *event);
+/** As `mortise_error_message`; "" when the call did not fail. @since 1.0 */
+MORTISE_API const char *mortise_event_message(const mortise_event *event);
+/** As `mortise_error_server_text`. @since 1.0 */
+MORTISE_API const char *mortise_event_server_text(const mortise_event *event);
+/** As `mortise_error_is_retryable`. @since 1.0 */
+MORTISE_API int32_t mortise_event_is_retryable(const mortise_event *event);
+/** As `mortise_error_is_ambiguous`. @since 1.0 */
+MORTISE_API int32_t mortise_event_is_ambiguous(const mortise_event *event);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // MORTISE_MORTISE_H

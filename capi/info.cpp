@@ -1,0 +1,61 @@
+// mortise_info.
+#include "handles.hpp"
+
+namespace {
+
+const mortise::client::lock_party* entry(const mortise_info* info, int64_t index) noexcept {
+  if (info == nullptr || index < 0) return nullptr;
+  const auto& entries = info->told.entries;
+  const auto place = static_cast<std::size_t>(index);
+  return place < entries.size() ? &entries[place] : nullptr;
+}
+
+}  // namespace
+
+mortise_info* mortise_info_new(void) { return new (std::nothrow) mortise_info; }
+
+void mortise_info_free(mortise_info* info) { delete info; }
+
+int32_t mortise_info_is_held(const mortise_info* info) {
+  return info != nullptr && info->told.is_held ? 1 : 0;
+}
+
+int32_t mortise_info_is_mine(const mortise_info* info) {
+  return info != nullptr && info->told.is_mine ? 1 : 0;
+}
+
+int64_t mortise_info_time_left_ms(const mortise_info* info) {
+  return info == nullptr ? -1 : info->told.time_left_ms;
+}
+
+int64_t mortise_info_latest_token(const mortise_info* info) {
+  return info == nullptr ? 0 : info->told.latest_token;
+}
+
+int64_t mortise_info_waiter_count(const mortise_info* info) {
+  return info == nullptr ? 0 : info->told.waiter_count;
+}
+
+int64_t mortise_info_entry_count(const mortise_info* info) {
+  return info == nullptr ? 0 : static_cast<int64_t>(info->told.entries.size());
+}
+
+const char* mortise_info_entry_owner(const mortise_info* info, int64_t index) {
+  const auto* const found = entry(info, index);
+  return found == nullptr ? "" : found->owner.c_str();
+}
+
+const char* mortise_info_entry_host(const mortise_info* info, int64_t index) {
+  const auto* const found = entry(info, index);
+  return found == nullptr ? "" : found->host.c_str();
+}
+
+int64_t mortise_info_entry_pid(const mortise_info* info, int64_t index) {
+  const auto* const found = entry(info, index);
+  return found == nullptr ? 0 : found->pid;
+}
+
+const char* mortise_info_entry_label(const mortise_info* info, int64_t index) {
+  const auto* const found = entry(info, index);
+  return found == nullptr ? "" : found->label.c_str();
+}

@@ -1,0 +1,90 @@
+// mortise_options.
+#include "handles.hpp"
+
+namespace {
+
+using mortise::outcome;
+using mortise::settings;
+
+template <class Set>
+mortise_status set_value(mortise_options* options, mortise_error* error, Set&& set) noexcept {
+  return mortise::capi::guard(error, [&]() -> outcome {
+    if (options == nullptr) return mortise::capi::is_null("options");
+    return set(options->values);
+  });
+}
+
+template <class Set>
+mortise_status set_flag(mortise_options* options, const char* name, int32_t is_on,
+                        mortise_error* error, Set&& set) noexcept {
+  return set_value(options, error, [&](settings& values) -> outcome {
+    if (is_on != 0 && is_on != 1) {
+      return mortise::capi::bad_argument(name, std::to_string(is_on) + " is neither 0 nor 1");
+    }
+    set(values, is_on == 1);
+    return {};
+  });
+}
+
+}  // namespace
+
+mortise_options* mortise_options_new(void) {
+  return mortise::capi::guard_value<mortise_options*>(nullptr, [] { return new mortise_options; });
+}
+
+void mortise_options_free(mortise_options* options) { delete options; }
+
+mortise_status mortise_options_set(mortise_options* options, const char* key, size_t key_len,
+                                   const char* value, size_t value_len, mortise_error* error) {
+  return set_value(options, error, [&](settings& values) -> outcome {
+    if (key == nullptr) return mortise::capi::is_null("key");
+    if (value == nullptr && value_len > 0) return mortise::capi::is_null("value");
+    return mortise::set_option(values, {key, key_len}, {value == nullptr ? "" : value, value_len});
+  });
+}
+
+mortise_status mortise_options_set_lease_ms(mortise_options* options, int64_t lease_ms,
+                                            mortise_error* error) {
+  return set_value(options, error,
+                   [&](settings& values) { return mortise::set_lease_ms(values, lease_ms); });
+}
+
+mortise_status mortise_options_set_renewal(mortise_options* options, int32_t is_on,
+                                           mortise_error* error) {
+  return set_flag(options, "renewal", is_on, error,
+                  [](settings& values, bool on) { values.renewal = on; });
+}
+
+mortise_status mortise_options_set_max_hold_ms(mortise_options* options, int64_t max_hold_ms,
+                                               mortise_error* error) {
+  return set_value(options, error,
+                   [&](settings& values) { return mortise::set_max_hold_ms(values, max_hold_ms); });
+}
+
+mortise_status mortise_options_set_reentrant(mortise_options* options, int32_t is_on,
+                                             mortise_error* error) {
+  return set_flag(options, "reentrant", is_on, error,
+                  [](settings& values, bool on) { values.reentrant = on; });
+}
+
+mortise_status mortise_options_set_fair_strict(mortise_options* options, int32_t is_on,
+                                               mortise_error* error) {
+  return set_flag(options, "fair_strict", is_on, error,
+                  [](settings& values, bool on) { values.fair_strict = on; });
+}
+
+mortise_status mortise_options_set_label(mortise_options* options, const char* label,
+                                         size_t label_len, mortise_error* error) {
+  return set_value(options, error, [&](settings& values) -> outcome {
+    if (label == nullptr && label_len > 0) return mortise::capi::is_null("label");
+    return mortise::set_label(values, {label == nullptr ? "" : label, label_len});
+  });
+}
+
+mortise_status mortise_options_set_command_timeout_ms(mortise_options* options,
+                                                      int64_t command_timeout_ms,
+                                                      mortise_error* error) {
+  return set_value(options, error, [&](settings& values) {
+    return mortise::set_command_timeout_ms(values, command_timeout_ms);
+  });
+}

@@ -1,0 +1,124 @@
+// mortise_queue and mortise_event.
+#include "handles.hpp"
+
+using mortise::outcome;
+using mortise::status;
+using mortise::client::event_queue;
+using namespace mortise::capi;  // NOLINT(google-build-using-namespace): the ABI's own file
+
+namespace {
+
+constexpr int64_t default_capacity = 65536;
+constexpr int64_t max_capacity = 1048576;
+
+}  // namespace
+
+mortise_queue* mortise_queue_new(mortise_client* client, int64_t capacity, mortise_error* error) {
+  auto made = std::unique_ptr<mortise_queue>();
+  const auto how = with(client, "client", error, [&](mortise::client::core& core) -> outcome {
+    if (capacity < 0 || capacity > max_capacity) {
+      return bad_argument("capacity", std::to_string(capacity) + " is out of range; give 1 to " +
+                                          std::to_string(max_capacity) + ", or 0 for the default");
+    }
+    if (core.is_closed()) return outcome::of(status::closed, "the client was freed");
+    auto handle = std::make_unique<mortise_queue>();
+    handle->object = std::make_shared<event_queue>(capacity == 0 ? default_capacity : capacity);
+    auto opened = handle->object->open();
+    if (opened.ok()) made = std::move(handle);
+    return opened;
+  });
+  return how == MORTISE_OK ? made.release() : nullptr;
+}
+
+void mortise_queue_free(mortise_queue* queue) {
+  if (queue == nullptr || queue->is_foreign()) return;
+  const uncancellable here;
+  queue->object->close();
+  delete queue;
+}
+
+mortise_status mortise_queue_next(mortise_queue* queue, int64_t timeout_ms, mortise_event* event,
+                                  mortise_error* error) {
+  return with(queue, "queue", error, [&](event_queue& events) -> outcome {
+    if (event == nullptr) return is_null("event");
+    if (auto checked = check_timeout(timeout_ms); !checked.ok()) return checked;
+    const auto deadline = mortise::client::core::deadline_after(timeout_ms);
+    return outcome::of(events.next(deadline, event->told));
+  });
+}
+
+mortise_status mortise_queue_next_batch(mortise_queue* queue, int64_t timeout_ms, int64_t* records,
+                                        int64_t capacity, int64_t* count, mortise_error* error) {
+  return with(queue, "queue", error, [&](event_queue& events) -> outcome {
+    if (records == nullptr) return is_null("records");
+    if (count == nullptr) return is_null("count");
+    *count = 0;
+    if (capacity < 1) {
+      return bad_argument("capacity", std::to_string(capacity) + " is too small; give 1 or more");
+    }
+    if (auto checked = check_timeout(timeout_ms); !checked.ok()) return checked;
+    const auto deadline = mortise::client::core::deadline_after(timeout_ms);
+    return outcome::of(events.next_batch(deadline, capacity, [&](const auto& told) {
+      int64_t* const record = records + *count * MORTISE_RECORD_FIELDS;
+      record[0] = static_cast<int64_t>(told.kind);
+      record[1] = told.tag;
+      record[2] = code_of(told.how.code);
+      record[3] = told.token;
+      ++*count;
+    }));
+  });
+}
+
+int32_t mortise_queue_fd(const mortise_queue* queue) {
+  return guard_value<int32_t>(-1, [&] {
+    return queue == nullptr || queue->is_foreign() ? -1 : queue->object->descriptor();
+  });
+}
+
+void mortise_queue_wake(mortise_queue* queue) {
+  if (queue == nullptr || queue->is_foreign()) return;
+  const uncancellable here;
+  queue->object->wake();
+}
+
+void mortise_queue_shutdown(mortise_queue* queue) {
+  if (queue == nullptr || queue->is_foreign()) return;
+  const uncancellable here;
+  queue->object->shut_down();
+}
+
+mortise_event* mortise_event_new(void) { return new (std::nothrow) mortise_event; }
+
+void mortise_event_free(mortise_event* event) { delete event; }
+
+mortise_event_kind mortise_event_get_kind(const mortise_event* event) {
+  return event == nullptr ? MORTISE_EVENT_NONE : static_cast<mortise_event_kind>(event->told.kind);
+}
+
+int64_t mortise_event_tag(const mortise_event* event) {
+  return event == nullptr ? 0 : event->told.tag;
+}
+
+mortise_status mortise_event_status(const mortise_event* event) {
+  return event == nullptr ? MORTISE_OK : code_of(event->told.how.code);
+}
+
+int64_t mortise_event_token(const mortise_event* event) {
+  return event == nullptr ? 0 : event->told.token;
+}
+
+const char* mortise_event_message(const mortise_event* event) {
+  return event == nullptr ? "" : event->told.how.message.c_str();
+}
+
+const char* mortise_event_server_text(const mortise_event* event) {
+  return event == nullptr ? "" : event->told.how.server_text.c_str();
+}
+
+int32_t mortise_event_is_retryable(const mortise_event* event) {
+  return event != nullptr && event->told.how.is_retryable ? 1 : 0;
+}
+
+int32_t mortise_event_is_ambiguous(const mortise_event* event) {
+  return event != nullptr && event->told.how.is_ambiguous ? 1 : 0;
+}

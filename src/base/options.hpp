@@ -1,0 +1,43 @@
+// The settings of a client or a handle, with their defaults and ranges. The C ABI's typed setters,
+// its text form, URLs and config files all end here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.hpp"
+
+namespace mortise {
+
+struct settings {
+  std::int64_t lease_ms = 30'000;
+  bool renewal = true;
+  std::int64_t max_hold_ms = 3'600'000;  // -1: no limit
+  bool reentrant = false;
+  bool fair_strict = false;
+  std::string label;
+  std::string protocol = "queued";
+  // Of a client only.
+  std::int64_t command_timeout_ms = 3'000;
+  std::string client_name;
+  std::int64_t busy_poll_us = 0;
+};
+
+constexpr std::int64_t longest_ms = 31'622'400'000;  // MORTISE_MAX_MS
+constexpr std::int64_t shortest_lease_ms = 50;       // MORTISE_MIN_LEASE_MS
+constexpr std::size_t longest_label = 64;            // MORTISE_MAX_LABEL_LEN
+
+// Each leaves the settings as they were when the value is wrong, and says which values are right.
+outcome set_lease_ms(settings& values, std::int64_t lease_ms);
+outcome set_max_hold_ms(settings& values, std::int64_t max_hold_ms);
+outcome set_command_timeout_ms(settings& values, std::int64_t command_timeout_ms);
+outcome set_busy_poll_us(settings& values, std::int64_t busy_poll_us);
+outcome set_label(settings& values, std::string_view label);
+outcome set_client_name(settings& values, std::string_view name);
+outcome set_protocol(settings& values, std::string_view protocol);
+
+// One option as text: see mortise_options_set for the keys and forms.
+outcome set_option(settings& values, std::string_view key, std::string_view text);
+
+}  // namespace mortise

@@ -1,0 +1,14 @@
+#include "base/printable.hpp"
+
+namespace mortise {
+
+std::string printable(std::string_view text) {
+  constexpr std::size_t longest = 64;
+  std::string shown = "\"";
+  for (const char c : text.substr(0, longest)) shown += c >= ' ' && c <= '~' ? c : '?';
+  if (text.size() > longest) shown += "…";
+  shown += '"';
+  return shown;
+}
+
+}  // namespace mortise

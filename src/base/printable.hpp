@@ -1,0 +1,12 @@
+// Foreign text made fit for a message: one line, of bounded length, safe on a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mortise {
+
+// The text in double quotes; what isn't printable ASCII as '?', and cut short with "…" when long.
+std::string printable(std::string_view text);
+
+}  // namespace mortise

@@ -1,0 +1,21 @@
+// Time as the core sees it: nanoseconds of CLOCK_BOOTTIME in an integer. It runs on while the
+// machine is suspended and never steps, so a deadline computed from it can be believed (hazards 2
+// and 3). Wall-clock time is never read.
+#pragma once
+
+#include <cstdint>
+
+namespace mortise {
+
+using time_ns = std::int64_t;
+
+constexpr time_ns ns_per_us = 1'000;
+constexpr time_ns ns_per_ms = 1'000'000;
+constexpr time_ns ns_per_s = 1'000'000'000;
+// Later than anything: about 146 years, so that adding a duration to it cannot overflow.
+constexpr time_ns time_never = INT64_MAX / 2;
+
+// The only clock that is read; defined in time.cpp. Pure code is handed its value.
+time_ns boot_now() noexcept;
+
+}  // namespace mortise

@@ -1,0 +1,201 @@
+#include "client/core.hpp"
+
+#include <utility>
+
+#include "base/random.hpp"
+#include "client/inbox.hpp"
+#include "client/lock_handle.hpp"
+#include "client/query.hpp"
+#include "deployment/single_server.hpp"
+#include "redis/command.hpp"
+#include "redis/connection.hpp"
+#include "redis/url.hpp"
+#include "scripts/scripts.hpp"
+
+namespace mortise::client {
+
+namespace {
+
+constexpr std::int64_t record_ttl_ms = 60'000;
+constexpr time_ns heartbeat_ns = 20 * ns_per_s;
+// How long a closing client tries to hand what it gives back to the kernel.
+constexpr time_ns linger_ns = 100 * ns_per_ms;
+
+std::string record_command(std::string_view client_id) {
+  std::string bytes;
+  redis::command_writer(bytes)
+      .begin(5)
+      .arg("SET")
+      .arg(record_key(client_id))
+      .arg(record_text())
+      .arg("PX")
+      .arg(record_ttl_ms);
+  return bytes;
+}
+
+std::string seed_command() {
+  std::string bytes;
+  redis::command_writer(bytes).command({"EVAL", scripts::seed.text, "1", "mortise:fence"});
+  return bytes;
+}
+
+}  // namespace
+
+// Also a sign of life: a connection that does not answer it in time counts as broken.
+class core::heartbeat final : public net::timer, public redis::request {
+ public:
+  explicit heartbeat(core& owner) : owner_(owner), bytes_(record_command(owner.id_)) {}
+
+  void on_timer(time_ns now) noexcept override {
+    owner_.reactor_.schedule(*this, now + heartbeat_ns);
+    if (is_open_.exchange(true)) return;
+    auto& server = owner_.servers_->connection_for({});
+    if (server.submit(*this, bytes_, redis::flush::by_io_thread) != status::ok) is_open_ = false;
+  }
+  void on_reply(const redis::value& /*reply*/, time_ns /*now*/) noexcept override {
+    is_open_ = false;
+  }
+  void on_broken(bool /*was_sent*/) noexcept override { is_open_ = false; }
+
+ private:
+  core& owner_;
+  const std::string bytes_;
+  std::atomic<bool> is_open_{false};
+};
+
+core::core(settings defaults) : id_(random_text(16)), defaults_(std::move(defaults)) {}
+
+core::~core() { close(); }
+
+outcome core::open(std::string_view url) {
+  redis::endpoint_url where;
+  if (auto parsed = redis::parse_url(url, where); !parsed.ok()) return parsed;
+  for (const auto& [key, value] : where.query) {
+    if (auto set = set_option(defaults_, key, value); !set.ok()) return set;
+  }
+  if (auto started = reactor_.start(); !started.ok()) return started;
+  deployment::session_plan plan;
+  plan.inbox = inbox_channel(id_);
+  plan.prologue.push_back({"EVAL (seeding the fencing tokens)", seed_command(), true});
+  plan.prologue.push_back({"SET mortise:client", record_command(id_), true});
+  servers_ = deployment::open_single_server(reactor_, where, defaults_, std::move(plan),
+                                            static_cast<deployment::listener&>(*this));
+  heartbeat_ = std::make_unique<heartbeat>(*this);
+  const auto deadline = boot_now() + defaults_.command_timeout_ms * ns_per_ms;
+  auto opened = servers_->open(deadline);
+  if (opened.ok()) reactor_.schedule(*heartbeat_, boot_now() + heartbeat_ns);
+  return opened;
+}
+
+void core::close() noexcept {
+  if (is_closed_.exchange(true)) return;
+  for (const auto& keeper : all_keepers()) {
+    keeper->enter([](lock::gate& gate, time_ns now) { gate.close(now); });
+  }
+  if (heartbeat_) reactor_.cancel(*heartbeat_);
+  if (servers_) servers_->close(linger_ns);
+  reactor_.stop();
+  std::unordered_map<std::uint64_t, std::shared_ptr<gatekeeper>> gone;
+  const std::lock_guard guard(registry_mutex_);
+  gone.swap(keepers_);
+  shared_keepers_.clear();
+}
+
+// ---- gates ----------------------------------------------------------------------------------
+
+outcome core::new_lock(std::string_view name, const settings& terms,
+                       std::shared_ptr<lock_handle>& into) {
+  if (is_closed()) return outcome::of(status::closed, "the client was freed");
+  // `strict` competes by itself: nobody of this client passes the lock on to it or gets it from it.
+  auto keeper = keeper_for(name, !terms.fair_strict, lock::queued_protocol());
+  into = std::make_shared<lock_handle>(shared_from_this(), std::move(keeper), std::string(name),
+                                       terms);
+  return {};
+}
+
+outcome core::ping() {
+  if (is_closed()) return outcome::of(status::closed, "the client was freed");
+  return ask_ping(servers_->connection_for({}), defaults_.command_timeout_ms);
+}
+
+std::shared_ptr<gatekeeper> core::keeper_for(std::string_view name, bool is_shared,
+                                             const lock::protocol& rules) {
+  const auto key = rules.keys(name).lock;
+  const std::lock_guard guard(registry_mutex_);
+  if (is_shared) {
+    const auto known = shared_keepers_.find(key);
+    if (known != shared_keepers_.end()) {
+      auto keeper = keepers_.at(known->second);
+      ++keeper->handles;
+      return keeper;
+    }
+  }
+  const auto number = next_keeper_++;
+  auto keeper = std::make_shared<gatekeeper>(*this, number, name, rules);
+  keepers_.emplace(number, keeper);
+  if (is_shared) shared_keepers_.emplace(key, number);
+  ++keeper->handles;
+  return keeper;
+}
+
+void core::drop(const std::shared_ptr<gatekeeper>& keeper) noexcept {
+  --keeper->handles;
+  retire_if_idle(*keeper);
+}
+
+void core::retire_if_idle(gatekeeper& keeper) noexcept {
+  if (keeper.handles.load() > 0 || !keeper.is_idle()) return;
+  std::shared_ptr<gatekeeper> gone;  // destroyed without the mutex
+  const std::lock_guard guard(registry_mutex_);
+  if (keeper.handles.load() > 0 || !keeper.is_idle()) return;
+  const auto known = keepers_.find(keeper.id());
+  if (known == keepers_.end()) return;
+  gone = std::move(known->second);
+  keepers_.erase(known);
+  const auto shared = shared_keepers_.find(keeper.keys().lock);
+  if (shared != shared_keepers_.end() && shared->second == keeper.id()) {
+    shared_keepers_.erase(shared);
+  }
+}
+
+std::vector<std::shared_ptr<gatekeeper>> core::all_keepers() {
+  const std::lock_guard guard(registry_mutex_);
+  std::vector<std::shared_ptr<gatekeeper>> all;
+  all.reserve(keepers_.size());
+  for (const auto& [number, keeper] : keepers_) all.push_back(keeper);
+  return all;
+}
+
+// ---- from the servers -----------------------------------------------------------------------
+
+void core::on_up(time_ns /*now*/) noexcept {
+  for (const auto& keeper : all_keepers()) {
+    keeper->enter([](lock::gate& gate, time_ns now) { gate.on_up(now); });
+  }
+}
+
+void core::on_message(std::string_view text, time_ns /*now*/) noexcept {
+  const auto told = read_message(text);
+  if (!told) return;
+  std::shared_ptr<gatekeeper> keeper;
+  {
+    const std::lock_guard guard(registry_mutex_);
+    const auto known = keepers_.find(told->keeper);
+    if (known == keepers_.end()) return;
+    keeper = known->second;
+  }
+  keeper->enter([&](lock::gate& gate, time_ns now) {
+    switch (told->kind) {
+      case message_kind::grant:
+        return gate.on_grant(told->owner, told->last_token, told->server_us, told->others_wait,
+                             now);
+      case message_kind::head:
+        return gate.on_head(told->owner, told->ttl_ms, now);
+      case message_kind::wanted:
+        return gate.on_wanted(told->owner, now);
+    }
+  });
+  retire_if_idle(*keeper);
+}
+
+}  // namespace mortise::client

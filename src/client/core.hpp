@@ -1,0 +1,77 @@
+// A client: its thread, its servers and its gates. Handles keep it; closing it ends their use.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/options.hpp"
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "client/gatekeeper.hpp"
+#include "deployment/deployment.hpp"
+#include "net/reactor.hpp"
+
+namespace mortise::client {
+
+class lock_handle;
+
+class core final : public std::enable_shared_from_this<core>, private deployment::listener {
+ public:
+  explicit core(settings defaults);
+  ~core() override;
+
+  // Connects to what the URL names; the URL's query overrides the defaults.
+  outcome open(std::string_view url);
+  // Ends every wait, gives back every hold, and lets nothing happen any more. Any thread, once.
+  void close() noexcept;
+  [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(); }
+
+  outcome new_lock(std::string_view name, const settings& terms, std::shared_ptr<lock_handle>& into);
+  outcome ping();
+
+  [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  [[nodiscard]] const settings& defaults() const noexcept { return defaults_; }
+  [[nodiscard]] net::reactor& reactor() noexcept { return reactor_; }
+  [[nodiscard]] deployment::deployment& servers() noexcept { return *servers_; }
+
+  // A handle no longer uses the gatekeeper.
+  void drop(const std::shared_ptr<gatekeeper>& keeper) noexcept;
+  // Forgets it when no handle uses it and nothing of it is open.
+  void retire_if_idle(gatekeeper& keeper) noexcept;
+
+  // -1 is for ever.
+  static time_ns deadline_after(std::int64_t timeout_ms) noexcept {
+    return timeout_ms < 0 ? time_never : boot_now() + timeout_ms * ns_per_ms;
+  }
+
+ private:
+  // Tells the server that this client lives, and who it is.
+  class heartbeat;
+
+  std::shared_ptr<gatekeeper> keeper_for(std::string_view name, bool is_shared,
+                                         const lock::protocol& rules);
+  std::vector<std::shared_ptr<gatekeeper>> all_keepers();
+
+  // deployment::listener
+  void on_up(time_ns now) noexcept override;
+  void on_message(std::string_view text, time_ns now) noexcept override;
+
+  const std::string id_;
+  settings defaults_;
+  // In this order, because the gatekeepers use the servers, and these the reactor.
+  net::reactor reactor_;
+  std::unique_ptr<deployment::deployment> servers_;
+  std::unique_ptr<heartbeat> heartbeat_;
+  std::mutex registry_mutex_;
+  std::uint64_t next_keeper_ = 1;
+  std::unordered_map<std::uint64_t, std::shared_ptr<gatekeeper>> keepers_;
+  std::unordered_map<std::string, std::uint64_t> shared_keepers_;  // by lock key
+  std::atomic<bool> is_closed_{false};
+};
+
+}  // namespace mortise::client

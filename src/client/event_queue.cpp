@@ -1,0 +1,175 @@
+#include "client/event_queue.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "client/lock_handle.hpp"
+#include "net/futex.hpp"
+
+namespace mortise::client {
+
+event_queue::~event_queue() {
+  close();
+  if (event_fd_ >= 0) ::close(event_fd_);
+}
+
+outcome event_queue::open() {
+  event_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (event_fd_ >= 0) return {};
+  return outcome::of(status::limit, "no file descriptor is left for the queue; raise the limit");
+}
+
+outcome event_queue::reserve_locked() {
+  if (is_shut_down_) return outcome::of(status::shut_down, "the queue was shut down");
+  if (reserved_ >= capacity_) {
+    return outcome::of(status::limit, "the queue is full (capacity " + std::to_string(capacity_) +
+                                          "); read its events or make it larger");
+  }
+  ++reserved_;
+  return {};
+}
+
+outcome event_queue::reserve() {
+  const std::lock_guard guard(mutex_);
+  return reserve_locked();
+}
+
+void event_queue::unreserve() noexcept {
+  const std::lock_guard guard(mutex_);
+  --reserved_;
+}
+
+outcome event_queue::admit(event_node& call) {
+  const std::lock_guard guard(mutex_);
+  auto admitted = reserve_locked();
+  if (!admitted.ok()) return admitted;
+  ++open_calls_;
+  if (call.told.kind == event_kind::acquired) {
+    call.waiting_place_ = waiting_.insert(waiting_.end(), &call);
+    call.is_waiting_acquire_ = true;
+  }
+  return {};
+}
+
+void event_queue::dismiss(event_node& call) noexcept {
+  const std::lock_guard guard(mutex_);
+  --reserved_;
+  --open_calls_;
+  if (call.is_waiting_acquire_) waiting_.erase(call.waiting_place_);
+  call.is_waiting_acquire_ = false;
+  if (is_shut_down_) signal_locked();
+}
+
+bool event_queue::is_shut_down() {
+  const std::lock_guard guard(mutex_);
+  return is_shut_down_;
+}
+
+std::unique_ptr<event_node> event_queue::deliver(std::unique_ptr<event_node> ended) noexcept {
+  const std::lock_guard guard(mutex_);
+  auto* const node = ended.get();
+  const bool is_notice =
+      node->told.kind == event_kind::lost || node->told.kind == event_kind::at_risk;
+  if (!is_notice) --open_calls_;
+  if (node->is_waiting_acquire_) waiting_.erase(node->waiting_place_);
+  node->is_waiting_acquire_ = false;
+  if (is_freed_) return ended;
+  static_cast<void>(ended.release());
+  node->next_ = nullptr;
+  (last_ == nullptr ? first_ : last_->next_) = node;
+  last_ = node;
+  signal_locked();
+  return nullptr;
+}
+
+void event_queue::signal_locked() noexcept {
+  changes_.fetch_add(1);
+  if (sleepers_ > 0) net::futex_wake_one(&changes_);
+  if (!is_polled_ || is_signalled_) return;
+  is_signalled_ = true;
+  const std::uint64_t one = 1;
+  // It can only fail when it is signalled already.
+  [[maybe_unused]] const auto written = write(event_fd_, &one, sizeof one);
+}
+
+void event_queue::unsignal_locked() noexcept {
+  if (!is_signalled_ || first_ != nullptr || is_shut_down_) return;
+  is_signalled_ = false;
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto taken = read(event_fd_, &count, sizeof count);
+}
+
+event_node* event_queue::pop_locked() noexcept {
+  auto* const node = first_;
+  first_ = node->next_;
+  if (first_ == nullptr) last_ = nullptr;
+  --reserved_;
+  return node;
+}
+
+status event_queue::next(time_ns deadline, event& into) {
+  std::unique_lock guard(mutex_);
+  for (;;) {
+    if (first_ != nullptr) {
+      const std::unique_ptr<event_node> node(pop_locked());
+      unsignal_locked();
+      // Whoever sleeps beside us must hear of what is left.
+      if (sleepers_ > 0 && first_ != nullptr) net::futex_wake_one(&changes_);
+      guard.unlock();
+      into = std::move(node->told);
+      return status::ok;
+    }
+    unsignal_locked();
+    if (is_woken_) {
+      is_woken_ = false;
+      return status::timed_out;
+    }
+    if (is_shut_down_ && open_calls_ == 0) return status::shut_down;
+    if (boot_now() >= deadline) return status::timed_out;
+    const auto seen = changes_.load();
+    ++sleepers_;
+    guard.unlock();
+    net::futex_wait(changes_, seen, deadline);
+    guard.lock();
+    --sleepers_;
+  }
+}
+
+int event_queue::descriptor() {
+  const std::lock_guard guard(mutex_);
+  is_polled_ = true;
+  if (first_ != nullptr || is_shut_down_) signal_locked();
+  return event_fd_;
+}
+
+void event_queue::wake() noexcept {
+  const std::lock_guard guard(mutex_);
+  is_woken_ = true;
+  changes_.fetch_add(1);
+  net::futex_wake_one(&changes_);
+}
+
+void event_queue::shut_down() {
+  std::vector<std::shared_ptr<lock_handle>> waiting;
+  {
+    const std::lock_guard guard(mutex_);
+    is_shut_down_ = true;
+    for (const auto* node : waiting_) waiting.push_back(node->handle);
+    signal_locked();
+    net::futex_wake_all(&changes_);
+  }
+  // Without our mutex: their gates deliver to this queue under their own.
+  for (const auto& handle : waiting) handle->cancel();
+}
+
+void event_queue::close() {
+  shut_down();
+  std::vector<std::unique_ptr<event_node>> unread;  // destroyed without the mutex
+  const std::lock_guard guard(mutex_);
+  is_freed_ = true;
+  while (first_ != nullptr) unread.emplace_back(pop_locked());
+}
+
+}  // namespace mortise::client

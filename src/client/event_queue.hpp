@@ -1,0 +1,114 @@
+// A completion queue: where the results of asynchronous calls and the notices of watched handles
+// wait to be read. Every event has its place reserved before its call is accepted.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+
+namespace mortise::client {
+
+class lock_handle;
+
+// The numbers of the C ABI.
+enum class event_kind : std::int32_t {
+  none = 0,
+  acquired = 1,
+  unlocked = 2,
+  extended = 3,
+  lost = 4,
+  at_risk = 5,
+};
+
+struct event {
+  event_kind kind = event_kind::none;
+  std::int64_t tag = 0;
+  std::int64_t token = 0;
+  outcome how;
+};
+
+// An event with its place in a queue; allocated before its call is accepted, so that delivering it
+// can never fail.
+class event_node {
+ public:
+  virtual ~event_node() = default;
+  event told;
+  // The handle lives at least until its event has been read.
+  std::shared_ptr<lock_handle> handle;
+  // For whoever keeps finished nodes in a chain.
+  std::unique_ptr<event_node> behind;
+
+ private:
+  friend class event_queue;
+  event_node* next_ = nullptr;
+  bool is_waiting_acquire_ = false;
+  std::list<event_node*>::iterator waiting_place_;
+};
+
+class event_queue {
+ public:
+  explicit event_queue(std::int64_t capacity) : capacity_(capacity) {}
+  ~event_queue();
+  event_queue(const event_queue&) = delete;
+  event_queue& operator=(const event_queue&) = delete;
+
+  outcome open();
+  // Reserves a place for a notice: ok, limit or shut_down; gives it back.
+  outcome reserve();
+  void unreserve() noexcept;
+  // Reserves a place for the end of a call, which a shutdown is to cancel if it is an acquire; and
+  // takes that back when the call was not accepted after all.
+  outcome admit(event_node& call);
+  void dismiss(event_node& call) noexcept;
+  [[nodiscard]] bool is_shut_down();
+  // The call came to an end. Comes back when the queue was freed and nobody will read it.
+  std::unique_ptr<event_node> deliver(std::unique_ptr<event_node> ended) noexcept;
+
+  // The oldest event: ok, timed_out, shut_down.
+  status next(time_ns deadline, event& into);
+  // Up to `capacity` events, each handed to `take(const event&)`.
+  template <class Take>
+  status next_batch(time_ns deadline, std::int64_t capacity, Take&& take) {
+    for (std::int64_t count = 0; count < capacity; ++count) {
+      event one;
+      const auto how = next(count == 0 ? deadline : 0, one);
+      if (how != status::ok) return count == 0 ? how : status::ok;
+      take(one);
+    }
+    return status::ok;
+  }
+  [[nodiscard]] int descriptor();
+  void wake() noexcept;
+  void shut_down();
+  // Shuts down, drops what is unread, and keeps nothing from then on.
+  void close();
+
+ private:
+  outcome reserve_locked();
+  void signal_locked() noexcept;
+  void unsignal_locked() noexcept;
+  event_node* pop_locked() noexcept;
+
+  const std::int64_t capacity_;
+  int event_fd_ = -1;
+  std::mutex mutex_;
+  std::int64_t reserved_ = 0;  // open calls, watches and unread events
+  std::int64_t open_calls_ = 0;
+  event_node* first_ = nullptr;
+  event_node* last_ = nullptr;
+  std::list<event_node*> waiting_;
+  bool is_shut_down_ = false;
+  bool is_freed_ = false;
+  bool is_woken_ = false;
+  bool is_polled_ = false;  // somebody has asked for the descriptor
+  bool is_signalled_ = false;
+  int sleepers_ = 0;
+  std::atomic<std::uint32_t> changes_{0};
+};
+
+}  // namespace mortise::client

@@ -1,0 +1,91 @@
+#include "client/gatekeeper.hpp"
+
+#include "base/random.hpp"
+#include "client/core.hpp"
+#include "client/lock_handle.hpp"
+#include "lock/owner_token.hpp"
+
+namespace mortise::client {
+
+gatekeeper::gatekeeper(core& owner, std::uint64_t id, std::string_view name,
+                       const lock::protocol& rules)
+    : core_(owner),
+      id_(id),
+      rules_(rules),
+      keys_(rules.keys(name)),
+      gate_(static_cast<lock::link&>(*this), static_cast<lock::gate_listener&>(*this)),
+      chance_(random_number() | 1U) {}
+
+gatekeeper::~gatekeeper() { core_.reactor().cancel(*this); }
+
+void gatekeeper::plan() noexcept {
+  is_idle_.store(gate_.is_idle() && free_inquiries_.size() == inquiries_.size());
+  // A timer that is armed too early costs one look for nothing, setting it anew costs a system
+  // call: so it is only ever moved forward.
+  const auto next = gate_.next_timer();
+  if (next >= armed_for_) return;
+  armed_for_ = next;
+  core_.reactor().schedule(*this, next);
+}
+
+void gatekeeper::on_timer(time_ns /*now*/) noexcept {
+  // Its last user may be going away at this moment.
+  const auto self = weak_from_this().lock();
+  if (!self) return;
+  enter([&](lock::gate& gate, time_ns now) {
+    armed_for_ = time_never;
+    gate.on_timer(now);
+  });
+  core_.retire_if_idle(*this);
+}
+
+bool gatekeeper::ask(const lock::question& asked, lock::operation* caller) noexcept try {
+  if (free_inquiries_.empty()) {
+    // Room for its return to the free list is made now, so that an answer never needs memory.
+    inquiries_.push_back(core_.servers().new_inquiry(*this));
+    free_inquiries_.reserve(inquiries_.capacity());
+    free_inquiries_.push_back(inquiries_.back().get());
+  }
+  auto* const next = free_inquiries_.back();
+  next->tenure = asked.tenure;
+  next->serial = asked.serial;
+  if (!next->send(asked, rules_, keys_, caller != nullptr ? caller->lender : nullptr)) return false;
+  free_inquiries_.pop_back();
+  return true;
+} catch (...) {
+  return false;  // out of memory: nothing was sent
+}
+
+void gatekeeper::on_verdict(deployment::inquiry& answered, const lock::verdict& said,
+                            time_ns /*now*/) noexcept {
+  // The core keeps every gatekeeper that has an open inquiry; from now on this one may have none.
+  const auto self = shared_from_this();
+  enter([&](lock::gate& gate, time_ns now) {
+    const auto tenure = answered.tenure;
+    const auto serial = answered.serial;
+    free_inquiries_.push_back(&answered);
+    gate.on_answer(tenure, serial, said, now);
+  });
+  core_.retire_if_idle(*this);
+}
+
+std::string gatekeeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) {
+  const auto sequence = std::to_string(id_) + "." + std::to_string(++attempts_);
+  return lock::make_owner_token(core_.id(), sequence, label, grant_ttl_ms);
+}
+
+std::int64_t gatekeeper::random_below(std::int64_t bound) noexcept {
+  // xorshift64 (Marsaglia): no call into the kernel for a number that only spreads timers.
+  chance_ ^= chance_ << 13U;
+  chance_ ^= chance_ >> 7U;
+  chance_ ^= chance_ << 17U;
+  return bound <= 0 ? 0 : static_cast<std::int64_t>(chance_ % static_cast<std::uint64_t>(bound));
+}
+
+outcome gatekeeper::problem() const { return core_.servers().problem(); }
+
+void gatekeeper::on_lost(lock::owner& who) noexcept { lock_handle::of(who).notice_lost(); }
+
+void gatekeeper::on_at_risk(lock::owner& who) noexcept { lock_handle::of(who).notice_at_risk(); }
+
+}  // namespace mortise::client

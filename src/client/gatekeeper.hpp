@@ -1,0 +1,101 @@
+// A gate in the real world: its mutex, its timer, and its way to the servers.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/event_queue.hpp"
+#include "deployment/deployment.hpp"
+#include "lock/gate.hpp"
+#include "net/reactor.hpp"
+
+namespace mortise::client {
+
+class core;
+
+class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
+                         private lock::link,
+                         private lock::gate_listener,
+                         private deployment::inquirer,
+                         private net::timer {
+ public:
+  gatekeeper(core& owner, std::uint64_t id, std::string_view name, const lock::protocol& rules);
+  ~gatekeeper() override;
+
+  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+  [[nodiscard]] const lock::key_set& keys() const noexcept { return keys_; }
+
+  // Runs `step(gate, now)` under the mutex with the time taken before anything is sent, and plans
+  // the timer after it. Everything that touches the gate goes through here.
+  template <class Step>
+  auto enter(Step&& step) {
+    std::unique_ptr<event_node> unread;  // may keep a handle, and is destroyed without the mutex
+    const std::lock_guard guard(mutex_);
+    const auto now = boot_now();
+    const settle_on_exit settle{*this, unread};
+    return step(gate_, now);
+  }
+  // Takes a finished node that no queue wants, from inside of enter().
+  void bury(std::unique_ptr<event_node> node) noexcept {
+    node->behind = std::move(unread_);
+    unread_ = std::move(node);
+  }
+
+  // Reading needs no plan.
+  template <class Look>
+  auto look(Look&& look) const {
+    const std::lock_guard guard(mutex_);
+    return look(gate_, boot_now());
+  }
+
+  // Whether nothing is open at the server any more; any thread, as of the last entry.
+  [[nodiscard]] bool is_idle() const noexcept { return is_idle_.load(); }
+  // How many handles use it; changed by the core only.
+  std::atomic<int> handles{0};
+
+ private:
+  struct settle_on_exit {
+    gatekeeper& keeper;
+    std::unique_ptr<event_node>& unread;
+    ~settle_on_exit() {
+      keeper.plan();
+      unread = std::move(keeper.unread_);
+    }
+  };
+
+  void plan() noexcept;
+
+  // lock::link
+  bool ask(const lock::question& asked, lock::operation* caller) noexcept override;
+  std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) override;
+  std::int64_t random_below(std::int64_t bound) noexcept override;
+  [[nodiscard]] outcome problem() const override;
+  // lock::gate_listener
+  void on_lost(lock::owner& who) noexcept override;
+  void on_at_risk(lock::owner& who) noexcept override;
+  // deployment::inquirer
+  void on_verdict(deployment::inquiry& answered, const lock::verdict& said,
+                  time_ns now) noexcept override;
+  // net::timer
+  void on_timer(time_ns now) noexcept override;
+
+  core& core_;
+  const std::uint64_t id_;
+  const lock::protocol& rules_;
+  const lock::key_set keys_;
+  mutable std::mutex mutex_;
+  lock::gate gate_;
+  std::uint64_t attempts_ = 0;
+  std::uint64_t chance_;  // state of a small generator; only spreads timers
+  std::vector<std::unique_ptr<deployment::inquiry>> inquiries_;  // all of them
+  std::vector<deployment::inquiry*> free_inquiries_;
+  std::unique_ptr<event_node> unread_;
+  time_ns armed_for_ = time_never;
+  std::atomic<bool> is_idle_{true};
+};
+
+}  // namespace mortise::client

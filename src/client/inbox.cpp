@@ -1,0 +1,63 @@
+#include "client/inbox.hpp"
+
+#include <charconv>
+
+#include "lock/owner_token.hpp"
+
+namespace mortise::client {
+
+namespace {
+
+// Takes a number and the space behind it off the front.
+bool take_number(std::string_view& text, std::int64_t& number) {
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto length = static_cast<std::size_t>(read.ptr - text.data());
+  if (read.ec != std::errc{} || length >= text.size() || text[length] != ' ') return false;
+  text.remove_prefix(length + 1);
+  return true;
+}
+
+// The first number of an owner token's sequence, "gate.attempt".
+bool find_keeper(std::string_view owner, std::uint64_t& keeper) {
+  const auto sequence = lock::split_owner_token(owner).sequence;
+  const auto read = std::from_chars(sequence.data(), sequence.data() + sequence.size(), keeper);
+  return read.ec == std::errc{};
+}
+
+}  // namespace
+
+std::optional<message> read_message(std::string_view text) {
+  if (text.size() < 2 || text[1] != ' ') return std::nullopt;
+  const char letter = text.front();
+  text.remove_prefix(2);
+  message told;
+  std::int64_t others_wait = 0;
+  bool is_whole = true;
+  switch (letter) {
+    case 'G':
+      told.kind = message_kind::grant;
+      is_whole = take_number(text, told.last_token) && take_number(text, told.server_us) &&
+                 take_number(text, others_wait);
+      told.others_wait = others_wait == 1;
+      break;
+    case 'N':
+      told.kind = message_kind::head;
+      is_whole = take_number(text, told.ttl_ms);
+      break;
+    case 'W':
+      told.kind = message_kind::wanted;
+      break;
+    default:
+      return std::nullopt;
+  }
+  // A `W` names the owner as the lock's value has it, which may carry the mark.
+  told.owner = lock::split_owner_token(text).token;
+  if (!is_whole || !find_keeper(told.owner, told.keeper)) return std::nullopt;
+  return told;
+}
+
+std::string inbox_channel(std::string_view client_id) {
+  return std::string("mortise:inbox:").append(client_id);
+}
+
+}  // namespace mortise::client

@@ -1,0 +1,281 @@
+#include "client/lock_handle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/core.hpp"
+#include "client/gatekeeper.hpp"
+#include "client/query.hpp"
+#include "redis/waiter.hpp"
+
+namespace mortise::client {
+
+namespace {
+
+// A call that blocks: its outcome comes to the caller's stack.
+template <class Base>
+class blocking final : public Base {
+ public:
+  blocking() { this->lender = &waiting; }
+  void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
+    result = how;
+    waiting.finish();  // the caller may be gone from here on
+  }
+  redis::waiter waiting;
+  outcome result;
+};
+
+// A call that ends in an event. It owns itself until it ends, and its queue does from then on.
+template <class Base>
+class queued final : public Base, public event_node {
+ public:
+  explicit queued(std::shared_ptr<event_queue> queue) : queue_(std::move(queue)) {}
+  void finish(const outcome& how, std::int64_t token) noexcept override {
+    told.how = how;
+    told.token = token;
+    auto& keeper = handle->keeper();
+    const auto queue = std::move(queue_);
+    auto unread = queue->deliver(std::unique_ptr<event_node>(this));
+    if (unread) keeper.bury(std::move(unread));
+  }
+
+ private:
+  std::shared_ptr<event_queue> queue_;
+};
+
+outcome closed() { return outcome::of(status::closed, "the client was freed"); }
+
+}  // namespace
+
+lock_handle::lock_handle(std::shared_ptr<core> client, std::shared_ptr<gatekeeper> keeper,
+                         std::string name, const settings& terms)
+    : core_(std::move(client)), keeper_(std::move(keeper)), name_(std::move(name)) {
+  owner_.handle = this;
+  owner_.lease_ms = terms.lease_ms;
+  owner_.max_hold_ms = terms.max_hold_ms;
+  owner_.renews = terms.renewal;
+  owner_.is_reentrant = terms.reentrant;
+  owner_.label = terms.label;
+}
+
+lock_handle::~lock_handle() {
+  release();
+  core_->drop(keeper_);
+}
+
+void lock_handle::release() noexcept {
+  keeper_->enter([&](lock::gate& gate, time_ns now) {
+    if (!core_->is_closed()) gate.forget(owner_, now);
+    end_watch();
+  });
+}
+
+time_ns lock_handle::command_deadline() const {
+  return boot_now() + core_->defaults().command_timeout_ms * ns_per_ms;
+}
+
+// ---- blocking -------------------------------------------------------------------------------
+
+template <class Operation, class Start>
+outcome lock_handle::block(Operation& call, time_ns deadline, Start&& start) {
+  const auto accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
+    return core_->is_closed() ? closed() : start(gate, now);
+  });
+  if (!accepted.ok()) return accepted;
+  if (!call.waiting.is_done() && !core_->servers().await(call.waiting, deadline)) {
+    // Whatever happens between the deadline and here, abandon leaves the call finished.
+    keeper_->enter([&](lock::gate& gate, time_ns now) {
+      if (!call.waiting.is_done()) gate.abandon(call, status::timed_out, now);
+    });
+  }
+  return std::move(call.result);
+}
+
+outcome lock_handle::block_acquire(time_ns deadline, bool is_try) {
+  if (auto armed = arm_notices(); !armed.ok()) return armed;
+  blocking<lock::acquiring> call;
+  call.who = &owner_;
+  call.is_try = is_try;
+  return block(call, deadline,
+               [&](lock::gate& gate, time_ns now) { return gate.acquire(call, now); });
+}
+
+outcome lock_handle::try_acquire() { return block_acquire(command_deadline(), true); }
+
+outcome lock_handle::acquire(std::int64_t timeout_ms) {
+  if (timeout_ms == 0) return try_acquire();
+  return block_acquire(core::deadline_after(timeout_ms), false);
+}
+
+outcome lock_handle::unlock() {
+  blocking<lock::operation> call;
+  return block(call, command_deadline(), [&](lock::gate& gate, time_ns now) {
+    return gate.unlock(owner_, &call, now);
+  });
+}
+
+outcome lock_handle::extend(std::int64_t lease_ms) {
+  blocking<lock::operation> call;
+  return block(call, command_deadline(), [&](lock::gate& gate, time_ns now) {
+    return gate.extend(owner_, lease_ms, call, now);
+  });
+}
+
+outcome lock_handle::query(lock_info& info) {
+  if (core_->is_closed()) return closed();
+  const auto asked = ask_query(core_->servers().connection_for(name_), keeper_->keys(),
+                               core_->defaults().command_timeout_ms, info);
+  if (!asked.ok()) return asked;
+  // Mine is what this handle holds and what the server names this client for.
+  info.is_mine = info.is_held && is_held() && !info.entries.empty() &&
+                 info.entries.front().client == core_->id();
+  return asked;
+}
+
+// ---- asynchronous ---------------------------------------------------------------------------
+
+template <class Base, class Start>
+outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                            event_kind kind, time_ns deadline, Start&& start) {
+  auto call = std::make_unique<queued<Base>>(queue);
+  call->told.kind = kind;
+  call->told.tag = tag;
+  call->handle = shared_from_this();
+  call->deadline = deadline;
+  if (auto admitted = queue->admit(*call); !admitted.ok()) return admitted;
+  const auto accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
+    auto how = core_->is_closed() ? closed() : start(gate, *call, now);
+    // Accepted, so it owns itself; it may have ended already.
+    if (how.ok()) static_cast<void>(call.release());
+    return how;
+  });
+  if (!accepted.ok()) queue->dismiss(*call);
+  return accepted;
+}
+
+outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                                   time_ns deadline, bool is_try) {
+  if (auto armed = arm_notices(); !armed.ok()) return armed;
+  auto accepted = submit<lock::acquiring>(
+      queue, tag, event_kind::acquired, deadline,
+      [&](lock::gate& gate, lock::acquiring& call, time_ns now) {
+        call.who = &owner_;
+        call.is_try = is_try;
+        return gate.acquire(call, now);
+      });
+  // A shutdown in between has not seen it.
+  if (accepted.ok() && queue->is_shut_down()) cancel();
+  return accepted;
+}
+
+outcome lock_handle::try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
+  return start_acquire(queue, tag, command_deadline(), true);
+}
+
+outcome lock_handle::acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                                   std::int64_t timeout_ms) {
+  if (timeout_ms == 0) return try_async(queue, tag);
+  return start_acquire(queue, tag, core::deadline_after(timeout_ms), false);
+}
+
+outcome lock_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
+  return submit<lock::operation>(queue, tag, event_kind::unlocked, command_deadline(),
+                                 [&](lock::gate& gate, lock::operation& call, time_ns now) {
+                                   return gate.unlock(owner_, &call, now);
+                                 });
+}
+
+outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                                  std::int64_t lease_ms) {
+  return submit<lock::operation>(queue, tag, event_kind::extended, command_deadline(),
+                                 [&](lock::gate& gate, lock::operation& call, time_ns now) {
+                                   return gate.extend(owner_, lease_ms, call, now);
+                                 });
+}
+
+outcome lock_handle::cancel() {
+  return keeper_->enter([&](lock::gate& gate, time_ns now) {
+    if (core_->is_closed()) return closed();
+    if (owner_.pending == nullptr) {
+      return outcome::of(status::not_owner, "nothing waits on this handle");
+    }
+    gate.abandon(*owner_.pending, status::cancelled, now);
+    return outcome{};
+  });
+}
+
+// ---- notices --------------------------------------------------------------------------------
+
+outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag) {
+  keeper_->enter([&](lock::gate&, time_ns) {
+    end_watch();
+    watching_.queue = std::move(queue);
+    watching_.tag = tag;
+  });
+  auto armed = arm_notices();
+  if (!armed.ok()) {
+    keeper_->enter([&](lock::gate&, time_ns) { end_watch(); });
+  }
+  return armed;
+}
+
+// Reserves what a hold may have to tell, before the hold begins.
+outcome lock_handle::arm_notices() {
+  return keeper_->enter([&](lock::gate&, time_ns) {
+    if (!watching_.queue) return outcome{};
+    for (auto* const slot : {&watching_.lost, &watching_.at_risk}) {
+      if (*slot) continue;
+      auto node = std::make_unique<event_node>();
+      if (auto reserved = watching_.queue->reserve(); !reserved.ok()) return reserved;
+      *slot = std::move(node);
+    }
+    return outcome{};
+  });
+}
+
+void lock_handle::end_watch() noexcept {
+  for (auto* const slot : {&watching_.lost, &watching_.at_risk}) {
+    if (*slot) watching_.queue->unreserve();
+    slot->reset();
+  }
+  watching_.queue.reset();
+}
+
+void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind,
+                         status code) noexcept {
+  if (!slot) return;
+  slot->told.kind = kind;
+  slot->told.tag = watching_.tag;
+  slot->told.token = owner_.token;
+  slot->told.how.code = code;
+  watching_.queue->deliver(std::move(slot));
+}
+
+void lock_handle::notice_lost() noexcept {
+  notice(watching_.lost, event_kind::lost, status::lost);
+}
+
+void lock_handle::notice_at_risk() noexcept {
+  notice(watching_.at_risk, event_kind::at_risk, status::ok);
+}
+
+// ---- looking --------------------------------------------------------------------------------
+
+bool lock_handle::is_held() const {
+  return keeper_->look([&](const lock::gate& gate, time_ns now) {
+    return !core_->is_closed() && gate.is_held(owner_, now);
+  });
+}
+
+std::int64_t lock_handle::valid_ms() const {
+  return keeper_->look([&](const lock::gate& gate, time_ns now) -> std::int64_t {
+    if (core_->is_closed() || !gate.is_held(owner_, now)) return 0;
+    return (gate.valid_until(owner_) - now) / ns_per_ms;
+  });
+}
+
+std::int64_t lock_handle::token() const {
+  return keeper_->look([&](const lock::gate&, time_ns) { return owner_.token; });
+}
+
+}  // namespace mortise::client

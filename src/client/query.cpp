@@ -1,0 +1,178 @@
+#include "client/query.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <functional>
+#include <memory>
+
+#include "lock/owner_token.hpp"
+#include "lock/refusal.hpp"
+#include "redis/command.hpp"
+#include "redis/connection.hpp"
+#include "scripts/scripts.hpp"
+
+namespace mortise::client {
+
+namespace {
+
+// A command whose reply is read into something that outlives a caller who has given up: the request
+// keeps itself until it is answered.
+class plain_request final : public redis::request {
+ public:
+  using reader = std::function<void(const redis::value&)>;
+
+  static outcome run(redis::connection& server, const std::string& bytes, time_ns deadline,
+                     reader read) {
+    auto call = std::make_shared<plain_request>(std::move(read));
+    call->caller = &call->waiting_;
+    call->self_ = call;
+    const auto submitted = server.submit(*call, bytes, redis::flush::now);
+    if (submitted != status::ok) {
+      call->self_.reset();
+      auto problem = server.last_problem();
+      return problem.ok() ? outcome::of(submitted, "too many requests are open") : problem;
+    }
+    if (!server.await(call->waiting_, deadline)) {
+      // The reader may refer to the caller's stack, so it must not run any more.
+      const std::lock_guard guard(call->mutex_);
+      if (!call->is_over_) {
+        call->read_ = nullptr;
+        return outcome::of(status::unknown, "the server did not answer in time");
+      }
+    }
+    return call->how_;
+  }
+
+  explicit plain_request(reader read) : read_(std::move(read)) {}
+
+  void on_reply(const redis::value& reply, time_ns /*now*/) noexcept override {
+    {
+      const std::lock_guard guard(mutex_);
+      try {
+        if (reply.is_error() && reply.text().substr(0, 8) != "NOSCRIPT") {
+          how_ = lock::read_error(reply.text()).details;
+        } else if (read_) {
+          read_(reply);
+        }
+      } catch (...) {
+        how_.code = status::no_memory;
+      }
+      is_over_ = true;
+    }
+    end();
+  }
+
+  void on_broken(bool was_sent) noexcept override {
+    {
+      const std::lock_guard guard(mutex_);
+      how_ = outcome::of(was_sent ? status::unknown : status::unreachable,
+                         "the connection broke before the answer");
+      how_.is_retryable = true;
+      is_over_ = true;
+    }
+    end();
+  }
+
+ private:
+  void end() noexcept {
+    const auto keep = std::move(self_);
+    waiting_.finish();
+  }
+
+  redis::waiter waiting_;
+  std::mutex mutex_;
+  bool is_over_ = false;
+  reader read_;
+  outcome how_;
+  std::shared_ptr<plain_request> self_;
+};
+
+lock_party party_of(std::string_view value) {
+  const auto parts = lock::split_owner_token(value);
+  lock_party party;
+  party.owner = parts.token;
+  party.client = parts.client;
+  party.label = parts.label;
+  return party;
+}
+
+std::int64_t number_of(const redis::value& text) {
+  std::int64_t number = 0;
+  const auto digits = text.text();
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+void read_query(const redis::value& reply, lock_info& info) {
+  info.is_held = !reply.at(0).is_null();
+  info.time_left_ms = info.is_held ? reply.at(1).integer() : -1;
+  info.waiter_count = reply.at(2).integer();
+  info.latest_token = number_of(reply.at(3));
+  if (info.is_held) info.entries.push_back(party_of(reply.at(0).text()));
+  const auto& waiters = reply.at(4);
+  for (std::size_t i = 0; i < waiters.size(); ++i) {
+    info.entries.push_back(party_of(waiters.at(i).text()));
+  }
+}
+
+void read_records(const redis::value& reply, lock_info& info) {
+  for (std::size_t i = 0; i < info.entries.size() && i < reply.size(); ++i) {
+    const auto record = reply.at(i).text();
+    info.entries[i].pid = number_of(reply.at(i));
+    const auto space = record.find(' ');
+    if (space != std::string_view::npos) info.entries[i].host = record.substr(space + 1);
+  }
+}
+
+std::string query_command(const lock::key_set& keys, bool with_text) {
+  std::string bytes;
+  redis::command_writer(bytes).command({with_text ? "EVAL" : "EVALSHA",
+                                        with_text ? scripts::query.text : scripts::query.sha1, "3",
+                                        keys.lock, keys.queue, keys.fence});
+  return bytes;
+}
+
+}  // namespace
+
+std::string record_key(std::string_view client_id) {
+  return std::string("mortise:client:").append(client_id);
+}
+
+std::string record_text() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return std::to_string(getpid()) + " " + host;
+}
+
+outcome ask_query(redis::connection& server, const lock::key_set& keys, std::int64_t timeout_ms,
+                  lock_info& info) {
+  const auto deadline = boot_now() + timeout_ms * ns_per_ms;
+  info = {};
+  bool is_script_missing = false;
+  const auto read = [&](const redis::value& reply) {
+    is_script_missing = reply.is_error();
+    if (!is_script_missing) read_query(reply, info);
+  };
+  auto asked = plain_request::run(server, query_command(keys, false), deadline, read);
+  if (asked.ok() && is_script_missing) {
+    // The server has forgotten the script (hazard 27).
+    asked = plain_request::run(server, query_command(keys, true), deadline, read);
+  }
+  if (!asked.ok() || info.entries.empty()) return asked;
+  std::string bytes;
+  redis::command_writer writer(bytes);
+  writer.begin(1 + info.entries.size()).arg("MGET");
+  for (const auto& party : info.entries) writer.arg(record_key(party.client));
+  return plain_request::run(server, bytes, deadline,
+                            [&](const redis::value& reply) { read_records(reply, info); });
+}
+
+outcome ask_ping(redis::connection& server, std::int64_t timeout_ms) {
+  std::string bytes;
+  redis::command_writer(bytes).command({"PING"});
+  return plain_request::run(server, bytes, boot_now() + timeout_ms * ns_per_ms,
+                            [](const redis::value&) {});
+}
+
+}  // namespace mortise::client

@@ -1,0 +1,66 @@
+// Which servers speak for a name, and when an answer is enough: one server here, its replicas or a
+// quorum of masters in other deployments. The lock machinery sees only the one verdict.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "lock/protocol.hpp"
+
+namespace mortise::redis {
+class connection;
+class waiter;
+}  // namespace mortise::redis
+
+namespace mortise::deployment {
+
+class inquiry;
+
+// Who asks, and is answered: once for each inquiry that was sent, on whichever thread reads.
+class inquirer {
+ public:
+  virtual ~inquirer() = default;
+  virtual void on_verdict(inquiry& answered, const lock::verdict& said, time_ns now) noexcept = 0;
+};
+
+// One step on its way. Used again for the next step once it is answered.
+class inquiry {
+ public:
+  virtual ~inquiry() = default;
+  // Sends the question, with `caller` (or nullptr) lending its thread for the answer. False when
+  // nothing was sent, and then no verdict comes.
+  virtual bool send(const lock::question& asked, const lock::protocol& rules,
+                    const lock::key_set& keys, redis::waiter* caller) noexcept = 0;
+
+  // What was asked last, for the inquirer.
+  std::uint64_t tenure = 0;
+  std::uint32_t serial = 0;
+};
+
+class listener {
+ public:
+  virtual ~listener() = default;
+  // Questions reach the servers (again); what was sent before has a definite outcome.
+  virtual void on_up(time_ns now) noexcept = 0;
+  // A message to this client's inbox.
+  virtual void on_message(std::string_view text, time_ns now) noexcept = 0;
+};
+
+class deployment {
+ public:
+  virtual ~deployment() = default;
+  virtual outcome open(time_ns deadline) = 0;
+  // Sends what is still to be sent for up to `linger_ns`. Afterwards no callback comes.
+  virtual void close(time_ns linger_ns) noexcept = 0;
+  virtual std::unique_ptr<inquiry> new_inquiry(inquirer& who) = 0;
+  // Lends the calling thread until the waiter is done or the deadline; true when it is done.
+  virtual bool await(redis::waiter& who, time_ns deadline) noexcept = 0;
+  // Why questions do not reach the servers; ok when they do.
+  [[nodiscard]] virtual outcome problem() const = 0;
+  // The server to put other questions about this name to.
+  virtual redis::connection& connection_for(std::string_view name) = 0;
+};
+
+}  // namespace mortise::deployment

@@ -1,0 +1,111 @@
+#include "deployment/single_server.hpp"
+
+#include <utility>
+
+#include "local/local_resolver.hpp"
+#include "net/resolver.hpp"
+#include "scripts/scripts.hpp"
+
+namespace mortise::deployment {
+
+namespace {
+
+// One server's word is the verdict.
+class single_inquiry final : public inquiry, private redis::request {
+ public:
+  single_inquiry(redis::connection& server, inquirer& who) : server_(server), who_(who) {}
+
+  bool send(const lock::question& asked, const lock::protocol& rules, const lock::key_set& keys,
+            redis::waiter* lender) noexcept override {
+    rules_ = &rules;
+    what_ = asked.what;
+    bytes_.clear();
+    reply_count = rules.write(bytes_, asked, keys);
+    caller = lender;
+    const auto how = lender != nullptr ? redis::flush::now : redis::flush::by_io_thread;
+    return server_.submit(*this, bytes_, how) == status::ok;
+  }
+
+ private:
+  void on_reply(const redis::value& reply, time_ns now) noexcept override {
+    who_.on_verdict(*this, rules_->read(what_, reply), now);
+  }
+  void on_broken(bool was_sent) noexcept override {
+    lock::verdict said;
+    said.what = was_sent ? lock::answer::broken : lock::answer::unsent;
+    who_.on_verdict(*this, said, boot_now());
+  }
+
+  redis::connection& server_;
+  inquirer& who_;
+  const lock::protocol* rules_ = nullptr;
+  lock::step what_ = lock::step::try_take;
+  std::string bytes_;  // kept for its capacity
+};
+
+std::shared_ptr<net::resolver> resolver_of(const redis::endpoint_url& where) {
+  switch (where.scheme) {
+    case redis::url_scheme::unix_socket:
+      return net::resolver_for_path(where.path);
+    case redis::url_scheme::local:
+      return local::resolver_for_local();
+    case redis::url_scheme::tcp:
+      break;
+  }
+  return net::resolver_for_host(where.host, where.port);
+}
+
+redis::connection_config config_of(const redis::endpoint_url& where, const settings& defaults,
+                                   session_plan plan) {
+  redis::connection_config config;
+  config.where = resolver_of(where);
+  config.user = where.user;
+  config.password = where.password;
+  config.database = where.db;
+  config.client_name = defaults.client_name.empty() ? "mortise" : defaults.client_name;
+  config.inbox = std::move(plan.inbox);
+  config.scripts = {scripts::all().begin(), scripts::all().end()};
+  config.prologue = std::move(plan.prologue);
+  config.command_timeout_ms = defaults.command_timeout_ms;
+  config.busy_poll_us = defaults.busy_poll_us;
+  return config;
+}
+
+class single_server final : public deployment, private redis::session_listener {
+ public:
+  single_server(net::reactor& loop, redis::connection_config config, listener& hears)
+      : hears_(hears), server_(loop, std::move(config), *this) {}
+
+  outcome open(time_ns deadline) override { return server_.open(deadline); }
+  void close(time_ns linger_ns) noexcept override { server_.close(linger_ns); }
+  std::unique_ptr<inquiry> new_inquiry(inquirer& who) override {
+    return std::make_unique<single_inquiry>(server_, who);
+  }
+  bool await(redis::waiter& who, time_ns deadline) noexcept override {
+    return server_.await(who, deadline);
+  }
+  [[nodiscard]] outcome problem() const override { return server_.last_problem(); }
+  redis::connection& connection_for(std::string_view /*name*/) override { return server_; }
+
+ private:
+  void on_up(const redis::session_facts& /*facts*/) noexcept override { hears_.on_up(boot_now()); }
+  void on_down(const outcome& /*why*/) noexcept override {}
+  void on_push(std::string_view /*channel*/, std::string_view payload,
+               time_ns now) noexcept override {
+    hears_.on_message(payload, now);
+  }
+
+  listener& hears_;
+  redis::connection server_;
+};
+
+}  // namespace
+
+std::unique_ptr<deployment> open_single_server(net::reactor& loop,
+                                               const redis::endpoint_url& where,
+                                               const settings& defaults, session_plan plan,
+                                               listener& hears) {
+  return std::make_unique<single_server>(loop, config_of(where, defaults, std::move(plan)), hears);
+}
+
+}  // namespace mortise::deployment

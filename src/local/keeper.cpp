@@ -1,0 +1,105 @@
+#include "local/keeper.hpp"
+
+namespace mortise::local {
+
+// A script rather than a process of our own: it must outlive the program that started it, which may
+// be a JVM of gigabytes, and a library has no executable of its own to run.
+const char* const keeper_script = R"SCRIPT(
+folder=$1 server=$2 client=$3 idle_limit=$4
+socket=$folder/local.sock away=$folder/local.away
+umask 077
+cd /
+
+# Counts the keys of all databases, but for the fence counters, which are no locks.
+count_locks='local locks = 0 for database = 0, 15 do redis.call([[SELECT]], database)'
+count_locks="$count_locks locks = locks + redis.call([[DBSIZE]])"
+count_locks="$count_locks - redis.call([[EXISTS]], [[mortise:fence]]) end return locks"
+
+# Looks at the server behind socket $1, in one connection. Fails when it does not answer in time.
+look() {
+  process='' clients='' arrivals='' locks=''
+  answer=$(printf '%s\n' 'INFO server' 'INFO clients' 'INFO stats' \
+    "EVAL \"$count_locks\" 0" | timeout 1 "$client" -s "$1" | tr -d '\r')
+  while IFS=: read -r field value; do
+    case $field in
+      process_id) process=$value ;;
+      connected_clients) clients=$value ;;
+      total_connections_received) arrivals=$value ;;
+      *[!0-9]* | '') ;;
+      *) locks=$field ;;
+    esac
+  done <<END
+$answer
+END
+  [ -n "$process" ] && [ -n "$locks" ]
+}
+
+# Nobody but this look is connected or has come since the last one, and no lock is kept. Arrivals
+# count because whoever has just found the server running may be about to connect for good.
+is_quiet() {
+  last=$known known=$arrivals
+  [ -n "$last" ] && [ "$arrivals" -eq $((last + 1)) ] && [ "$clients" -eq 1 ] &&
+    [ "$locks" -eq 0 ]
+}
+
+# Not politely: on SIGTERM it would remove the socket of that name, which may be another server's.
+end() {
+  kill -KILL "$server_process"
+  wait "$server_process"
+  exit
+}
+
+# For good: a copy of the descriptor may live in a process that was forked while it was open.
+unlock() {
+  flock -u 3
+  exec 3>&-
+}
+
+keep() {
+  "$server" --port 0 --unixsocket "$socket" --unixsocketperm 700 --databases 16 --save '' \
+    --appendonly no --maxmemory 0 --maxmemory-policy noeviction --daemonize no --dir "$folder" \
+    --logfile '' >"$folder/local.log" 3>&- &
+  server_process=$!
+  # The lock is kept until the server answers or is dead, so that nobody starts a second one even
+  # if whoever started us dies now.
+  tries=0
+  until look "$socket"; do
+    kill -0 "$server_process" || exit
+    tries=$((tries + 1))
+    [ "$tries" -lt 500 ] || break
+    sleep 0.02
+  done
+  unlock
+
+  period=5 idle=0 known=''
+  [ "$idle_limit" -ge 10 ] || period=1
+  while :; do
+    sleep "$period"
+    kill -0 "$server_process" || exit
+    # Without its socket nobody can reach it, and another may be started in its place.
+    [ -S "$socket" ] || end
+    look "$socket" || continue
+    [ "$process" = "$server_process" ] || end
+    if is_quiet; then idle=$((idle + period)); else idle=0; fi
+    [ "$idle" -ge "$idle_limit" ] || continue
+
+    # Under the lock nobody is told that the server runs, and nobody starts another. Whoever was
+    # told before is seen by the look that follows; whoever comes by the name alone is seen by the
+    # look after the name is gone, or finds no server. (A plain `exec` that failed would end us.)
+    idle=0
+    command exec 3>>"$folder/local.lock" || continue
+    if flock -n 3 && look "$socket" && is_quiet && mv "$socket" "$away"; then
+      if look "$away" && is_quiet; then
+        rm -f "$away"
+        end
+      fi
+      mv "$away" "$socket"
+    fi
+    unlock
+  done
+}
+
+keep &
+)SCRIPT";
+
+}  // namespace mortise::local

@@ -1,0 +1,144 @@
+#include "local/launch.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "local/keeper.hpp"
+
+namespace mortise::local {
+
+namespace {
+
+constexpr int keeper_lock_fd = 3;
+constexpr int reap_pause_ms = 1;
+
+bool is_program(const std::string& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+// The full path of the first program found, or "". Folders that depend on the current one are left
+// out: a library must not run what happens to lie around.
+std::string find_program(std::initializer_list<const char*> names, std::string_view search_path) {
+  for (const char* name : names) {
+    for (std::size_t start = 0; start <= search_path.size();) {
+      const auto end = std::min(search_path.find(':', start), search_path.size());
+      const auto folder = search_path.substr(start, end - start);
+      start = end + 1;
+      if (folder.empty() || folder.front() != '/') continue;
+      auto path = std::string(folder) + "/" + name;
+      if (is_program(path)) return path;
+    }
+  }
+  return {};
+}
+
+outcome missing(const char* what, const char* mend) {
+  return outcome::of(status::unreachable, std::string("local: ") + what +
+                                              " is not installed here; " + mend +
+                                              " or give a redis:// URL");
+}
+
+// Everything that the keeper is to inherit: its standard streams are null, and of the program's
+// descriptors and signal settings it gets none but the lock.
+class spawn_plan {
+ public:
+  explicit spawn_plan(int lock_fd) {
+    ::posix_spawn_file_actions_init(&actions_);
+    // First, because the lock may be one of 0, 1 and 2 when the program has closed those.
+    ::posix_spawn_file_actions_adddup2(&actions_, lock_fd, keeper_lock_fd);
+    for (int stream = 0; stream < keeper_lock_fd; ++stream) {
+      ::posix_spawn_file_actions_addopen(&actions_, stream, "/dev/null", O_RDWR, 0);
+    }
+    ::posix_spawn_file_actions_addclosefrom_np(&actions_, keeper_lock_fd + 1);
+    sigset_t none;
+    sigset_t all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::posix_spawnattr_init(&attributes_);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    ::posix_spawnattr_setsigdefault(&attributes_, &all);
+    // A session of its own: the terminal's signals do not reach it.
+    ::posix_spawnattr_setflags(&attributes_,
+                               POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~spawn_plan() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+  spawn_plan(const spawn_plan&) = delete;
+  spawn_plan& operator=(const spawn_plan&) = delete;
+
+  // Returns 0 or an errno.
+  int run(pid_t& process, char* const* arguments, char* const* environment) const {
+    return ::posix_spawn(&process, "/bin/sh", &actions_, &attributes_, arguments, environment);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+// Our direct child ends as soon as it has put itself into the background. When the program ignores
+// or collects SIGCHLD there is nothing left for us (ECHILD).
+void reap(pid_t process, time_ns deadline) {
+  for (;;) {
+    const pid_t ended = ::waitpid(process, nullptr, WNOHANG);
+    const bool goes_on = ended == 0 || (ended < 0 && errno == EINTR);
+    if (!goes_on || boot_now() >= deadline) return;
+    ::poll(nullptr, 0, reap_pause_ms);
+  }
+}
+
+}  // namespace
+
+outcome launch_keeper(const local_settings& settings, int lock_fd, time_ns deadline) {
+  auto server = find_program({"valkey-server", "redis-server"}, settings.search_path);
+  if (server.empty()) {
+    return missing("a server",
+                   "install redis-server or valkey-server (apt-get install redis-server)");
+  }
+  auto client = find_program({"valkey-cli", "redis-cli"}, settings.search_path);
+  if (client.empty()) {
+    return missing("redis-cli or valkey-cli, which looks after the server,",
+                   "install it (apt-get install redis-tools)");
+  }
+  std::string script = keeper_script;
+  std::string folder = settings.folder;
+  auto idle = std::to_string(settings.idle_s);
+  std::array<std::string, 3> names = {"/bin/sh", "-c", "mortise-keeper"};
+  const std::array<char*, 9> arguments = {names[0].data(), names[1].data(), script.data(),
+                                          names[2].data(), folder.data(),   server.data(),
+                                          client.data(),   idle.data(),     nullptr};
+  // Nothing of the program's environment: it may preload libraries or hold secrets.
+  auto path = "PATH=" + settings.search_path;
+  std::string locale = "LC_ALL=C";
+  const std::array<char*, 3> environment = {path.data(), locale.data(), nullptr};
+
+  pid_t process = -1;
+  const spawn_plan plan(lock_fd);
+  if (const int error = plan.run(process, arguments.data(), environment.data()); error != 0) {
+    auto result = outcome::of(status::unreachable,
+                              std::string("local: starting /bin/sh: ") + std::strerror(error));
+    result.is_retryable = error == EAGAIN || error == ENOMEM;
+    return result;
+  }
+  reap(process, deadline);
+  return {};
+}
+
+}  // namespace mortise::local

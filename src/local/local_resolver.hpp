@@ -1,0 +1,13 @@
+// `local:` as something to connect to: resolving it starts the server when it does not run.
+#pragma once
+
+#include <memory>
+
+#include "net/resolver.hpp"
+
+namespace mortise::local {
+
+// Reads the environment now, once.
+std::shared_ptr<net::resolver> resolver_for_local();
+
+}  // namespace mortise::local

@@ -1,0 +1,236 @@
+#include "local/local_server.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "local/folder.hpp"
+#include "local/launch.hpp"
+#include "net/address.hpp"
+
+namespace mortise::local {
+
+namespace {
+
+constexpr int pause_ms = 2;
+constexpr int max_idle_s = 86'400;
+constexpr const char* usual_programs = "/usr/local/bin:/usr/bin:/usr/sbin:/bin";
+
+class descriptor {
+ public:
+  explicit descriptor(int fd = -1) : fd_(fd) {}
+  ~descriptor() { close(); }
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+  void reset(int fd) {
+    close();
+    fd_ = fd;
+  }
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+enum class presence { accepts, absent, unclear };
+
+// Whether somebody listens there; on `unclear`, errno says why that could not be told.
+presence probe(const net::address& where) {
+  const descriptor probe_fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (probe_fd.get() < 0) return presence::unclear;
+  if (::connect(probe_fd.get(), where.raw(), where.size()) == 0) return presence::accepts;
+  // Its queue of new connections is full, so it is there.
+  if (errno == EAGAIN) return presence::accepts;
+  return errno == ENOENT || errno == ECONNREFUSED ? presence::absent : presence::unclear;
+}
+
+outcome system_failure(const std::string& what, int error) {
+  auto result = outcome::of(status::unreachable, "local: " + what + ": " + std::strerror(error));
+  result.is_retryable = error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN;
+  return result;
+}
+
+// The last line that the server wrote before it died.
+std::string last_words(int folder_fd) {
+  const descriptor log(::openat(folder_fd, "local.log", O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (log.get() < 0) return {};
+  std::array<char, 512> tail{};
+  const off_t size = ::lseek(log.get(), 0, SEEK_END);
+  const off_t start = std::max<off_t>(0, size - static_cast<off_t>(tail.size()));
+  const auto count = ::pread(log.get(), tail.data(), tail.size(), start);
+  if (count <= 0) return {};
+  std::string_view text(tail.data(), static_cast<std::size_t>(count));
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  const auto line = text.rfind('\n');
+  return std::string(line == std::string_view::npos ? text : text.substr(line + 1));
+}
+
+// One attempt to find the server or to start it, by one process among many that may do the same.
+class starter {
+ public:
+  starter(const local_settings& settings, time_ns deadline)
+      : settings_(settings), deadline_(deadline), socket_path_(settings.folder + "/local.sock") {}
+
+  outcome run(std::string& socket_path);
+
+ private:
+  // Ok with is_running_ when the server accepts, ok without when another step is needed.
+  outcome step();
+  bool take_lock(int mode);
+  void release_lock();
+  outcome start();
+  bool bring_back_socket() const;
+  [[nodiscard]] outcome start_failure() const;
+
+  const local_settings& settings_;
+  const time_ns deadline_;
+  const std::string socket_path_;
+  net::address where_;
+  descriptor folder_;
+  descriptor lock_;
+  bool has_started_ = false;
+  bool is_running_ = false;
+};
+
+outcome starter::run(std::string& socket_path) {
+  if (!net::address::from_path(socket_path_, where_)) {
+    return outcome::of(status::invalid_argument,
+                       "local: the path " + socket_path_ +
+                           " is too long for a unix socket, which has at most 107 bytes; name a "
+                           "shorter folder in MORTISE_LOCAL_DIR");
+  }
+  for (;;) {
+    if (auto result = step(); !result.ok()) return result;
+    if (is_running_) {
+      socket_path = socket_path_;
+      return {};
+    }
+    if (boot_now() >= deadline_) {
+      auto result = outcome::of(status::unreachable, "local: no server accepts connections at " +
+                                                         socket_path_ + " yet; try again");
+      result.is_retryable = true;
+      return result;
+    }
+    ::poll(nullptr, 0, pause_ms);
+  }
+}
+
+outcome starter::step() {
+  // Each time anew: the folder may have been removed meanwhile, with the lock in it.
+  int folder = -1;
+  if (auto result = open_private_folder(settings_.folder, folder); !result.ok()) return result;
+  folder_.reset(folder);
+  const presence found = probe(where_);
+  if (found == presence::unclear) return system_failure("connecting to " + socket_path_, errno);
+  const bool is_there = found == presence::accepts;
+  if (!take_lock(is_there ? LOCK_SH : LOCK_EX)) {
+    const bool is_passing = errno == EWOULDBLOCK || errno == EINTR || errno == ENOENT;
+    return is_passing ? outcome{}
+                      : system_failure("locking " + settings_.folder + "/local.lock", errno);
+  }
+  // Only under the lock it is certain: nobody else has started it since, its keeper is not about to
+  // end it, and will have noticed this connection before it considers that.
+  outcome result;
+  const presence confirmed = probe(where_);
+  is_running_ = confirmed == presence::accepts;
+  if (confirmed == presence::absent && !is_there) {
+    result = has_started_ ? start_failure() : start();
+  }
+  release_lock();
+  return result;
+}
+
+// On false errno says why: EWOULDBLOCK when somebody else has it.
+bool starter::take_lock(int mode) {
+  lock_.reset(
+      ::openat(folder_.get(), "local.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (lock_.get() < 0 || ::flock(lock_.get(), mode | LOCK_NB) != 0) return false;
+  struct stat found {};
+  if (::fstat(lock_.get(), &found) == 0 && found.st_nlink > 0) return true;
+  // Removed between our open and our flock: others may lock its successor.
+  errno = ENOENT;
+  return false;
+}
+
+// Explicitly: a copy of the descriptor may live in a child that was forked while it was open.
+void starter::release_lock() {
+  if (lock_.get() >= 0) ::flock(lock_.get(), LOCK_UN);
+  lock_.close();
+}
+
+outcome starter::start() {
+  if (bring_back_socket()) return {};
+  has_started_ = true;
+  ::unlinkat(folder_.get(), "local.sock", 0);
+  auto result = launch_keeper(settings_, lock_.get(), deadline_);
+  // The keeper has inherited the lock, and lets go when the server answers or is dead.
+  if (result.ok()) lock_.close();
+  return result;
+}
+
+// A keeper that was killed while it looked whether it may end leaves its server under another name,
+// perhaps with locks in it.
+bool starter::bring_back_socket() const {
+  net::address away;
+  if (!net::address::from_path(settings_.folder + "/local.away", away)) return false;
+  if (probe(away) == presence::accepts) {
+    return ::renameat(folder_.get(), "local.away", folder_.get(), "local.sock") == 0;
+  }
+  ::unlinkat(folder_.get(), "local.away", 0);
+  return false;
+}
+
+outcome starter::start_failure() const {
+  const auto words = last_words(folder_.get());
+  return outcome::of(status::unreachable, "local: the server did not start" +
+                                              (words.empty() ? "" : ": " + words) +
+                                              "; its log is " + settings_.folder + "/local.log");
+}
+
+int idle_from(const char* text) {
+  int idle_s = 0;
+  if (text == nullptr) return local_settings{}.idle_s;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), idle_s);
+  const bool is_good = error == std::errc{} && *end == '\0' && idle_s >= 1 && idle_s <= max_idle_s;
+  return is_good ? idle_s : local_settings{}.idle_s;
+}
+
+}  // namespace
+
+local_settings local_settings::from_environment() {
+  local_settings settings;
+  const char* folder = ::secure_getenv("MORTISE_LOCAL_DIR");
+  settings.folder = folder != nullptr && *folder != '\0' ? folder : usual_folder();
+  const char* path = ::secure_getenv("PATH");
+  if (path != nullptr && *path != '\0') settings.search_path = std::string(path) + ":";
+  settings.search_path += usual_programs;
+  settings.idle_s = idle_from(::secure_getenv("MORTISE_LOCAL_IDLE_S"));
+  return settings;
+}
+
+outcome ensure_local_server(const local_settings& settings, time_ns deadline,
+                            std::string& socket_path) {
+  return starter(settings, deadline).run(socket_path);
+}
+
+outcome ensure_local_server(time_ns deadline, std::string& socket_path) {
+  return ensure_local_server(local_settings::from_environment(), deadline, socket_path);
+}
+
+}  // namespace mortise::local

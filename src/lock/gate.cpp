@@ -1,0 +1,253 @@
+#include "lock/gate.hpp"
+
+#include <algorithm>
+
+#include "lock/lease.hpp"
+
+namespace mortise::lock {
+
+// ---- what users ask for ---------------------------------------------------------------------
+
+outcome gate::acquire(acquiring& wanted, time_ns now) {
+  settle(now);
+  auto& who = *wanted.who;
+  switch (who.state) {
+    case owner_state::acquiring:
+    case owner_state::unlocking:
+      return outcome::of(status::busy, "another call on this handle is at work; wait for it");
+    case owner_state::held:
+      if (!who.is_reentrant) {
+        return outcome::of(status::already_held,
+                           "this handle holds the lock; unlock it first, or set reentrant=on");
+      }
+      ++who.hold_count;
+      wanted.finish({}, who.token);
+      return {};
+    case owner_state::lost:
+      if (who.is_reentrant) {
+        return outcome::of(status::lost, "the hold was lost; unlock it as often as it was acquired");
+      }
+      break;
+    case owner_state::idle:
+      break;
+  }
+  if (wanted.is_try && (current_ || !waiters_.empty())) {
+    // A handle of this client holds the lock or is ahead of us, so the server need not be asked.
+    wanted.finish(outcome::of(status::not_acquired), 0);
+    return {};
+  }
+  who.state = owner_state::acquiring;
+  who.pending = &wanted;
+  wanted.place_ = waiters_.insert(waiters_.end(), &wanted);
+  accept(wanted);
+  start_next(now);
+  return {};
+}
+
+outcome gate::unlock(owner& who, operation* done, time_ns now) {
+  settle(now);
+  switch (who.state) {
+    case owner_state::idle:
+      return outcome::of(status::not_owner, "this handle holds nothing");
+    case owner_state::acquiring:
+    case owner_state::unlocking:
+      return outcome::of(status::busy, "another call on this handle is at work; wait for it");
+    case owner_state::lost:
+      if (--who.hold_count == 0) who.state = owner_state::idle;
+      return outcome::of(status::lost, "the hold was lost before the unlock");
+    case owner_state::held:
+      break;
+  }
+  if (--who.hold_count > 0) {
+    if (done != nullptr) done->finish({}, who.token);
+    return {};
+  }
+  holder_ = nullptr;
+  who.state = owner_state::idle;
+  finish_extensions(outcome::of(status::not_owner, "the hold was unlocked meanwhile"), time_never);
+  if (pass_on(now)) {
+    if (done != nullptr) done->finish({}, who.token);
+    return {};
+  }
+  if (done != nullptr) {
+    who.state = owner_state::unlocking;
+    accept(*done);
+  }
+  depart(done, &who, now);
+  start_next(now);
+  return {};
+}
+
+outcome gate::extend(owner& who, std::int64_t lease_ms, operation& done, time_ns now) {
+  settle(now);
+  switch (who.state) {
+    case owner_state::idle:
+      return outcome::of(status::not_owner, "this handle holds nothing");
+    case owner_state::acquiring:
+    case owner_state::unlocking:
+      return outcome::of(status::busy, "another call on this handle is at work; wait for it");
+    case owner_state::lost:
+      return outcome::of(status::lost, "the hold was lost");
+    case owner_state::held:
+      break;
+  }
+  auto terms = current_->terms();
+  const auto lease = lease_ms == 0 ? who.lease_ms : lease_ms;
+  const auto target = now + lease * ns_per_ms;
+  if (current_->renew(lease, 0, &done, now) == 0) return world_.problem();
+  terms.lease_ms = std::max(terms.lease_ms, lease);
+  terms.until = std::max(terms.until, target);
+  current_->amend(terms);
+  extensions_.push_back({&done, target});
+  accept(done);
+  return {};
+}
+
+bool gate::is_held(const owner& who, time_ns now) const noexcept {
+  return who.state == owner_state::held && now < valid_until(who);
+}
+
+time_ns gate::valid_until(const owner& who) const noexcept {
+  return holder_ == &who && current_ ? current_->valid_until() : 0;
+}
+
+// ---- giving up ------------------------------------------------------------------------------
+
+void gate::abandon(operation& given_up, status why, time_ns now) {
+  if (auto* const waiter = given_up.as_acquiring()) {
+    if (waiter->who->pending == waiter) abandon_acquiring(*waiter, why, now);
+    return;
+  }
+  auto how = outcome::of(why == status::timed_out ? status::unknown : why,
+                         "no answer from the server in time; the lease ends the hold at the latest");
+  how.is_ambiguous = true;
+  if (const auto problem = world_.problem(); !problem.ok()) how.message += "; " + problem.message;
+  for (auto& gone : departures_) {
+    if (gone.done != &given_up) continue;
+    gone.done = nullptr;
+    if (gone.who != nullptr) gone.who->state = owner_state::idle;
+    return end(given_up, how, 0);
+  }
+  const auto open = std::find_if(extensions_.begin(), extensions_.end(),
+                                 [&](const auto& item) { return item.done == &given_up; });
+  if (open == extensions_.end()) return;
+  extensions_.erase(open);
+  end(given_up, how, 0);
+}
+
+outcome gate::give_up_outcome(const acquiring& given_up, status why) const {
+  if (why != status::timed_out) return outcome::of(why);
+  auto problem = world_.problem();
+  if (!problem.ok()) return problem;
+  const bool is_first = !waiters_.empty() && waiters_.front() == &given_up;
+  if (is_first && !last_refusal_.ok()) return last_refusal_;
+  if (is_first && current_ && current_->phase() == tenure_phase::asking &&
+      current_->is_unanswered()) {
+    auto unknown = outcome::of(status::unknown,
+                               "the server did not answer in time; the lock is being given back");
+    unknown.is_ambiguous = true;
+    unknown.is_retryable = true;
+    return unknown;
+  }
+  return outcome::of(given_up.is_try ? status::not_acquired : status::timed_out);
+}
+
+void gate::abandon_acquiring(acquiring& given_up, status why, time_ns now) {
+  const auto how = give_up_outcome(given_up, why);
+  finish(given_up, how);
+  if (!current_ || holder_ != nullptr) return;
+  if (current_->phase() == tenure_phase::asking || current_->phase() == tenure_phase::queued) {
+    // Whoever waits behind takes over the place at the server; nobody behind, and it is given up.
+    if (!waiters_.empty()) {
+      current_->set_waits(!waiters_.front()->is_try);
+      return;
+    }
+    depart(nullptr, nullptr, now);
+  }
+}
+
+void gate::forget(owner& who, time_ns now) {
+  if (who.pending != nullptr) abandon(*who.pending, status::closed, now);
+  if (who.state == owner_state::held) {
+    who.hold_count = 1;
+    unlock(who, nullptr, now);
+  }
+  for (auto& gone : departures_) {
+    if (gone.who != &who) continue;
+    gone.who = nullptr;
+    if (gone.done == nullptr) continue;
+    end(*std::exchange(gone.done, nullptr), outcome::of(status::closed), 0);
+  }
+  who.state = owner_state::idle;
+}
+
+void gate::close(time_ns now) {
+  const auto closed = outcome::of(status::closed, "the client was freed");
+  while (!waiters_.empty()) finish(*waiters_.front(), closed);
+  finish_extensions(closed, time_never);
+  for (auto& gone : departures_) {
+    if (gone.who != nullptr) gone.who->state = owner_state::idle;
+    if (gone.done != nullptr) end(*std::exchange(gone.done, nullptr), closed, 0);
+  }
+  if (!current_) return;
+  if (holder_ != nullptr) std::exchange(holder_, nullptr)->state = owner_state::lost;
+  depart(nullptr, nullptr, now);
+}
+
+// ---- passing on within this client ----------------------------------------------------------
+
+bool gate::may_pass(time_ns now) const noexcept {
+  const auto& who = *waiters_.front()->who;
+  const auto& terms = current_->terms();
+  // Only between holds that are renewed alike: another lease has to come from the server.
+  if (!who.renews || !terms.renews || who.lease_ms != terms.lease_ms) return false;
+  if (!current_->is_fresh(now)) return false;
+  if (!current_->others_wait()) return true;
+  return passes_ < batch_passes && now - batch_start_ < batch_ns;
+}
+
+bool gate::pass_on(time_ns now) {
+  if (waiters_.empty() || !may_pass(now)) return false;
+  if (current_->has_token()) {
+    ++passes_;
+    grant_to_next(now);
+    return true;
+  }
+  // Only the owner may draw tokens, so they are drawn together with a renewal.
+  is_refilling_ = current_->renew(current_->terms().lease_ms, reserve_tokens, nullptr, now) != 0;
+  if (is_refilling_) ++passes_;
+  return is_refilling_;
+}
+
+// ---- operations -----------------------------------------------------------------------------
+
+void gate::accept(operation& accepted) {
+  if (accepted.deadline != time_never) deadlines_.emplace(accepted.deadline, &accepted);
+}
+
+void gate::end(operation& ended, const outcome& how, std::int64_t token) {
+  if (ended.deadline != time_never) deadlines_.erase({ended.deadline, &ended});
+  ended.finish(how, token);
+}
+
+void gate::finish(acquiring& ended, const outcome& how) {
+  waiters_.erase(ended.place_);
+  auto& who = *ended.who;
+  who.pending = nullptr;
+  who.state = owner_state::idle;
+  end(ended, how, how.ok() ? who.token : 0);
+}
+
+void gate::finish_extensions(const outcome& how, time_ns until) {
+  for (std::size_t i = 0; i < extensions_.size();) {
+    if (extensions_[i].target > until) {
+      ++i;
+      continue;
+    }
+    auto* const done = extensions_[i].done;
+    extensions_.erase(extensions_.begin() + static_cast<std::ptrdiff_t>(i));
+    end(*done, how, 0);
+  }
+}
+
+}  // namespace mortise::lock

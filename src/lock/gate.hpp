@@ -1,0 +1,122 @@
+// All handles of one client for one name: who of them holds, who waits, and how the client's one
+// claim at the server (its tenure) goes from one to the next. Waiters of this client queue here, and
+// only one of them at a time stands for the client at the server. Pure: it is given time, answers
+// and messages. A `fair = strict` handle has a gate of its own, and so competes by itself.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lock/link.hpp"
+#include "lock/owner.hpp"
+#include "lock/tenure.hpp"
+
+namespace mortise::lock {
+
+// An acquire or a try that was accepted and has not ended.
+class acquiring : public operation {
+ public:
+  acquiring* as_acquiring() noexcept final { return this; }
+  owner* who = nullptr;
+  bool is_try = false;
+
+ private:
+  friend class gate;
+  std::list<acquiring*>::iterator place_;
+};
+
+// What the holder is told without having asked.
+class gate_listener {
+ public:
+  virtual ~gate_listener() = default;
+  virtual void on_lost(owner& who) noexcept = 0;
+  virtual void on_at_risk(owner& who) noexcept = 0;
+};
+
+// Not thread-safe: its keeper serialises all calls.
+class gate {
+ public:
+  gate(link& world, gate_listener& listener) : world_(world), listener_(listener) {}
+
+  // Each of the three either rejects at once (the code is not ok, the operation was not accepted),
+  // or accepts, and then finishes the operation now or later.
+  outcome acquire(acquiring& wanted, time_ns now);
+  outcome unlock(owner& who, operation* done, time_ns now);
+  outcome extend(owner& who, std::int64_t lease_ms, operation& done, time_ns now);
+
+  // Ends an accepted operation because of its deadline (`timed_out`), a cancel or a close. What has
+  // been asked of the server is taken back in the background. No effect once it is finished.
+  void abandon(operation& given_up, status why, time_ns now);
+  // The handle goes away: gives back what it holds, ends what it waits for.
+  void forget(owner& who, time_ns now);
+  // Ends everything, and gives back what is held.
+  void close(time_ns now);
+
+  [[nodiscard]] bool is_held(const owner& who, time_ns now) const noexcept;
+  [[nodiscard]] time_ns valid_until(const owner& who) const noexcept;
+
+  // From the world.
+  void on_answer(std::uint64_t tenure_id, std::uint32_t serial, const verdict& said, time_ns now);
+  void on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
+                bool others_wait, time_ns now);
+  void on_head(std::string_view token, std::int64_t ttl_ms, time_ns now);
+  void on_wanted(std::string_view token, time_ns now);
+  void on_up(time_ns now);
+  void on_timer(time_ns now);
+  [[nodiscard]] time_ns next_timer() const noexcept;
+  // Whether nothing is held, waited for or being given back.
+  [[nodiscard]] bool is_idle() const noexcept { return !current_ && departures_.empty(); }
+
+ private:
+  struct departure {
+    std::unique_ptr<tenure> claim;
+    operation* done;  // the unlock that waits for it, or nullptr
+    owner* who;       // whose unlock that is
+  };
+  struct extension {
+    operation* done;
+    time_ns target;
+  };
+
+  void start_next(time_ns now);
+  void handle(news what, time_ns now);
+  void grant_to_next(time_ns now);
+  void refuse_next(time_ns now);
+  void lose(time_ns now);
+  bool pass_on(time_ns now);
+  [[nodiscard]] bool may_pass(time_ns now) const noexcept;
+  void depart(operation* done, owner* who, time_ns now);
+  void finish_departure(departure& gone);
+  void drop_departed();
+  void abandon_acquiring(acquiring& given_up, status why, time_ns now);
+  void accept(operation& accepted);
+  void end(operation& ended, const outcome& how, std::int64_t token);
+  void finish(acquiring& ended, const outcome& how);
+  void finish_extensions(const outcome& how, time_ns until);
+  void settle(time_ns now);
+  [[nodiscard]] outcome give_up_outcome(const acquiring& given_up, status why) const;
+  static keeping terms_of(const owner& who, time_ns from) noexcept;
+
+  link& world_;
+  gate_listener& listener_;
+  std::uint64_t next_tenure_ = 1;
+  std::unique_ptr<tenure> current_;
+  std::vector<departure> departures_;
+  std::list<acquiring*> waiters_;
+  std::set<std::pair<time_ns, operation*>> deadlines_;
+  std::vector<extension> extensions_;
+  owner* holder_ = nullptr;  // who holds by current_
+  bool is_refilling_ = false;  // fencing tokens are being drawn, then the next waiter gets the lock
+  bool is_contended_ = false;  // the lock is likely taken, so the cheap try would be in vain
+  int passes_ = 0;
+  time_ns batch_start_ = 0;
+  outcome last_refusal_;  // of a server that is expected to change its mind
+};
+
+}  // namespace mortise::lock

@@ -1,0 +1,234 @@
+// The other half of the gate: what happens to its tenures, and what the world tells.
+#include <algorithm>
+#include <utility>
+
+#include "lock/gate.hpp"
+#include "lock/lease.hpp"
+#include "lock/refusal.hpp"
+
+namespace mortise::lock {
+
+// ---- the tenure's fate ----------------------------------------------------------------------
+
+keeping gate::terms_of(const owner& who, time_ns from) noexcept {
+  keeping terms;
+  terms.lease_ms = who.lease_ms;
+  terms.renews = who.renews;
+  if (!who.renews) {
+    terms.until = from + who.lease_ms * ns_per_ms;
+  } else if (who.max_hold_ms >= 0) {
+    terms.until = from + who.max_hold_ms * ns_per_ms;
+  }
+  return terms;
+}
+
+void gate::start_next(time_ns now) {
+  if (current_ || waiters_.empty()) return;
+  auto& next = *waiters_.front();
+  const auto& who = *next.who;
+  auto token = world_.new_owner_token(who.label, server_ttl_ms(grant_ms(who.lease_ms)));
+  current_ = std::make_unique<tenure>(next_tenure_++, std::move(token), terms_of(who, now),
+                                      !next.is_try, world_);
+  is_refilling_ = false;
+  last_refusal_ = {};
+  current_->start(is_contended_, &next, now);
+}
+
+void gate::handle(news what, time_ns now) {
+  switch (what) {
+    case news::none:
+    case news::left:
+      break;
+    case news::granted:
+      passes_ = 0;
+      batch_start_ = now;
+      grant_to_next(now);
+      break;
+    case news::not_free:
+      current_.reset();
+      if (!waiters_.empty()) finish(*waiters_.front(), outcome::of(status::not_acquired));
+      start_next(now);
+      break;
+    case news::refused:
+      refuse_next(now);
+      break;
+    case news::renewed:
+      finish_extensions({}, current_->valid_until());
+      if (is_refilling_) grant_to_next(now);
+      break;
+    case news::renew_failed: {
+      auto how = current_->details();
+      if (how.ok()) how = outcome::of(status::unknown, "the connection broke before the answer");
+      how.is_ambiguous = how.code == status::unknown;
+      finish_extensions(how, time_never);
+      if (is_refilling_) {
+        depart(nullptr, nullptr, now);
+        start_next(now);
+      }
+      break;
+    }
+    case news::lost:
+      lose(now);
+      break;
+    case news::at_risk:
+      if (holder_ != nullptr) listener_.on_at_risk(*holder_);
+      break;
+  }
+}
+
+void gate::grant_to_next(time_ns now) {
+  is_refilling_ = false;
+  if (waiters_.empty() || !current_->has_token()) {
+    depart(nullptr, nullptr, now);
+    start_next(now);
+    return;
+  }
+  auto& next = *waiters_.front();
+  auto& who = *next.who;
+  holder_ = &who;
+  who.token = current_->take_token();
+  who.hold_count = 1;
+  finish(next, {});
+  who.state = owner_state::held;
+  // The first holder's time counts from the grant, a later one's from now.
+  current_->keep(terms_of(who, passes_ == 0 ? current_->granted_at() : now), now);
+}
+
+void gate::refuse_next(time_ns now) {
+  const auto details = current_->details();
+  if (waiters_.empty()) return depart(nullptr, nullptr, now);
+  auto& next = *waiters_.front();
+  if (!next.is_try && is_passing(details.server_text)) {
+    last_refusal_ = details;
+    current_->retry_later(now);
+    return;
+  }
+  finish(next, details);
+  depart(nullptr, nullptr, now);
+  start_next(now);
+}
+
+void gate::lose(time_ns now) {
+  auto* const loser = std::exchange(holder_, nullptr);
+  if (loser != nullptr) {
+    loser->state = owner_state::lost;
+    finish_extensions(outcome::of(status::lost, "the hold was lost"), time_never);
+    listener_.on_lost(*loser);
+  }
+  if (now >= current_->valid_until()) {
+    // By our clock it is over; at the server it may have a little left, which is given back.
+    depart(nullptr, nullptr, now);
+  } else {
+    current_.reset();
+  }
+  is_refilling_ = false;
+  start_next(now);
+}
+
+void gate::settle(time_ns now) {
+  if (current_ && current_->phase() == tenure_phase::held && now >= current_->valid_until()) {
+    handle(current_->on_timer(now), now);
+  }
+}
+
+// ---- departures -----------------------------------------------------------------------------
+
+void gate::depart(operation* done, owner* who, time_ns now) {
+  auto claim = std::move(current_);
+  claim->leave(done, now);
+  departures_.push_back({std::move(claim), done, who});
+  drop_departed();
+}
+
+void gate::finish_departure(departure& gone) {
+  const auto result = gone.claim->leave_result();
+  if (result == answer::handed_over) is_contended_ = true;
+  if (result == answer::released && waiters_.empty()) is_contended_ = false;
+  if (gone.who != nullptr) gone.who->state = owner_state::idle;
+  if (gone.done == nullptr) return;
+  outcome how;
+  switch (result) {
+    case answer::released:
+    case answer::handed_over:
+    case answer::cancelled:
+      break;
+    case answer::not_owner:
+      how = outcome::of(status::lost, "the server says that the hold was no longer ours");
+      break;
+    default:
+      how = gone.claim->details();
+      if (how.ok()) how = outcome::of(status::unknown, "the server did not answer");
+      how.is_ambiguous = how.code == status::unknown;
+      break;
+  }
+  end(*std::exchange(gone.done, nullptr), how, 0);
+}
+
+void gate::drop_departed() {
+  for (std::size_t i = 0; i < departures_.size();) {
+    if (departures_[i].claim->phase() != tenure_phase::over) {
+      ++i;
+      continue;
+    }
+    finish_departure(departures_[i]);
+    departures_.erase(departures_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+// ---- from the world -------------------------------------------------------------------------
+
+void gate::on_answer(std::uint64_t tenure_id, std::uint32_t serial, const verdict& said,
+                     time_ns now) {
+  if (current_ && current_->id() == tenure_id) {
+    const auto what = current_->on_answer(serial, said, now);
+    if (current_->phase() == tenure_phase::queued) is_contended_ = true;
+    return handle(what, now);
+  }
+  for (auto& gone : departures_) {
+    if (gone.claim->id() != tenure_id) continue;
+    gone.claim->on_answer(serial, said, now);
+    return drop_departed();
+  }
+}
+
+void gate::on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
+                    bool others_wait, time_ns now) {
+  // A grant to a tenure that is leaving needs nothing: its cancel gives the lock back.
+  if (!current_ || current_->token() != token) return;
+  is_contended_ = true;
+  handle(current_->on_grant(last_token, server_us, others_wait, now), now);
+}
+
+void gate::on_head(std::string_view token, std::int64_t ttl_ms, time_ns now) {
+  if (current_ && current_->token() == token) current_->on_head(ttl_ms, now);
+}
+
+void gate::on_wanted(std::string_view token, time_ns now) {
+  if (!current_ || current_->token() != token || current_->others_wait()) return;
+  current_->on_wanted();
+  passes_ = 0;
+  batch_start_ = now;
+}
+
+void gate::on_up(time_ns now) {
+  if (current_) current_->on_up(now);
+  for (auto& gone : departures_) gone.claim->on_up(now);
+}
+
+time_ns gate::next_timer() const noexcept {
+  auto next = current_ ? current_->next_timer() : time_never;
+  for (const auto& gone : departures_) next = std::min(next, gone.claim->next_timer());
+  if (!deadlines_.empty()) next = std::min(next, deadlines_.begin()->first);
+  return next;
+}
+
+void gate::on_timer(time_ns now) {
+  if (current_) handle(current_->on_timer(now), now);
+  for (auto& gone : departures_) gone.claim->on_timer(now);
+  drop_departed();
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+    abandon(*deadlines_.begin()->second, status::timed_out, now);
+  }
+}
+
+}  // namespace mortise::lock

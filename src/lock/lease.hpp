@@ -1,0 +1,40 @@
+// The arithmetic of leases (research: validity from before the first byte, margins on the server's
+// side). Pure.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace mortise::lock {
+
+// A grant that its receiver has not confirmed by a renewal ends this soon, so that a dead grantee
+// costs its successors seconds, not a whole lease.
+constexpr std::int64_t grant_lease_ms = 3000;
+
+// How many waiters of one client may pass the lock on among themselves, and for how long, while
+// other clients wait.
+constexpr int batch_passes = 16;
+constexpr time_ns batch_ns = 10 * ns_per_ms;
+
+// Tokens drawn with every grant by script (one for the grantee, the rest for local passes); has to
+// equal GRANT_TOKENS of scripts/lib/handover.lua.
+constexpr std::int64_t grant_tokens = 1 + batch_passes;
+// Tokens drawn by a renewal that is to feed local passes.
+constexpr std::int64_t reserve_tokens = 256;
+// A fence counter below this was lost: real ones are server time in microseconds.
+constexpr std::int64_t least_token = 1'000'000'000'000'000;
+
+// What the server is told for a lease of `lease_ms`: 10 % for clocks of different speed and 2 ms for
+// rounding on top, so that the user gets the lease that was asked for (safety.md, section 3).
+constexpr std::int64_t server_ttl_ms(std::int64_t lease_ms) noexcept {
+  return lease_ms + (lease_ms + 9) / 10 + 2;
+}
+
+// The lease of a grant by message.
+constexpr std::int64_t grant_ms(std::int64_t lease_ms) noexcept {
+  return std::min(lease_ms, grant_lease_ms);
+}
+
+}  // namespace mortise::lock

@@ -1,0 +1,51 @@
+// What the pure lock logic needs of the world: a way to ask the servers that speak for one name, and
+// chance. It has no socket and no clock; time is handed to every call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "lock/protocol.hpp"
+
+namespace mortise::redis {
+class waiter;
+}
+
+namespace mortise::lock {
+
+class acquiring;
+
+// One call by a user that waits for an end: an acquire, unlock or extend. The lock logic finishes
+// each operation that it accepted exactly once.
+class operation {
+ public:
+  virtual ~operation() = default;
+  // Called under the gate's mutex; it must not call back into the gate.
+  virtual void finish(const outcome& how, std::int64_t token) noexcept = 0;
+  // Itself, when it is an acquire.
+  virtual acquiring* as_acquiring() noexcept { return nullptr; }
+
+  // When the gate is to end it with `timed_out`; time_never when its caller watches the clock.
+  time_ns deadline = time_never;
+  // The blocked thread that may read the answer itself, if there is one; not looked into here.
+  redis::waiter* lender = nullptr;
+};
+
+class link {
+ public:
+  virtual ~link() = default;
+  // Sends one step, on behalf of `caller` (or nullptr), who may lend its thread for the answer. The
+  // answer reaches gate::on_answer exactly once, never from inside this call. False when there is no
+  // connection or no room: nothing was sent, no answer will come.
+  virtual bool ask(const question& asked, operation* caller) noexcept = 0;
+  // A new owner token, never given before (hazard 21).
+  virtual std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) = 0;
+  // An even number in [0, bound).
+  virtual std::int64_t random_below(std::int64_t bound) noexcept = 0;
+  // Why there is no connection; ok when there is one.
+  [[nodiscard]] virtual outcome problem() const = 0;
+};
+
+}  // namespace mortise::lock

@@ -1,0 +1,47 @@
+// The text that stands for an owner at the server: `m1:<client>:<sequence>:<label>:<grant ttl>`.
+// Unique for each attempt (hazard 16), says whose inbox a grant goes to, and shows people who it is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mortise::lock {
+
+// `sequence` is unique within the client; it says which gate the attempt belongs to.
+inline std::string make_owner_token(std::string_view client_id, std::string_view sequence,
+                                    std::string_view label, std::int64_t grant_ttl_ms) {
+  std::string token;
+  token.reserve(16 + client_id.size() + sequence.size() + label.size());
+  token.append("m1:").append(client_id).append(":").append(sequence);
+  token.append(":").append(label).append(":").append(std::to_string(grant_ttl_ms));
+  return token;
+}
+
+// The parts of a token, or of a lock's value, which may end in `*` (others wait).
+struct owner_parts {
+  std::string_view token;   // without the mark
+  std::string_view client;  // empty when the text is not an owner token
+  std::string_view sequence;
+  std::string_view label;
+  bool others_wait = false;
+};
+
+inline owner_parts split_owner_token(std::string_view text) {
+  owner_parts parts;
+  parts.others_wait = !text.empty() && text.back() == '*';
+  if (parts.others_wait) text.remove_suffix(1);
+  parts.token = text;
+  if (text.substr(0, 3) != "m1:") return parts;
+  const auto client_end = text.find(':', 3);
+  if (client_end == std::string_view::npos) return parts;
+  const auto label_start = text.find(':', client_end + 1);
+  const auto label_end = text.rfind(':');
+  if (label_start == std::string_view::npos || label_end <= label_start) return parts;
+  parts.client = text.substr(3, client_end - 3);
+  parts.sequence = text.substr(client_end + 1, label_start - client_end - 1);
+  parts.label = text.substr(label_start + 1, label_end - label_start - 1);
+  return parts;
+}
+
+}  // namespace mortise::lock

@@ -1,0 +1,84 @@
+#include "lock/refusal.hpp"
+
+#include <array>
+#include <string>
+
+namespace mortise::lock {
+
+namespace {
+
+struct refusal {
+  std::string_view code;
+  bool is_retryable;
+  bool is_passing;
+  std::string_view mend;
+};
+
+// Errors that mean "not executed". UNBLOCKED and everything else are unknown.
+constexpr std::array<refusal, 17> refusals{{
+    {"LOADING", true, true, "the server is loading its data; it will be ready soon"},
+    {"BUSY", true, true, "the server is busy running a script"},
+    {"MASTERDOWN", true, true, "the replica has lost its master; give the master's address"},
+    {"TRYAGAIN", true, true, "the keys' slot is being moved"},
+    {"CLUSTERDOWN", true, true, "the cluster is not serving this slot"},
+    {"READONLY", true, false, "the server is a read-only replica; give the master's address"},
+    {"OOM", true, false, "the server is out of memory; raise maxmemory or free some"},
+    {"MISCONF", true, false, "the server cannot persist and refuses writes; mend its disk"},
+    {"NOREPLICAS", true, false, "the server has too few replicas to accept writes"},
+    {"NOPERM", false, false,
+     "the user lacks a right; allow ~{mortise:* ~mortise:* &mortise:* and the commands used"},
+    {"NOAUTH", false, false, "the server wants a password; put it into the URL"},
+    {"WRONGPASS", false, false, "the user or password is wrong; mend the URL"},
+    {"WRONGTYPE", false, false,
+     "a key under this lock's name has another type; choose another name or remove the key"},
+    {"FOREIGN", false, false,
+     "the key under this lock's name was written by another program; choose another name"},
+    {"MOVED", false, false, "the server is part of a cluster; use a cluster URL"},
+    {"CROSSSLOT", false, false, "the server is part of a cluster; use a cluster URL"},
+    {"EXECABORT", true, false, "the server refused the transaction"},
+}};
+
+const refusal* find_refusal(std::string_view text) {
+  const auto code = text.substr(0, text.find(' '));
+  for (const auto& row : refusals) {
+    if (row.code == code) return &row;
+  }
+  // Servers before 7.0 wrap an error that a script met: "ERR Error running script … OOM …". Our
+  // scripts can only fail before their first write, so it was not carried out either.
+  if (text.find("user_script") == std::string_view::npos) return nullptr;
+  for (const auto& row : refusals) {
+    if (text.find(row.code) != std::string_view::npos) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+verdict read_error(std::string_view text) {
+  verdict result;
+  result.details.server_text = std::string(text);
+  if (text.substr(0, 8) == "NOSCRIPT") {
+    result.what = answer::no_script;
+    return result;
+  }
+  const auto* row = find_refusal(text);
+  if (row == nullptr) {
+    result.what = answer::unknown;
+    result.details.code = status::unknown;
+    result.details.message = "the server answered with an unexpected error: " + std::string(text);
+    result.details.is_ambiguous = true;
+    return result;
+  }
+  result.what = answer::refused;
+  result.details.code = status::refused;
+  result.details.message = "the server refused: " + std::string(row->mend);
+  result.details.is_retryable = row->is_retryable;
+  return result;
+}
+
+bool is_passing(std::string_view server_text) {
+  const auto* row = find_refusal(server_text);
+  return row != nullptr && row->is_passing;
+}
+
+}  // namespace mortise::lock

@@ -1,0 +1,154 @@
+// One claim of this client at the servers that speak for a name, from its first question to its
+// release. A pure state machine: it is given answers, messages and the time, and asks through a
+// link. Who of this client's handles holds by it is the gate's business.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lock/link.hpp"
+
+namespace mortise::lock {
+
+enum class tenure_phase : std::uint8_t {
+  asking,   // the first answer is not there yet
+  queued,   // waiting at the server
+  held,     // ours, until valid_until()
+  leaving,  // giving up a place or a hold
+  over,
+};
+
+// What a call to the tenure has brought about; the gate acts on it.
+enum class news : std::uint8_t {
+  none,
+  granted,
+  not_free,      // a try that failed; the tenure is over
+  refused,       // details() says why
+  renewed,
+  renew_failed,  // details(); the old deadline stands
+  lost,
+  at_risk,
+  left,          // leave_result() says how; the tenure is over
+};
+
+// How long a tenure is kept. Set by the gate for the handle that holds by it.
+struct keeping {
+  std::int64_t lease_ms = 0;
+  bool renews = false;
+  time_ns until = time_never;  // not renewed beyond: max_hold, or the end of an unrenewed lease
+};
+
+class tenure {
+ public:
+  tenure(std::uint64_t id, std::string token, const keeping& terms, bool waits, link& world);
+
+  // Begins to ask. `directly` skips the cheap try because the lock is likely taken.
+  void start(bool directly, operation* caller, time_ns now);
+  // An answer to one of its questions.
+  news on_answer(std::uint32_t serial, const verdict& said, time_ns now);
+  // A grant by message.
+  news on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait, time_ns now);
+  // "You are the head of the queue": look again when the present lease ends.
+  void on_head(std::int64_t ttl_ms, time_ns now);
+  // "Somebody waits for your release".
+  void on_wanted() noexcept { others_wait_ = true; }
+  // The connection is there (again): makes every open matter definite (hazards 15 and 16).
+  void on_up(time_ns now);
+  news on_timer(time_ns now);
+  [[nodiscard]] time_ns next_timer() const noexcept;
+
+  // Asks for at least `lease_ms` from now, and for tokens. Returns the question's serial, or 0 when
+  // it could not be sent.
+  std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, operation* caller, time_ns now);
+  // A new holder's terms: plans its renewals, and confirms the grant now if they want it.
+  void keep(const keeping& terms, time_ns now);
+  // Other terms for the present holder, from its next renewal on.
+  void amend(const keeping& terms) noexcept { terms_ = terms; }
+  // Gives up whatever it has or waits for. It is over at once when nothing was ever sent.
+  void leave(operation* caller, time_ns now);
+  void set_waits(bool waits) noexcept { waits_ = waits; }
+  // Asks the same again a little later: the server's refusal is a passing one.
+  void retry_later(time_ns now);
+
+  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+  [[nodiscard]] tenure_phase phase() const noexcept { return phase_; }
+  [[nodiscard]] const std::string& token() const noexcept { return token_; }
+  [[nodiscard]] time_ns valid_until() const noexcept { return valid_until_; }
+  // When the grant counts from; an unrenewed lease ends that much later.
+  [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
+  [[nodiscard]] const keeping& terms() const noexcept { return terms_; }
+  [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
+  [[nodiscard]] const outcome& details() const noexcept { return details_; }
+  [[nodiscard]] answer leave_result() const noexcept { return leave_result_; }
+  // Whether a question is open, so that the outcome of giving up now is not known.
+  [[nodiscard]] bool is_unanswered() const noexcept { return !open_.empty(); }
+  [[nodiscard]] bool was_sent() const noexcept { return serial_ != 0; }
+  // The share of the present lease that is left when a third is: the margin for passing it on.
+  [[nodiscard]] bool is_fresh(time_ns now) const noexcept {
+    return now < valid_until_ - nominal_ns_ / 3;
+  }
+  [[nodiscard]] bool has_token() const noexcept { return next_token_ <= last_token_; }
+  // The next fencing token; above every token that was drawn before this tenure.
+  std::int64_t take_token() noexcept { return next_token_++; }
+
+ private:
+  struct open_question {
+    std::uint32_t serial;
+    step what;
+    time_ns sent;     // before its first byte
+    time_ns target;   // renew: the deadline that it asks for
+    std::int64_t ttl_ms;
+    std::int64_t reserve;
+  };
+
+  bool ask(step what, std::int64_t ttl_ms, operation* caller, time_ns now, time_ns target = 0,
+           std::int64_t reserve = 0, bool with_text = false);
+  std::optional<open_question> close_question(std::uint32_t serial);
+  news on_acquire_answer(const open_question& asked, const verdict& said, time_ns now);
+  news on_held_answer(const open_question& asked, const verdict& said, time_ns now);
+  news on_leave_answer(const open_question& asked, const verdict& said, time_ns now);
+  news enter_held(time_ns from, std::int64_t lease_ms, const verdict& said, time_ns now);
+  news lose() noexcept;
+  void take_tokens(const verdict& said) noexcept;
+  void plan_poll(const verdict& said, time_ns now) noexcept;
+  void plan_renewal(time_ns from, time_ns now) noexcept;
+  void renew_if_wanted(time_ns now);
+  [[nodiscard]] time_ns wanted_until(time_ns now) const noexcept;
+  [[nodiscard]] std::int64_t lease_ttl_ms() const noexcept;
+
+  link& world_;
+  const std::uint64_t id_;
+  const std::string token_;
+  keeping terms_;
+  bool waits_;
+  tenure_phase phase_ = tenure_phase::asking;
+  std::uint32_t serial_ = 0;
+  std::vector<open_question> open_;
+
+  // Asking and queued.
+  time_ns ask_at_ = time_never;    // the next look at the server (also when leaving)
+  time_ns reference_ns_ = 0;       // when a question that the server answered (or the first) was sent,
+  std::int64_t reference_us_ = 0;  // and the server's time in that answer, 0 without one
+
+  // Held.
+  time_ns granted_at_ = 0;
+  time_ns valid_until_ = 0;
+  time_ns nominal_ns_ = 0;   // the length of the present lease
+  time_ns asked_until_ = 0;  // the latest deadline that was ever asked for
+  time_ns renew_at_ = time_never;
+  bool told_risk_ = false;
+  bool others_wait_ = false;
+  std::int64_t next_token_ = 1;
+  std::int64_t last_token_ = 0;
+
+  // Leaving.
+  step leave_step_ = step::release;
+  time_ns leave_until_ = 0;  // after this the server has forgotten the claim by itself
+  bool leave_unknown_ = false;
+  answer leave_result_ = answer::unknown;
+  outcome details_;
+};
+
+}  // namespace mortise::lock

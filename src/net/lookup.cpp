@@ -1,0 +1,91 @@
+#include "net/lookup.hpp"
+
+#include <sys/prctl.h>
+
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "net/thread.hpp"
+
+namespace mortise::net {
+
+namespace {
+
+// Name service modules are foreign code with large frames.
+constexpr std::size_t stack_bytes = 512U << 10U;
+
+outcome no_memory() { return outcome::of(status::no_memory, "memory ran out in a name lookup"); }
+
+}  // namespace
+
+// What the thread and the lookup have in common; whoever is last frees it.
+struct lookup::shared {
+  std::shared_ptr<resolver> what;
+  time_ns deadline = 0;
+  std::mutex mutex;
+  lookup* owner = nullptr;  // null once the lookup is gone
+  resolution found;
+};
+
+lookup::lookup(reactor& loop, std::shared_ptr<resolver> what, lookup_listener& listener)
+    : loop_(loop), what_(std::move(what)), listener_(listener) {}
+
+lookup::~lookup() {
+  if (shared_) {
+    const std::lock_guard guard(shared_->mutex);
+    shared_->owner = nullptr;
+  }
+  loop_.cancel(*this);
+}
+
+void lookup::start(time_ns deadline) {
+  if (what_->is_immediate()) return listener_.on_resolved(what_->resolve(deadline));
+  is_wanted_ = true;
+  if (is_running_) return;
+  shared_ = std::make_shared<shared>();
+  shared_->what = what_;
+  shared_->deadline = deadline;
+  shared_->owner = this;
+  auto handed_over = std::make_unique<std::shared_ptr<shared>>(shared_);
+  const int error =
+      start_detached_thread(stack_bytes, &lookup::resolve_in_background, handed_over.get());
+  if (error != 0) {
+    is_wanted_ = false;
+    return listener_.on_resolved(
+        {outcome::of(status::limit, std::string("cannot create a thread for a name lookup: ") +
+                                        std::strerror(error) + "; raise the limit (ulimit -u)"),
+         {}});
+  }
+  static_cast<void>(handed_over.release());
+  is_running_ = true;
+}
+
+void* lookup::resolve_in_background(void* handed_over) noexcept {
+  ::prctl(PR_SET_NAME, "mortise-lookup");
+  const std::unique_ptr<std::shared_ptr<shared>> keeper(
+      static_cast<std::shared_ptr<shared>*>(handed_over));
+  auto& state = **keeper;
+  resolution found;
+  try {
+    found = state.what->resolve(state.deadline);
+  } catch (...) {
+    found = {no_memory(), {}};
+  }
+  const std::lock_guard guard(state.mutex);
+  state.found = std::move(found);
+  if (state.owner != nullptr) state.owner->loop_.post(*state.owner);
+  return nullptr;
+}
+
+void lookup::run() noexcept {
+  is_running_ = false;
+  resolution found;
+  {
+    const std::lock_guard guard(shared_->mutex);
+    found = std::move(shared_->found);
+  }
+  if (std::exchange(is_wanted_, false)) listener_.on_resolved(std::move(found));
+}
+
+}  // namespace mortise::net

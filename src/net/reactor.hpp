@@ -1,0 +1,111 @@
+// The client's one I/O thread: descriptors (epoll), timers (CLOCK_BOOTTIME) and posted tasks.
+//
+// Everything it calls runs on that thread, without any lock of the reactor held, and must not
+// block. Other threads post tasks, schedule timers and change what a descriptor waits for.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "net/timer_heap.hpp"
+
+struct epoll_event;
+
+namespace mortise::net {
+
+// Who is told that a descriptor is ready.
+class event_handler {
+ public:
+  virtual ~event_handler() = default;
+  // `events` as epoll_wait gives them: EPOLLIN, EPOLLOUT, EPOLLHUP, EPOLLERR.
+  virtual void on_ready(std::uint32_t events) noexcept = 0;
+};
+
+// Something to be done on the reactor's thread. Its owner keeps it alive while it is posted.
+class task {
+ public:
+  task() = default;
+  virtual ~task() = default;
+  task(const task&) = delete;
+  task& operator=(const task&) = delete;
+  virtual void run() noexcept = 0;
+
+ private:
+  friend class reactor;
+  task* next_ = nullptr;
+  bool is_posted_ = false;
+};
+
+class reactor {
+ public:
+  reactor() = default;
+  // Stops it.
+  ~reactor();
+  reactor(const reactor&) = delete;
+  reactor& operator=(const reactor&) = delete;
+
+  // Starts the thread. status::no_memory or status::limit when the system refuses.
+  [[nodiscard]] outcome start();
+  // Ends the thread and waits for it; not from the thread itself. What is still posted or scheduled
+  // never runs. May be called again.
+  void stop() noexcept;
+  [[nodiscard]] bool is_current_thread() const noexcept;
+
+  // Any thread; `events` as epoll's, level-triggered, may be 0. add: 0, or the errno.
+  int add(int descriptor, std::uint32_t events, event_handler& handler) noexcept;
+  void modify(int descriptor, std::uint32_t events, event_handler& handler) noexcept;
+  // The reactor's thread only, and before the descriptor is closed. The handler is not called
+  // afterwards.
+  void remove(int descriptor, event_handler& handler) noexcept;
+
+  // Any thread. Scheduling again moves the timer.
+  void schedule(timer& item, time_ns at_ns) noexcept;
+  // Any thread. Afterwards on_timer is not running, unless this is the reactor's thread.
+  void cancel(timer& item) noexcept;
+
+  // Runs the task once, soon, and in any case before the thread sleeps again. Any thread, which
+  // costs a system call only when the reactor is asleep. A task that is posted already stays so.
+  void post(task& item) noexcept;
+  // Any thread. Afterwards the task is not running, unless this is the reactor's thread.
+  void cancel(task& item) noexcept;
+
+ private:
+  static void* enter(void* self) noexcept;
+  void run() noexcept;
+  void run_tasks() noexcept;
+  void run_timers() noexcept;
+  void sleep_and_dispatch() noexcept;
+  void arm_clock(time_ns at_ns) noexcept;
+  void kick() const noexcept;
+  outcome open_descriptors();
+  void close_descriptors() noexcept;
+
+  int epoll_fd_ = -1;
+  int wake_fd_ = -1;
+  int clock_fd_ = -1;
+  pthread_t thread_{};
+  bool is_started_ = false;
+  std::atomic<bool> is_stopping_{false};
+
+  // The events of the current batch that have not been given out yet; the thread's own.
+  epoll_event* batch_ = nullptr;
+  int batch_size_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable has_run_;
+  int waiting_for_run_ = 0;
+  const void* running_ = nullptr;  // the task or timer that is being run
+  bool is_asleep_ = false;
+  task* first_task_ = nullptr;
+  task* last_task_ = nullptr;
+  timer_heap timers_;
+  time_ns clock_armed_for_ = time_never;
+};
+
+}  // namespace mortise::net

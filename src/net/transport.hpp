@@ -1,0 +1,73 @@
+// The seam between the engine and a byte stream that never blocks: a plain socket today, TLS later.
+//
+// `send` and `receive` may be called at the same time from two threads, but each only from one; a
+// transport whose two directions share state locks inside. Either may want either readiness (TLS
+// reads in order to write now and then): the caller waits for what the result names, then calls the
+// same function again.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "net/address.hpp"
+
+namespace mortise::net {
+
+enum class io_state {
+  done,
+  want_read,   // again once the descriptor is readable
+  want_write,  // again once it is writable
+  closed,      // the other side has ended the stream
+  failed,      // `error` says why
+};
+
+struct io_result {
+  io_state state = io_state::done;
+  std::size_t bytes = 0;
+  int error = 0;  // an errno, or a number that only `describe` understands
+};
+
+class transport {
+ public:
+  virtual ~transport() = default;
+
+  // Begins to connect; continue with finish_connect while the result wants something.
+  virtual io_result start_connect(const address& where) noexcept = 0;
+  virtual io_result finish_connect() noexcept = 0;
+  // Sends at least one byte, or says why not.
+  virtual io_result send(std::string_view bytes) noexcept = 0;
+  // Receives all there is, up to `room` bytes: where it gives less than `room`, nothing is left
+  // until the descriptor is readable again.
+  virtual io_result receive(char* into, std::size_t room) noexcept = 0;
+  // No more will be sent: the other side sees the end of the stream after what is on its way.
+  virtual void finish_sending() noexcept = 0;
+  // The descriptor to wait for; -1 before start_connect and after close.
+  [[nodiscard]] virtual int descriptor() const noexcept = 0;
+  virtual void close() noexcept = 0;
+  [[nodiscard]] virtual std::string describe(int error) const = 0;
+};
+
+// TCP and unix sockets.
+class socket_transport final : public transport {
+ public:
+  socket_transport() = default;
+  ~socket_transport() override;
+  socket_transport(const socket_transport&) = delete;
+  socket_transport& operator=(const socket_transport&) = delete;
+
+  io_result start_connect(const address& where) noexcept override;
+  io_result finish_connect() noexcept override;
+  io_result send(std::string_view bytes) noexcept override;
+  io_result receive(char* into, std::size_t room) noexcept override;
+  void finish_sending() noexcept override;
+  [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
+  void close() noexcept override;
+  [[nodiscard]] std::string describe(int error) const override;
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace mortise::net

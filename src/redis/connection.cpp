@@ -1,0 +1,335 @@
+#include "redis/connection.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/random.hpp"
+#include "net/futex.hpp"
+
+namespace mortise::redis {
+
+namespace {
+
+// Back-off with full jitter: the window doubles from the first to the second.
+constexpr time_ns shortest_window_ns = 10 * ns_per_ms;
+constexpr time_ns longest_window_ns = ns_per_s;
+constexpr int window_doublings = 7;
+// Somebody waits for the answer: ask more often.
+constexpr time_ns longest_window_while_opening_ns = 100 * ns_per_ms;
+// How much later than its deadline open() may learn from the I/O thread why it failed.
+constexpr time_ns open_grace_ns = 20 * ns_per_ms;
+
+pipeline_limits limits_of(const connection_config& config) {
+  pipeline_limits limits;
+  limits.output_bytes = config.output_limit_bytes;
+  limits.open_requests = config.open_requests_limit;
+  limits.silence_ns = config.command_timeout_ms * ns_per_ms;
+  limits.busy_poll_ns = config.busy_poll_us * ns_per_us;
+  return limits;
+}
+
+net::transport_factory factory_of(const connection_config& config) {
+  if (config.make_transport) return config.make_transport;
+  return [] { return std::make_unique<net::socket_transport>(); };
+}
+
+}  // namespace
+
+connection::connection(net::reactor& loop, connection_config config, session_listener& listener)
+    : loop_(loop),
+      config_(std::move(config)),
+      listener_(listener),
+      where_text_(config_.where->text()),
+      commands_(loop, *this, pipeline::purpose::commands, limits_of(config_)),
+      dialer_(loop, config_.where, factory_of(config_), *this) {}
+
+connection::~connection() {
+  close();
+  loop_.cancel(static_cast<net::task&>(*this));
+  loop_.cancel(static_cast<net::timer&>(*this));
+}
+
+outcome connection::open(time_ns deadline) {
+  if (auto lack = commands_.check(); !lack.ok()) {
+    close();
+    return lack;
+  }
+  {
+    const std::lock_guard guard(mutex_);
+    open_deadline_ = deadline;
+    is_opening_ = true;
+    problem_ = outcome::of(status::unreachable, where_text_ + " is not connected yet");
+  }
+  loop_.post(*this);
+  const time_ns end = deadline + open_grace_ns;
+  while (opened_.load(std::memory_order_acquire) == 0 && boot_now() < end) {
+    net::futex_wait(opened_, 0, end);
+  }
+  outcome result;
+  {
+    const std::lock_guard guard(mutex_);
+    result = opened_.load(std::memory_order_acquire) != 0 ? open_result_ : problem_;
+    if (!result.ok()) is_opening_ = false;
+  }
+  if (!result.ok()) close();
+  return result;
+}
+
+void connection::close(time_ns linger_ns) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    if (!is_closing_) linger_ns_ = linger_ns;
+    is_closing_ = true;
+  }
+  if (closed_.load(std::memory_order_acquire) == 0) loop_.post(*this);
+  while (closed_.load(std::memory_order_acquire) == 0) {
+    net::futex_wait(closed_, 0, time_never);
+  }
+}
+
+outcome connection::last_problem() const {
+  const std::lock_guard guard(mutex_);
+  return problem_;
+}
+
+void connection::set_problem(const outcome& why) {
+  const std::lock_guard guard(mutex_);
+  problem_ = why;
+}
+
+void connection::report_open(const outcome& result) {
+  {
+    const std::lock_guard guard(mutex_);
+    if (!std::exchange(is_opening_, false)) return;
+    open_result_ = result;
+    opened_.store(1, std::memory_order_release);
+  }
+  net::futex_wake_all(&opened_);
+}
+
+void connection::run() noexcept {
+  bool is_closing = false;
+  {
+    const std::lock_guard guard(mutex_);
+    is_closing = is_closing_;
+  }
+  if (is_closing) return begin_close();
+  if (phase_ == phase::idle) begin_attempt();
+}
+
+void connection::begin_attempt() {
+  attempt_deadline_ = boot_now() + config_.command_timeout_ms * ns_per_ms;
+  {
+    const std::lock_guard guard(mutex_);
+    if (is_opening_) attempt_deadline_ = std::min(attempt_deadline_, open_deadline_);
+  }
+  end_ = {};
+  dial();
+}
+
+void connection::dial() {
+  phase_ = phase::dialing;
+  loop_.schedule(*this, attempt_deadline_);
+  dialer_.start(attempt_deadline_);
+}
+
+void connection::on_dialed(std::unique_ptr<net::transport> connected) noexcept {
+  if (phase_ == phase::dialing) {
+    phase_ = phase::greeting;
+    commands_.attach(std::move(connected));
+    greet(commands_, protocol_ == 3 ? greeting::form::resp3 : greeting::form::resp2_commands);
+  } else {
+    phase_ = phase::greeting_inbox;
+    messages_->attach(std::move(connected));
+    greet(*messages_, greeting::form::resp2_messages);
+  }
+}
+
+void connection::greet(pipeline& which, greeting::form form) {
+  greeting_.emplace(config_, form, before_);
+  which.greet(greeting_->take_bytes());
+}
+
+void connection::on_dial_failed(const outcome& why, bool is_definite) noexcept {
+  fail(why, is_definite);
+}
+
+void connection::on_greeting_reply(pipeline& which, const value& reply) noexcept {
+  if (phase_ != phase::greeting && phase_ != phase::greeting_inbox) return;
+  switch (greeting_->take(reply)) {
+    case greeting::step::more:
+      return;
+    case greeting::step::send:
+      return which.greet(greeting_->take_bytes());
+    case greeting::step::done:
+      return finish_greeting();
+    case greeting::step::fall_back:
+      protocol_ = 2;
+      is_falling_back_ = true;
+      return fail(outcome::of(status::refused, "the server refused RESP3"), false);
+    case greeting::step::refused: {
+      auto why = greeting_->problem();
+      why.message = where_text_ + ": " + why.message;
+      return fail(std::move(why), !greeting_->is_passing());
+    }
+  }
+}
+
+void connection::finish_greeting() {
+  if (phase_ == phase::greeting) {
+    facts_ = greeting_->facts();
+    facts_.is_reconnect = has_been_up_;
+    before_ = {facts_.client_id, facts_.run_id};
+  }
+  if (phase_ == phase::greeting_inbox || protocol_ == 3 || config_.inbox.empty()) return go_up();
+  if (!messages_) {
+    pipeline_listener& me = *this;
+    messages_ = std::make_unique<pipeline>(loop_, me, pipeline::purpose::messages,
+                                           limits_of(config_));
+  }
+  phase_ = phase::dialing_inbox;
+  dialer_.start(attempt_deadline_);
+}
+
+void connection::go_up() {
+  if (!commands_.admit()) return;
+  if (messages_ && messages_->is_attached() && !messages_->admit()) return;
+  loop_.cancel(static_cast<net::timer&>(*this));
+  phase_ = phase::up;
+  was_up_ = has_been_up_ = true;
+  failures_ = 0;
+  set_problem({});
+  listener_.on_up(facts_);
+  commands_.admit_everybody();
+  report_open({});
+}
+
+void connection::on_message(std::string_view channel, std::string_view payload,
+                            time_ns now) noexcept {
+  listener_.on_push(channel, payload, now);
+}
+
+void connection::on_timer(time_ns) noexcept {
+  switch (phase_) {
+    case phase::waiting:
+      return begin_attempt();
+    case phase::lingering:
+      return end_sockets();
+    case phase::dialing:
+    case phase::greeting:
+    case phase::dialing_inbox:
+    case phase::greeting_inbox: {
+      auto why = outcome::of(status::unreachable,
+                             where_text_ + " did not answer in time while " + stage_text() +
+                                 "; is the server overloaded, or the network cut?");
+      why.is_retryable = true;
+      return fail(std::move(why), false);
+    }
+    default:
+      return;
+  }
+}
+
+const char* connection::stage_text() const {
+  const bool is_dialing = phase_ == phase::dialing || phase_ == phase::dialing_inbox;
+  return is_dialing ? "connecting" : "greeting";
+}
+
+// The attempt, or the session, is over. The first reason counts.
+void connection::fail(outcome why, bool is_definite) {
+  if (phase_ == phase::ending || phase_ == phase::closed) return;
+  if (end_.ok()) {
+    end_ = std::move(why);
+    is_end_definite_ = is_definite;
+  }
+  phase_ = phase::ending;
+  end_sockets();
+}
+
+// Ends in settle(), at once when no socket is open.
+void connection::end_sockets() {
+  dialer_.cancel();
+  loop_.cancel(static_cast<net::timer&>(*this));
+  const auto why = end_.ok() ? outcome::of(status::closed, "the client was closed") : end_;
+  commands_.break_off(why);
+  if (messages_) messages_->break_off(why);
+  settle();
+}
+
+void connection::on_torn(pipeline&, const outcome& why) noexcept {
+  if (end_.ok()) {
+    end_ = why;
+    end_.message = where_text_ + ": " + why.message;
+    is_end_definite_ = true;
+  }
+  if (phase_ != phase::lingering) phase_ = phase::ending;
+  end_sockets();
+}
+
+// Goes on once both sockets are gone.
+void connection::settle() {
+  if (commands_.is_attached() || (messages_ && messages_->is_attached())) return;
+  bool is_opening = false;
+  bool is_closing = false;
+  {
+    const std::lock_guard guard(mutex_);
+    is_opening = is_opening_;
+    is_closing = is_closing_;
+  }
+  if (is_closing) return finish_close();
+  if (std::exchange(is_falling_back_, false)) {
+    end_ = {};
+    return dial();
+  }
+  set_problem(end_);
+  if (std::exchange(was_up_, false)) listener_.on_down(end_);
+  retry_or_give_up(is_opening);
+}
+
+void connection::retry_or_give_up(bool is_opening) {
+  const auto longest = is_opening ? longest_window_while_opening_ns : longest_window_ns;
+  const auto window =
+      std::min(shortest_window_ns << std::min(failures_, window_doublings), longest);
+  ++failures_;
+  const time_ns next =
+      boot_now() + static_cast<time_ns>(random_number() % static_cast<std::uint64_t>(window));
+  if (is_opening && (is_end_definite_ || next >= open_deadline_)) {
+    phase_ = phase::idle;
+    return report_open(end_);
+  }
+  phase_ = phase::waiting;
+  loop_.schedule(*this, next);
+}
+
+void connection::begin_close() {
+  if (phase_ == phase::closed || phase_ == phase::lingering) return;
+  time_ns linger_ns = 0;
+  {
+    const std::lock_guard guard(mutex_);
+    linger_ns = linger_ns_;
+  }
+  if (phase_ == phase::up && linger_ns > 0 && commands_.is_busy()) {
+    phase_ = phase::lingering;
+    loop_.schedule(*this, boot_now() + linger_ns);
+    return commands_.finish_sending();
+  }
+  phase_ = phase::ending;
+  end_ = outcome::of(status::closed, "the client was closed");
+  end_sockets();
+}
+
+void connection::finish_close() noexcept {
+  loop_.cancel(static_cast<net::timer&>(*this));
+  phase_ = phase::closed;
+  const auto why = outcome::of(status::closed, "the client was closed");
+  if (std::exchange(was_up_, false)) listener_.on_down(why);
+  set_problem(why);
+  report_open(why);
+  const auto* const sleeper = &closed_;
+  closed_.store(1, std::memory_order_release);
+  // The object may be gone now.
+  net::futex_wake_all(sleeper);
+}
+
+}  // namespace mortise::redis

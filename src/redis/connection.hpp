@@ -1,0 +1,148 @@
+// One multiplexed, auto-pipelining connection to one server: commands and messages on the same
+// socket (RESP3; a second socket for messages where the server has only RESP2). It greets,
+// reconnects by itself, and gives every request exactly one end.
+//
+// Any thread may call submit, await, last_problem; the listener and the requests are called without
+// locks of the engine held. See pipeline.hpp for who reads and who sends.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "net/dialer.hpp"
+#include "net/reactor.hpp"
+#include "redis/greeting.hpp"
+#include "redis/pipeline.hpp"
+#include "redis/request.hpp"
+#include "redis/session.hpp"
+#include "redis/waiter.hpp"
+
+namespace mortise::redis {
+
+class session_listener {
+ public:
+  virtual ~session_listener() = default;
+  // Greeted. What was sent on earlier connections has a definite outcome by now (hazard 16). The
+  // I/O thread, which may already submit; other threads may once this has returned.
+  virtual void on_up(const session_facts& facts) noexcept = 0;
+  // After on_up only, and after every open request had its on_broken. The I/O thread.
+  virtual void on_down(const outcome& why) noexcept = 0;
+  // A message to the inbox, between on_up and on_down. Whichever thread reads.
+  virtual void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept = 0;
+};
+
+class connection final : private pipeline_listener,
+                         private net::dial_listener,
+                         private net::timer,
+                         private net::task {
+ public:
+  // The reactor has to be running until the connection is closed.
+  connection(net::reactor& loop, connection_config config, session_listener& listener);
+  // Closes it. No thread may be inside submit or await any more.
+  ~connection() override;
+
+  // Connects, and waits for the first on_up or the first definite refusal: nobody listens there,
+  // wrong password, too old. A server that is only LOADING or BUSY is asked again until the
+  // deadline. When this fails the connection is closed. Once only, before everything else.
+  [[nodiscard]] outcome open(time_ns deadline);
+  // Ends everything: open requests get on_broken, then on_down if it was up; afterwards no callback
+  // comes. With a linger, what was submitted is sent and answered first, as far as that takes no
+  // longer. Not from the I/O thread, nor from a callback. May be called again.
+  void close(time_ns linger_ns = 0) noexcept;
+
+  // Sends one request; `bytes` are copied.
+  //   ok           exactly one of on_reply and on_broken will be called
+  //   unreachable  there is no connection now (last_problem() says why); nothing was kept
+  //   limit        too many open requests or too many unsent bytes; nothing was kept
+  //   no_memory    nothing was kept
+  // Never blocks, never calls back.
+  status submit(request& item, std::string_view bytes, flush how) noexcept {
+    return commands_.submit(item, bytes, how);
+  }
+  // Lends the calling thread until who.finish() was called or the deadline passed; true when it was
+  // called. While a request with this caller is open, the thread may read for everybody and run
+  // the callbacks of others. A waiter belongs to one connection. Not from the I/O thread.
+  bool await(waiter& who, time_ns deadline) noexcept { return commands_.await(who, deadline); }
+
+  // Why there is no connection: how the last one ended or what the last attempt came to. ok while
+  // it is up.
+  [[nodiscard]] outcome last_problem() const;
+
+ private:
+  enum class phase {
+    idle,
+    dialing,
+    greeting,
+    dialing_inbox,
+    greeting_inbox,
+    up,
+    ending,     // something broke; waiting until both sockets are torn down
+    waiting,    // to try again
+    lingering,  // closing, the last requests are on their way
+    closed,
+  };
+
+  // All of these on the I/O thread.
+  void run() noexcept override;  // open or close was asked for
+  void on_timer(time_ns now) noexcept override;
+  void on_dialed(std::unique_ptr<net::transport> connected) noexcept override;
+  void on_dial_failed(const outcome& why, bool is_definite) noexcept override;
+  void on_greeting_reply(pipeline& which, const value& reply) noexcept override;
+  void on_message(std::string_view channel, std::string_view payload,
+                  time_ns now) noexcept override;
+  void on_torn(pipeline& which, const outcome& why) noexcept override;
+  void begin_attempt();
+  void dial();
+  void greet(pipeline& which, greeting::form form);
+  void finish_greeting();
+  void go_up();
+  void fail(outcome why, bool is_definite);
+  void end_sockets();
+  void settle();
+  void retry_or_give_up(bool is_opening);
+  void begin_close();
+  void finish_close() noexcept;
+  void report_open(const outcome& result);
+  void set_problem(const outcome& why);
+  [[nodiscard]] const char* stage_text() const;
+
+  net::reactor& loop_;
+  const connection_config config_;
+  session_listener& listener_;
+  const std::string where_text_;
+  pipeline commands_;
+  std::unique_ptr<pipeline> messages_;  // RESP2 only
+  net::dialer dialer_;
+
+  // The I/O thread's own.
+  phase phase_ = phase::idle;
+  std::optional<greeting> greeting_;
+  session_facts facts_;
+  greeting::predecessor before_;
+  int protocol_ = 3;
+  bool is_falling_back_ = false;
+  bool was_up_ = false;
+  bool has_been_up_ = false;
+  int failures_ = 0;  // since it was last up
+  time_ns attempt_deadline_ = 0;
+  outcome end_;       // why the current attempt or session ends; ok while it does not
+  bool is_end_definite_ = false;
+
+  // Between open or close, and the I/O thread.
+  mutable std::mutex mutex_;
+  outcome problem_;
+  outcome open_result_;
+  time_ns open_deadline_ = 0;
+  time_ns linger_ns_ = 0;
+  bool is_opening_ = false;
+  bool is_closing_ = false;
+  std::atomic<std::uint32_t> opened_{0};  // 1 once open_result_ is there
+  std::atomic<std::uint32_t> closed_{0};  // 1 once nothing happens any more
+};
+
+}  // namespace mortise::redis

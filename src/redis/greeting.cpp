@@ -1,0 +1,253 @@
+#include "redis/greeting.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "redis/command.hpp"
+
+namespace mortise::redis {
+
+namespace {
+
+constexpr int oldest_redis = 6002000;
+
+bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
+  for (const auto start : starts) {
+    if (text.starts_with(start)) return true;
+  }
+  return false;
+}
+
+// The server is there and will do it later (hazard 28).
+bool passes_by_itself(std::string_view error) {
+  return begins_with_any(error, {"LOADING", "BUSY", "MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN",
+                                 "ERR max number of clients"});
+}
+
+// "7.0.15" as 7000015.
+int version_number(std::string_view text) {
+  int number = 0;
+  for (int part = 0; part < 3; ++part) {
+    int value = 0;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+    number = number * 1000 + (value > 999 ? 999 : value);
+    text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
+    if (!text.empty()) text.remove_prefix(1);
+  }
+  return number;
+}
+
+// The value of a line "key:value" of INFO; empty when it has none.
+std::string_view info_field(std::string_view info, std::string_view key) {
+  while (!info.empty()) {
+    const auto end = info.find('\n');
+    auto line = info.substr(0, end);
+    info.remove_prefix(end == std::string_view::npos ? info.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == ':') {
+      return line.substr(key.size() + 1);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+greeting::greeting(const connection_config& config, form how, predecessor before)
+    : config_(config), form_(how), before_(std::move(before)) {
+  facts_.protocol = form_ == form::resp3 ? 3 : 2;
+  say_first_part();
+  // Only when it is known whether this is still the same server process can its client of the old
+  // number be killed: in a new process the number may be somebody else's.
+  if (!has_predecessor() || form_ == form::resp2_messages) say_second_part();
+}
+
+void greeting::say(item what, std::initializer_list<std::string_view> words) {
+  command_writer(bytes_).command(words);
+  expected_.push_back(what);
+}
+
+void greeting::say_first_part() {
+  const bool has_login = !config_.password.empty() || !config_.user.empty();
+  if (form_ == form::resp3) {
+    const std::string_view user = config_.user.empty() ? "default" : config_.user;
+    command_writer writer(bytes_);
+    writer.begin(2 + (has_login ? 3U : 0U) + (config_.client_name.empty() ? 0U : 2U));
+    writer.arg("HELLO").arg("3");
+    if (has_login) writer.arg("AUTH").arg(user).arg(config_.password);
+    if (!config_.client_name.empty()) writer.arg("SETNAME").arg(config_.client_name);
+    expected_.push_back(item::hello);
+    return say(item::info, {"INFO", "server"});
+  }
+  if (has_login && config_.user.empty()) say(item::auth, {"AUTH", config_.password});
+  if (!config_.user.empty()) say(item::auth, {"AUTH", config_.user, config_.password});
+  if (!config_.client_name.empty()) {
+    say(item::set_name, {"CLIENT", "SETNAME", config_.client_name});
+  }
+  if (form_ == form::resp2_messages) return;
+  say(item::client_id, {"CLIENT", "ID"});
+  say(item::role, {"ROLE"});
+  say(item::info, {"INFO", "server"});
+}
+
+void greeting::say_second_part() {
+  has_said_all_ = true;
+  if (form_ == form::resp2_messages) return say(item::subscribe, {"SUBSCRIBE", config_.inbox});
+  const bool is_same_server =
+      facts_.run_id == before_.run_id && facts_.client_id > before_.client_id;
+  if (has_predecessor() && is_same_server) {
+    // What was sent on the old connection has then been carried out or never will be (hazard 16).
+    say(item::kill, {"CLIENT", "KILL", "ID", std::to_string(before_.client_id)});
+  }
+  if (config_.database != 0) {
+    say(item::select, {"SELECT", std::to_string(config_.database)});
+  }
+  if (form_ == form::resp3 && !config_.inbox.empty()) {
+    say(item::subscribe, {"SUBSCRIBE", config_.inbox});
+  }
+  for (const auto* wanted : config_.scripts) {
+    say(item::load_script, {"SCRIPT", "LOAD", wanted->text});
+  }
+  for (const auto& command : config_.prologue) {
+    bytes_ += command.bytes;
+    expected_.push_back(item::prologue);
+  }
+}
+
+greeting::step greeting::take(const value& reply) {
+  if (answered_ == expected_.size()) {
+    return refuse("the server said more than it was asked; is it a Redis or Valkey server?", {});
+  }
+  const item what = expected_[answered_++];
+  if (what == item::prologue) ++prologue_answered_;
+  if (reply.is_error()) {
+    const step result = take_error(reply.text(), what);
+    if (result != step::more) return result;
+  } else if (what == item::hello) {
+    const step result = take_hello(reply);
+    if (result != step::more) return result;
+  } else if (what == item::client_id) {
+    facts_.client_id = reply.integer();
+  } else if (what == item::role) {
+    facts_.role = reply.at(0).text() == "slave" ? "replica" : reply.at(0).text();
+  } else if (what == item::info) {
+    note_info(reply.text());
+  }
+  if (what == item::info) {
+    const step result = check_server();
+    if (result != step::more) return result;
+  }
+  if (answered_ < expected_.size()) return step::more;
+  if (has_said_all_) return step::done;
+  say_second_part();
+  return answered_ < expected_.size() ? step::send : step::done;
+}
+
+greeting::step greeting::take_hello(const value& reply) {
+  for (std::size_t i = 0; i + 1 < reply.size(); i += 2) {
+    const auto key = reply.at(i).text();
+    const auto& entry = reply.at(i + 1);
+    if (key == "server" && entry.text() == "valkey") facts_.kind = server_kind::valkey;
+    if (key == "version") note_version(entry.text());
+    if (key == "id") facts_.client_id = entry.integer();
+    if (key == "role") facts_.role = entry.text();
+    if (key == "mode" && entry.text() == "sentinel") facts_.role = entry.text();
+  }
+  if (reply.type() != kind::map) {
+    return refuse("the answer to HELLO makes no sense; is it a Redis or Valkey server?", {});
+  }
+  return check_server();
+}
+
+void greeting::note_version(std::string_view text) {
+  facts_.version = text;
+  facts_.version_number = version_number(text);
+}
+
+void greeting::note_info(std::string_view text) {
+  facts_.run_id = info_field(text, "run_id");
+  if (const auto version = info_field(text, "redis_version");
+      !version.empty() && facts_.version.empty()) {
+    note_version(version);
+  }
+  if (const auto version = info_field(text, "valkey_version"); !version.empty()) {
+    facts_.kind = server_kind::valkey;
+    note_version(version);
+  }
+}
+
+greeting::step greeting::check_server() {
+  if (facts_.role == "sentinel") {
+    return refuse("this is a Sentinel, not a server that keeps data; give the address of the "
+                  "master that it watches", {});
+  }
+  if (!facts_.role.empty() && facts_.role != "master") {
+    return refuse("READONLY replica; give the master's address", {});
+  }
+  // Valkey began at 7.2, and calls itself Redis 7.2 where it is asked for that.
+  if (facts_.version_number != 0 && facts_.version_number < oldest_redis) {
+    return refuse("the server is Redis " + facts_.version +
+                      "; Mortise needs Redis 6.2 or Valkey 7.2: upgrade the server", {});
+  }
+  return step::more;
+}
+
+greeting::step greeting::refuse(std::string message, std::string_view server_text) {
+  problem_ = outcome::of(status::refused, std::move(message));
+  problem_.server_text = server_text;
+  return step::refused;
+}
+
+// `more` where the greeting goes on without that.
+greeting::step greeting::take_error(std::string_view text, item what) {
+  if (passes_by_itself(text)) {
+    is_passing_ = true;
+    const step result = refuse("the server is not ready: " + std::string(text), text);
+    problem_.is_retryable = true;
+    return result;
+  }
+  // The unknown command also arrives as the second word: "ERR unknown command `HELLO`, …".
+  if (what == item::hello &&
+      begins_with_any(text, {"NOPROTO", "NOPERM", "ERR unknown command"})) {
+    return step::fall_back;
+  }
+  if (text.starts_with("NOAUTH")) {
+    return refuse("the server wants a password; give it in the URL, redis://:PASSWORD@HOST or "
+                  "redis://USER:PASSWORD@HOST", text);
+  }
+  if (text.starts_with("WRONGPASS") || (what == item::auth && text.starts_with("ERR invalid"))) {
+    return refuse("the user name or the password is wrong, or the user is off; correct them in "
+                  "the URL", text);
+  }
+  switch (what) {
+    case item::hello:
+    case item::auth:
+      return refuse("the server refused the login: " + std::string(text), text);
+    case item::select:
+      return refuse("the server refused database " + std::to_string(config_.database) + ": " +
+                        std::string(text) + "; correct the number in the URL", text);
+    case item::subscribe:
+      if (text.starts_with("NOPERM")) {
+        return refuse("the user may not subscribe to \"" + config_.inbox +
+                          "\"; allow the channel with ACL: &mortise:*", text);
+      }
+      return refuse("the server refused SUBSCRIBE: " + std::string(text), text);
+    case item::prologue: {
+      const auto& command = config_.prologue[prologue_answered_ - 1];
+      if (!command.is_required) return step::more;
+      return refuse("the server refused " + command.name + ": " + std::string(text), text);
+    }
+    // The rest is convenience, or is asked again when it is needed: a script that is not loaded is
+    // NOSCRIPT (hazard 27), and a client that can't be killed may have ended anyway.
+    case item::set_name:
+    case item::client_id:
+    case item::role:
+    case item::info:
+    case item::kill:
+    case item::load_script:
+      break;
+  }
+  return step::more;
+}
+
+}  // namespace mortise::redis

@@ -1,0 +1,85 @@
+// The first words on a new connection, and what the server's answers mean. No I/O here: bytes out,
+// replies in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "redis/resp.hpp"
+#include "redis/session.hpp"
+
+namespace mortise::redis {
+
+class greeting {
+ public:
+  // What kind of connection is greeted: one for everything, RESP2's for commands, RESP2's for
+  // messages.
+  enum class form { resp3, resp2_commands, resp2_messages };
+  // The session before, whose connection may still have commands on their way.
+  struct predecessor {
+    std::int64_t client_id = 0;
+    std::string run_id = {};
+  };
+
+  greeting(const connection_config& config, form how, predecessor before);
+
+  // What is to be sent now; then nothing until a step says `send`.
+  std::string take_bytes() { return std::exchange(bytes_, {}); }
+
+  enum class step {
+    more,       // wait for the next reply
+    send,       // take_bytes() and send them
+    done,       // greeted: facts() is complete
+    refused,    // problem() says why
+    fall_back,  // the server has no RESP3 for us
+  };
+  step take(const value& reply);
+
+  [[nodiscard]] const session_facts& facts() const { return facts_; }
+  [[nodiscard]] const outcome& problem() const { return problem_; }
+  // Whether the refusal is one that passes by itself, like LOADING.
+  [[nodiscard]] bool is_passing() const { return is_passing_; }
+
+ private:
+  enum class item {
+    hello,
+    auth,
+    set_name,
+    client_id,
+    role,
+    info,
+    kill,
+    select,
+    subscribe,
+    load_script,
+    prologue,
+  };
+
+  void say(item what, std::initializer_list<std::string_view> words);
+  void say_first_part();
+  void say_second_part();
+  step take_hello(const value& reply);
+  step take_error(std::string_view text, item what);
+  step refuse(std::string message, std::string_view server_text);
+  step check_server();
+  void note_info(std::string_view text);
+  void note_version(std::string_view text);
+  [[nodiscard]] bool has_predecessor() const { return before_.client_id != 0; }
+
+  const connection_config& config_;
+  const form form_;
+  const predecessor before_;
+  std::string bytes_;
+  std::vector<item> expected_;
+  std::size_t answered_ = 0;
+  std::size_t prologue_answered_ = 0;
+  bool has_said_all_ = false;
+  session_facts facts_;
+  outcome problem_;
+  bool is_passing_ = false;
+};
+
+}  // namespace mortise::redis

@@ -1,0 +1,67 @@
+// Bytes that were received and not parsed yet, in one piece.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+namespace mortise::redis {
+
+class input_buffer {
+ public:
+  static constexpr std::size_t smallest = 4096;
+  static constexpr std::size_t roomy = 64U << 10U;
+
+  input_buffer() : bytes_(std::make_unique_for_overwrite<char[]>(smallest)) {}
+
+  [[nodiscard]] std::string_view unread() const noexcept {
+    return {bytes_.get() + begin_, end_ - begin_};
+  }
+  void consume(std::size_t count) noexcept {
+    begin_ += count;
+    if (begin_ == end_) begin_ = end_ = 0;
+  }
+  void clear() noexcept { begin_ = end_ = 0; }
+
+  // Where to receive into; call make_room first.
+  [[nodiscard]] char* tail() const noexcept { return bytes_.get() + end_; }
+  [[nodiscard]] std::size_t room() const noexcept { return capacity_ - end_; }
+  // The room was filled: more comes in at a time than expected, so take more the next time.
+  void received(std::size_t count) noexcept {
+    is_tight_ = count == room();
+    end_ += count;
+  }
+  void make_room() {
+    if (begin_ > 0) {
+      std::memmove(bytes_.get(), bytes_.get() + begin_, end_ - begin_);
+      end_ -= begin_;
+      begin_ = 0;
+    }
+    if ((is_tight_ && capacity_ < roomy) || room() < smallest / 4) resize(capacity_ * 2);
+    is_tight_ = false;
+  }
+  // Gives back what a burst has needed.
+  void shrink() {
+    if (begin_ == end_ && capacity_ > smallest) resize(smallest);
+  }
+
+ private:
+  void resize(std::size_t capacity) {
+    auto bytes = std::make_unique_for_overwrite<char[]>(capacity);
+    if (end_ > begin_) std::memcpy(bytes.get(), bytes_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    bytes_ = std::move(bytes);
+    capacity_ = capacity;
+  }
+
+  std::unique_ptr<char[]> bytes_;
+  std::size_t capacity_ = smallest;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool is_tight_ = false;
+};
+
+}  // namespace mortise::redis

@@ -1,0 +1,169 @@
+// Who reads: the part of pipeline that passes the lead between callers and the I/O thread.
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include "net/futex.hpp"
+#include "redis/pipeline.hpp"
+
+namespace mortise::redis {
+
+bool pipeline::await(waiter& who, time_ns deadline) noexcept {
+  if (who.settle()) return true;
+  lock_type lock(mutex_);
+  for (;;) {
+    if (leader_ == &who || can_lead(who)) {
+      lead(lock, who, deadline);
+      pass_lead(lock);
+      if (who.settle()) return true;
+      if (boot_now() >= deadline) return false;
+      lock.lock();
+      continue;  // it has no request of its own any more, or the connection broke
+    }
+    if (has_open(who)) follow(who);
+    if (!who.begin_sleep()) break;
+    lock.unlock();
+    who.sleep(deadline);
+    const bool is_over = who.settle() || boot_now() >= deadline;
+    lock.lock();
+    if (is_over) break;
+  }
+  unfollow(who);
+  if (leader_ == &who) pass_lead(lock);  // it was chosen too late
+  if (lock.owns_lock()) lock.unlock();
+  return who.settle();
+}
+
+bool pipeline::can_lead(const waiter& who) const noexcept {
+  if (reader_ != reader::io_thread_armed || !transport_ || is_broken_ || !has_open(who)) {
+    return false;
+  }
+  const request* oldest =
+      reading_list_.first != nullptr ? reading_list_.first : submitted_list_.first;
+  return oldest != nullptr && oldest->has_caller_;
+}
+
+void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
+  unfollow(who);
+  leader_ = &who;
+  begin_reading(reader::caller);
+  update_interest();
+  if (!who.begin_leading(kick_fd_)) return;
+  while (!is_broken_ && has_open(who)) {
+    const bool is_alone = first_follower_ == nullptr;
+    lock.unlock();
+    const bool is_in_time = wait_for_input(deadline, is_alone);
+    lock.lock();
+    if (stall_ == stall::until_readable) stall_ = stall::none;
+    if (!output_.is_empty()) send_output(lock);
+    if (!is_in_time || !who.is_leading()) break;
+  }
+  who.end_leading();
+}
+
+void pipeline::pass_lead(lock_type& lock) noexcept {
+  leader_ = nullptr;
+  reader_ = reader::io_thread_armed;
+  is_reading_ = false;
+  waiter* const next = choose_leader();
+  const auto* const sleeper = next == nullptr ? nullptr : &next->state_;
+  update_interest();
+  post_teardown_when_free();
+  lock.unlock();
+  if (sleeper != nullptr) net::futex_wake_one(sleeper);
+}
+
+// Makes the first follower with an open request the leader, unless the I/O thread is to read.
+waiter* pipeline::choose_leader() noexcept {
+  if (!transport_ || is_broken_) return nullptr;
+  while (first_follower_ != nullptr) {
+    waiter& next = *first_follower_;
+    // Answered, but not finished: it waits for something else, and cannot lead.
+    if (has_open(next)) {
+      if (!can_lead(next)) return nullptr;
+      unfollow(next);
+      if (next.rouse()) {
+        leader_ = &next;
+        reader_ = reader::caller;
+        return &next;
+      }
+    } else {
+      unfollow(next);
+    }
+  }
+  return nullptr;
+}
+
+void pipeline::follow(waiter& who) noexcept {
+  if (who.is_following_) return;
+  who.is_following_ = true;
+  who.next_ = nullptr;
+  who.previous_ = last_follower_;
+  (last_follower_ == nullptr ? first_follower_ : last_follower_->next_) = &who;
+  last_follower_ = &who;
+}
+
+void pipeline::unfollow(waiter& who) noexcept {
+  if (!who.is_following_) return;
+  who.is_following_ = false;
+  (who.previous_ == nullptr ? first_follower_ : who.previous_->next_) = who.next_;
+  (who.next_ == nullptr ? last_follower_ : who.next_->previous_) = who.previous_;
+}
+
+// Sleeps until there is something to read, and reads it. False when the deadline passed first.
+bool pipeline::wait_for_input(time_ns deadline, bool is_alone) noexcept {
+  time_ns now = boot_now();
+  if (is_alone && limits_.busy_poll_ns > 0) {
+    const time_ns end = std::min(deadline, now + limits_.busy_poll_ns);
+    do {
+      if (read()) return true;
+      now = boot_now();
+    } while (now < end);
+  }
+  const time_ns left = std::min(deadline - now, net::longest_sleep_ns);
+  if (left <= 0) return false;
+  const timespec timeout{static_cast<std::time_t>(left / ns_per_s),
+                         static_cast<long>(left % ns_per_s)};
+  const short events = wanted_ == net::io_state::want_write ? POLLOUT : POLLIN;
+  pollfd waits[] = {{transport_->descriptor(), events, 0}, {kick_fd_, POLLIN, 0}};
+  if (::ppoll(waits, 2, &timeout, nullptr) <= 0) return true;  // whoever called looks again
+  if (waits[1].revents != 0) {
+    std::uint64_t ignored = 0;
+    [[maybe_unused]] const auto count = ::read(kick_fd_, &ignored, sizeof ignored);
+  }
+  if (waits[0].revents != 0) read();
+  return true;
+}
+
+void pipeline::on_ready(std::uint32_t events) noexcept {
+  lock_type lock(mutex_);
+  if (!transport_) return;
+  if (is_broken_) return unwatch();
+  const bool has_ended = (events & (EPOLLHUP | EPOLLERR)) != 0;
+  const bool is_writable = (events & EPOLLOUT) != 0 || has_ended;
+  const bool is_readable = (events & EPOLLIN) != 0 || has_ended;
+  if ((stall_ == stall::until_writable && is_writable) ||
+      (stall_ == stall::until_readable && is_readable)) {
+    stall_ = stall::none;
+    send_output(lock);
+  }
+  if (reader_ == reader::caller) {
+    // The end is reported whatever one waits for. The leader sees it too: be quiet until it passes
+    // the lead.
+    return has_ended ? unwatch() : update_interest();
+  }
+  const bool is_due = wanted_ == net::io_state::want_write ? is_writable : is_readable;
+  if (is_broken_ || !is_due) return update_interest();
+  begin_reading(reader::io_thread_reading);
+  lock.unlock();
+  read();
+  lock.lock();
+  if (!output_.is_empty()) send_output(lock);
+  pass_lead(lock);
+}
+
+}  // namespace mortise::redis

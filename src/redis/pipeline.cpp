@@ -1,0 +1,313 @@
+#include "redis/pipeline.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace mortise::redis {
+
+namespace {
+
+// How often a busy connection is looked at for silence, per silence_ns.
+constexpr int ticks_per_silence = 8;
+
+}  // namespace
+
+void pipeline::request_list::push(request& item) noexcept {
+  item.next_ = nullptr;
+  (last == nullptr ? first : last->next_) = &item;
+  last = &item;
+}
+
+request* pipeline::request_list::pop() noexcept {
+  request* item = first;
+  if (item != nullptr) {
+    first = item->next_;
+    if (first == nullptr) last = nullptr;
+  }
+  return item;
+}
+
+void pipeline::request_list::take_all(request_list& other) noexcept {
+  if (other.first == nullptr) return;
+  (last == nullptr ? first : last->next_) = other.first;
+  last = other.last;
+  other = {};
+}
+
+pipeline::pipeline(net::reactor& loop, pipeline_listener& listener, purpose use,
+                   const pipeline_limits& limits)
+    : loop_(loop), listener_(listener), use_(use), limits_(limits) {
+  // Nobody but the I/O thread ever reads messages.
+  if (use == purpose::commands) kick_fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+pipeline::~pipeline() {
+  loop_.cancel(flush_task_);
+  loop_.cancel(teardown_task_);
+  loop_.cancel(static_cast<net::timer&>(*this));
+  if (kick_fd_ >= 0) ::close(kick_fd_);
+}
+
+outcome pipeline::check() const {
+  if (use_ == purpose::messages || kick_fd_ >= 0) return {};
+  return outcome::of(status::limit,
+                     "cannot create an eventfd; raise the limit on open files (ulimit -n)");
+}
+
+status pipeline::submit(request& item, std::string_view bytes, flush how) noexcept {
+  lock_type lock(mutex_);
+  const auto admitted = admission_.load(std::memory_order_relaxed);
+  const bool is_admitted = admitted == admission::everybody ||
+                           (admitted == admission::io_thread && loop_.is_current_thread());
+  if (!is_admitted || is_broken_ || is_finishing_) return status::unreachable;
+  const auto open = submitted_ - answered_.load(std::memory_order_relaxed);
+  if (open >= limits_.open_requests) return status::limit;
+  if (output_.unsent() + bytes.size() > limits_.output_bytes) return status::limit;
+  item.start_ = output_.appended();
+  try {
+    output_.append(bytes);
+  } catch (const std::bad_alloc&) {
+    return status::no_memory;
+  }
+  ++submitted_;
+  item.replies_left_ = item.reply_count;
+  item.has_caller_ = item.caller != nullptr;
+  if (item.has_caller_) item.caller->last_request_ = submitted_;
+  submitted_list_.push(item);
+  if (!is_watching_) start_watching();
+  // What is submitted from a reply leaves when all replies at hand have been read.
+  const bool is_from_reader =
+      is_reading_ && ::pthread_equal(reader_thread_, ::pthread_self()) != 0;
+  if (is_from_reader || is_sending_ || stall_ != stall::none) return status::ok;
+  if (how == flush::now) {
+    send_output(lock);
+  } else if (!std::exchange(is_flush_posted_, true)) {
+    lock.unlock();
+    loop_.post(flush_task_);
+  }
+  return status::ok;
+}
+
+void pipeline::send_output(lock_type& lock) noexcept {
+  if (is_sending_ || stall_ != stall::none) return;
+  is_sending_ = true;
+  while (transport_ && !is_broken_ && !output_.is_empty()) {
+    const auto bytes = output_.front();
+    lock.unlock();
+    const auto result = transport_->send(bytes);
+    lock.lock();
+    if (result.state == net::io_state::done) {
+      output_.note_sent(result.bytes);
+    } else if (result.state == net::io_state::want_write) {
+      stall_ = stall::until_writable;
+      break;
+    } else if (result.state == net::io_state::want_read) {
+      stall_ = stall::until_readable;
+      break;
+    } else {
+      break_locked(outcome::of(status::unreachable, "sending failed: " +
+                                                        transport_->describe(result.error)));
+    }
+  }
+  is_sending_ = false;
+  if (is_finishing_ && transport_ && !is_broken_ && output_.is_empty()) {
+    transport_->finish_sending();
+  }
+  if (is_broken_) return post_teardown_when_free();
+  if (stall_ != stall::none) update_interest();
+}
+
+void pipeline::run_flush() noexcept {
+  lock_type lock(mutex_);
+  is_flush_posted_ = false;
+  send_output(lock);
+}
+
+void pipeline::start_watching() noexcept {
+  is_watching_ = true;
+  mark_ = submitted_;
+  mark_ns_ = tick_ns_ = boot_now();
+  loop_.schedule(*this, mark_ns_ + limits_.silence_ns / ticks_per_silence);
+}
+
+void pipeline::on_timer(time_ns now) noexcept {
+  const time_ns period = limits_.silence_ns / ticks_per_silence;
+  const lock_type lock(mutex_);
+  const auto answered = answered_.load(std::memory_order_relaxed);
+  if (!transport_ || is_broken_ || answered == submitted_) {
+    is_watching_ = false;
+    return give_back_memory();
+  }
+  // When ticks were missed it was this process that did not run: what it did not read meanwhile is
+  // no fault of the server's.
+  const bool was_away = now - tick_ns_ > 2 * period;
+  tick_ns_ = now;
+  if (was_away || answered >= mark_) {
+    mark_ = submitted_;
+    mark_ns_ = now;
+  }
+  const time_ns quiet_since =
+      std::max(mark_ns_, received_ns_.load(std::memory_order_relaxed));
+  if (now - quiet_since >= limits_.silence_ns) {
+    is_watching_ = false;
+    auto why = outcome::of(status::unreachable,
+                           "no answer within " + std::to_string(limits_.silence_ns / ns_per_ms) +
+                               " ms; is the server overloaded, or the network cut?");
+    return break_locked(std::move(why));
+  }
+  loop_.schedule(*this, now + period);
+}
+
+void pipeline::give_back_memory() noexcept {
+  // With the mutex held and the I/O thread, which this is, as the reader, the buffers are ours.
+  if (reader_ != reader::io_thread_armed || is_sending_ || !output_.is_empty()) return;
+  try {
+    input_.shrink();
+    output_.shrink();
+  } catch (const std::bad_alloc&) {
+    // Then they stay as they are.
+  }
+}
+
+void pipeline::attach(std::unique_ptr<net::transport> connected) noexcept {
+  const lock_type lock(mutex_);
+  transport_ = std::move(connected);
+  reader_ = reader::io_thread_armed;
+  update_interest();
+}
+
+void pipeline::greet(std::string_view bytes) noexcept {
+  lock_type lock(mutex_);
+  if (!transport_ || is_broken_) return;
+  try {
+    output_.append(bytes);
+  } catch (const std::bad_alloc&) {
+    return break_locked(outcome::of(status::no_memory));
+  }
+  send_output(lock);
+}
+
+bool pipeline::admit() noexcept {
+  const lock_type lock(mutex_);
+  if (!transport_ || is_broken_) return false;
+  admission_ = admission::io_thread;
+  return true;
+}
+
+bool pipeline::admit_everybody() noexcept {
+  const lock_type lock(mutex_);
+  if (!transport_ || is_broken_) return false;
+  admission_ = admission::everybody;
+  return true;
+}
+
+void pipeline::finish_sending() noexcept {
+  lock_type lock(mutex_);
+  is_finishing_ = true;
+  send_output(lock);
+}
+
+bool pipeline::is_attached() noexcept {
+  const lock_type lock(mutex_);
+  return transport_ != nullptr;
+}
+
+bool pipeline::is_busy() noexcept {
+  const lock_type lock(mutex_);
+  return transport_ && !is_broken_ &&
+         (submitted_ != answered_.load(std::memory_order_relaxed) || !output_.is_empty());
+}
+
+void pipeline::break_off(outcome why) noexcept {
+  const lock_type lock(mutex_);
+  break_locked(std::move(why));
+}
+
+void pipeline::break_locked(outcome why) noexcept {
+  if (!transport_ || is_broken_) return;
+  is_broken_ = true;
+  why_ = std::move(why);
+  why_.is_retryable = true;
+  if (reader_ == reader::caller) {
+    const std::uint64_t one = 1;
+    while (::write(kick_fd_, &one, sizeof one) < 0 && errno == EINTR) {
+    }
+  }
+  post_teardown_when_free();
+}
+
+// Whoever sends or leads comes by here when it stops.
+void pipeline::post_teardown_when_free() noexcept {
+  if (is_broken_ && !is_sending_ && reader_ != reader::caller) loop_.post(teardown_task_);
+}
+
+void pipeline::tear_down() noexcept {
+  lock_type lock(mutex_);
+  if (!is_broken_ || is_sending_ || reader_ == reader::caller) return;
+  if (!is_violated_) {
+    // Replies that came before the end count; one may say why there was an end.
+    begin_reading(reader::io_thread_reading);
+    lock.unlock();
+    read();
+    lock.lock();
+  }
+  unwatch();
+  transport_.reset();
+  const auto sent = output_.sent();
+  request_list orphans = std::exchange(reading_list_, {});
+  orphans.take_all(submitted_list_);
+  answered_.store(submitted_, std::memory_order_relaxed);
+  output_.clear();
+  input_.clear();
+  parser_.reset();
+  replies_to_skip_ = 0;
+  wanted_ = net::io_state::want_read;
+  is_violated_ = is_broken_ = is_finishing_ = false;
+  interest_ = 0;
+  stall_ = stall::none;
+  admission_ = admission::nobody;
+  reader_ = reader::io_thread_armed;
+  is_reading_ = false;
+  const outcome why = std::exchange(why_, {});
+  lock.unlock();
+  while (request* item = orphans.pop()) item->on_broken(item->start_ < sent);
+  listener_.on_torn(*this, why);
+}
+
+void pipeline::begin_reading(reader who) noexcept {
+  reader_ = who;
+  is_reading_ = true;
+  reader_thread_ = ::pthread_self();
+}
+
+void pipeline::unwatch() noexcept {
+  if (std::exchange(is_watched_, false)) loop_.remove(transport_->descriptor(), *this);
+}
+
+void pipeline::update_interest() noexcept {
+  if (!transport_ || is_broken_) return;
+  std::uint32_t events = 0;
+  if (reader_ != reader::caller) {
+    events |= wanted_ == net::io_state::want_write ? EPOLLOUT : EPOLLIN;
+  }
+  if (stall_ == stall::until_writable) events |= EPOLLOUT;
+  if (stall_ == stall::until_readable) events |= EPOLLIN;
+  if (is_watched_ && events == interest_) return;
+  interest_ = events;
+  if (is_watched_) return loop_.modify(transport_->descriptor(), events, *this);
+  const int error = loop_.add(transport_->descriptor(), events, *this);
+  is_watched_ = error == 0;
+  if (error != 0) {
+    break_locked(outcome::of(status::limit,
+                             std::string("epoll refused the socket: ") + std::strerror(error)));
+  }
+}
+
+}  // namespace mortise::redis

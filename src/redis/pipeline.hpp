@@ -1,0 +1,194 @@
+// One socket full of requests: many threads append to it, one at a time sends, one at a time reads.
+//
+// Who sends: whoever appends and finds nobody sending sends until nothing is left, so requests of
+// others that arrive meanwhile go out in one write.
+// Who reads ("leads"): a caller blocked in await() while a request in its name is open; else the I/O
+// thread. A caller that has its answer passes the lead to another blocked caller whose request is
+// open, or back to the I/O thread. All changes of the lead are made under the mutex; the reading
+// itself and every call to a request or the listener is made without it.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "net/reactor.hpp"
+#include "net/transport.hpp"
+#include "redis/input_buffer.hpp"
+#include "redis/output_buffer.hpp"
+#include "redis/request.hpp"
+#include "redis/resp.hpp"
+#include "redis/waiter.hpp"
+
+namespace mortise::redis {
+
+class pipeline;
+
+class pipeline_listener {
+ public:
+  virtual ~pipeline_listener() = default;
+  // A reply before admit(). The I/O thread.
+  virtual void on_greeting_reply(pipeline& which, const value& reply) noexcept = 0;
+  // A published message. Whichever thread reads.
+  virtual void on_message(std::string_view channel, std::string_view payload,
+                          time_ns now) noexcept = 0;
+  // The socket is closed and every open request has been told. The I/O thread.
+  virtual void on_torn(pipeline& which, const outcome& why) noexcept = 0;
+};
+
+struct pipeline_limits {
+  std::size_t output_bytes = 4U << 20U;
+  std::uint64_t open_requests = 65536;
+  // A request that is open for longer, with not a byte received since, breaks the connection.
+  time_ns silence_ns = 3 * ns_per_s;
+  // How long a caller that leads alone spins before it sleeps.
+  time_ns busy_poll_ns = 0;
+};
+
+class pipeline final : private net::event_handler, private net::timer {
+ public:
+  // `messages`: the second socket that RESP2 needs for subscriptions, where messages are arrays.
+  enum class purpose { commands, messages };
+
+  pipeline(net::reactor& loop, pipeline_listener& listener, purpose use,
+           const pipeline_limits& limits);
+  // Nothing may be attached any more.
+  ~pipeline() override;
+
+  // status::ok when there is what a leading caller needs; else status::limit.
+  [[nodiscard]] outcome check() const;
+
+  // See connection.
+  status submit(request& item, std::string_view bytes, flush how) noexcept;
+  bool await(waiter& who, time_ns deadline) noexcept;
+
+  // The I/O thread: begins to read what is connected. Only greet() may send.
+  void attach(std::unique_ptr<net::transport> connected) noexcept;
+  void greet(std::string_view bytes) noexcept;
+  // From here on the I/O thread may submit, with admit_everybody every thread. False when it has
+  // broken meanwhile.
+  bool admit() noexcept;
+  bool admit_everybody() noexcept;
+  // No more requests; once all bytes are sent, the server is told that there will be no more, and
+  // its closing of the connection, after its last reply, is what breaks it.
+  void finish_sending() noexcept;
+
+  // Any thread: ends in on_torn, from the I/O thread. Does nothing when nothing is attached or it
+  // is broken already.
+  void break_off(outcome why) noexcept;
+  [[nodiscard]] bool is_attached() noexcept;
+  // Whether any request is open or any byte waits to be sent.
+  [[nodiscard]] bool is_busy() noexcept;
+
+ private:
+  using lock_type = std::unique_lock<std::mutex>;
+  enum class reader { io_thread_armed, io_thread_reading, caller };
+  enum class admission { nobody, io_thread, everybody };
+  enum class stall { none, until_readable, until_writable };
+
+  struct request_list {
+    request* first = nullptr;
+    request* last = nullptr;
+    void push(request& item) noexcept;
+    request* pop() noexcept;
+    void take_all(request_list& other) noexcept;
+  };
+
+  struct bound_task final : net::task {
+    bound_task(pipeline& owner, void (pipeline::*what)() noexcept) : owner_(owner), what_(what) {}
+    void run() noexcept override { (owner_.*what_)(); }
+    pipeline& owner_;
+    void (pipeline::*what_)() noexcept;
+  };
+
+  // Sending; pipeline.cpp.
+  void send_output(lock_type& lock) noexcept;
+  void run_flush() noexcept;
+  void start_watching() noexcept;
+  void on_timer(time_ns now) noexcept override;
+  void give_back_memory() noexcept;
+
+  // Breaking; pipeline.cpp.
+  void break_locked(outcome why) noexcept;
+  void post_teardown_when_free() noexcept;
+  void tear_down() noexcept;
+  void update_interest() noexcept;
+  void unwatch() noexcept;
+  void begin_reading(reader who) noexcept;
+
+  // Leading; leadership.cpp.
+  void on_ready(std::uint32_t events) noexcept override;
+  [[nodiscard]] bool has_open(const waiter& who) const noexcept {
+    return who.last_request_ > answered_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool can_lead(const waiter& who) const noexcept;
+  void lead(lock_type& lock, waiter& who, time_ns deadline) noexcept;
+  // Finds the next reader, and unlocks.
+  void pass_lead(lock_type& lock) noexcept;
+  waiter* choose_leader() noexcept;
+  void follow(waiter& who) noexcept;
+  void unfollow(waiter& who) noexcept;
+  bool wait_for_input(time_ns deadline, bool is_alone) noexcept;
+
+  // Reading; reading.cpp. Only the reader, without the mutex.
+  bool read() noexcept;
+  void parse(time_ns now) noexcept;
+  void dispatch(const value& reply, time_ns now) noexcept;
+  request* oldest_request() noexcept;
+
+  net::reactor& loop_;
+  pipeline_listener& listener_;
+  const purpose use_;
+  const pipeline_limits limits_;
+  bound_task flush_task_{*this, &pipeline::run_flush};
+  bound_task teardown_task_{*this, &pipeline::tear_down};
+  int kick_fd_ = -1;  // wakes a leading caller
+
+  std::mutex mutex_;
+  std::unique_ptr<net::transport> transport_;
+  std::atomic<admission> admission_{admission::nobody};  // written under the mutex
+  bool is_broken_ = false;
+  outcome why_;
+
+  output_buffer output_;
+  bool is_sending_ = false;
+  bool is_flush_posted_ = false;
+  bool is_finishing_ = false;
+  stall stall_ = stall::none;
+
+  reader reader_ = reader::io_thread_armed;
+  bool is_reading_ = false;     // reader_thread_ has the lead and knows it
+  pthread_t reader_thread_{};
+  waiter* leader_ = nullptr;    // the caller that leads, or was chosen to
+  waiter* first_follower_ = nullptr;
+  waiter* last_follower_ = nullptr;
+  std::uint32_t interest_ = 0;  // what epoll was told to wait for
+  bool is_watched_ = false;     // by epoll
+
+  std::uint64_t submitted_ = 0;
+  request_list submitted_list_;
+
+  // How silence is noticed: requests up to number mark_ were all submitted by mark_ns_.
+  bool is_watching_ = false;
+  std::uint64_t mark_ = 0;
+  time_ns mark_ns_ = 0;
+  time_ns tick_ns_ = 0;
+  std::atomic<time_ns> received_ns_{0};
+
+  // The reader's own. The count is read by everybody.
+  std::atomic<std::uint64_t> answered_{0};
+  request_list reading_list_;
+  input_buffer input_;
+  parser parser_;
+  int replies_to_skip_ = 0;
+  bool is_violated_ = false;
+  net::io_state wanted_ = net::io_state::want_read;
+};
+
+}  // namespace mortise::redis

@@ -1,0 +1,41 @@
+// One command on its way, or several that belong together.
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.hpp"
+#include "redis/resp.hpp"
+#include "redis/waiter.hpp"
+
+namespace mortise::redis {
+
+// Owned by the sender, who keeps it alive until exactly one of the two calls below was made. They
+// come without any lock of the engine held, on whichever thread reads (a leading caller, or the I/O
+// thread), in the order of sending. They may submit further requests, must not block, and the
+// request may be destroyed in them.
+class request {
+ public:
+  virtual ~request() = default;
+  // `now` was read when the reply came in.
+  virtual void on_reply(const value& reply, time_ns now) noexcept = 0;
+  // The connection broke. `was_sent`: at least its first byte may have left.
+  virtual void on_broken(bool was_sent) noexcept = 0;
+
+  // MULTI … EXEC in one write has as many replies as commands, of which the sender is given the
+  // first error, as soon as it is there, or else the last reply.
+  int reply_count = 1;
+  // Who blocks for it, if anybody; looked at in submit() only.
+  waiter* caller = nullptr;
+
+ private:
+  friend class pipeline;
+  request* next_ = nullptr;
+  std::uint64_t start_ = 0;  // how many bytes the connection was given before its first
+  int replies_left_ = 0;
+  bool has_caller_ = false;
+};
+
+// Blocking callers flush themselves; what is submitted by_io_thread is sent in batches.
+enum class flush { now, by_io_thread };
+
+}  // namespace mortise::redis

@@ -1,0 +1,54 @@
+// What a connection is made of and what becomes known when it is greeted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/dialer.hpp"
+#include "net/resolver.hpp"
+#include "redis/command.hpp"
+
+namespace mortise::redis {
+
+// A command of the layer above that belongs to each greeting. It may be carried out more than once
+// per session (RESP2 is tried after RESP3), so it has to be idempotent.
+struct prologue_command {
+  std::string name;           // for messages
+  std::string bytes;          // one command, with one reply
+  bool is_required = false;   // whether an error reply refuses the session
+};
+
+struct connection_config {
+  std::shared_ptr<net::resolver> where;
+  net::transport_factory make_transport = {};  // empty: plain sockets
+  std::string user = {};                       // empty: the default user
+  std::string password = {};
+  std::string client_name = {};
+  std::string inbox = {};  // the channel to subscribe to; empty for none
+  std::int64_t database = 0;
+  std::vector<const script*> scripts = {};
+  std::vector<prologue_command> prologue = {};
+  // Bounds each attempt to connect, and how long an open request may stay without an answer.
+  std::int64_t command_timeout_ms = 3000;
+  std::int64_t busy_poll_us = 0;
+  std::size_t output_limit_bytes = 4U << 20U;
+  std::uint64_t open_requests_limit = 65536;
+};
+
+enum class server_kind { redis, valkey };
+
+struct session_facts {
+  server_kind kind = server_kind::redis;
+  std::string version = {};   // "7.0.15"; empty when the server would not tell
+  int version_number = 0;     // 7000015; 0 when unknown
+  std::string run_id = {};    // names one run of the server process; empty when unknown
+  std::string role = {};      // "master"; empty when unknown
+  std::int64_t client_id = 0;
+  int protocol = 3;           // 3, or 2 where the server has no HELLO 3
+  bool is_reconnect = false;
+};
+
+}  // namespace mortise::redis

@@ -1,0 +1,79 @@
+#include "redis/waiter.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "net/futex.hpp"
+
+namespace mortise::redis {
+
+void waiter::finish() noexcept {
+  const std::atomic<std::uint32_t>* const address = &state_;
+  auto seen = state_.load(std::memory_order_acquire);
+  for (;;) {
+    if (seen == state_done || seen == state_finishing) return;
+    const bool is_elsewhere =
+        seen == state_leading &&
+        ::pthread_equal(thread_.load(std::memory_order_relaxed), ::pthread_self()) == 0;
+    const auto next = is_elsewhere ? state_finishing : state_done;
+    if (!state_.compare_exchange_weak(seen, next, std::memory_order_acq_rel,
+                                      std::memory_order_acquire)) {
+      continue;
+    }
+    if (is_elsewhere) {
+      const int saved = errno;
+      const std::uint64_t one = 1;
+      while (::write(kick_descriptor_.load(std::memory_order_relaxed), &one, sizeof one) < 0 &&
+             errno == EINTR) {
+      }
+      errno = saved;
+      state_.store(state_done, std::memory_order_release);
+    }
+    if (is_elsewhere || seen == state_sleeping) net::futex_wake_one(address);
+    return;
+  }
+}
+
+bool waiter::settle() noexcept {
+  auto seen = state_.load(std::memory_order_acquire);
+  while (seen == state_finishing) {
+    net::futex_wait(state_, state_finishing, time_never);
+    seen = state_.load(std::memory_order_acquire);
+  }
+  return seen == state_done;
+}
+
+bool waiter::begin_leading(int kick_descriptor) noexcept {
+  kick_descriptor_.store(kick_descriptor, std::memory_order_relaxed);
+  thread_.store(::pthread_self(), std::memory_order_relaxed);
+  auto expected = state_running;
+  return state_.compare_exchange_strong(expected, state_leading, std::memory_order_acq_rel);
+}
+
+void waiter::end_leading() noexcept {
+  auto expected = state_leading;
+  state_.compare_exchange_strong(expected, state_running, std::memory_order_acq_rel);
+}
+
+bool waiter::begin_sleep() noexcept {
+  auto expected = state_running;
+  return state_.compare_exchange_strong(expected, state_sleeping, std::memory_order_acq_rel);
+}
+
+void waiter::sleep(time_ns deadline) noexcept {
+  while (state_.load(std::memory_order_acquire) == state_sleeping) {
+    net::futex_wait(state_, state_sleeping, deadline);
+    if (boot_now() < deadline) continue;
+    auto expected = state_sleeping;
+    state_.compare_exchange_strong(expected, state_running, std::memory_order_acq_rel);
+    return;
+  }
+}
+
+bool waiter::rouse() noexcept {
+  auto expected = state_sleeping;
+  return state_.compare_exchange_strong(expected, state_running, std::memory_order_acq_rel);
+}
+
+}  // namespace mortise::redis

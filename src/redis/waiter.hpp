@@ -1,0 +1,67 @@
+// One blocked caller of connection::await: it sleeps on a futex, or leads, which is to read the
+// socket itself while a request that was submitted in its name is open.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace mortise::redis {
+
+class waiter {
+ public:
+  waiter() = default;
+  waiter(const waiter&) = delete;
+  waiter& operator=(const waiter&) = delete;
+
+  // Marks the wait as over and wakes the caller wherever it sleeps. Any thread, any number of times,
+  // but not after the caller could see is_done(): the object may be gone then.
+  void finish() noexcept;
+  [[nodiscard]] bool is_done() const noexcept {
+    return state_.load(std::memory_order_acquire) == state_done;
+  }
+
+ private:
+  friend class pipeline;
+
+  // A caller that leads sleeps in ppoll, where a futex does not reach it: whoever finishes it from
+  // another thread says `finishing` first, which keeps the caller, and with it the descriptor, where
+  // they are until `done`.
+  static constexpr std::uint32_t state_running = 0;
+  static constexpr std::uint32_t state_sleeping = 1;
+  static constexpr std::uint32_t state_leading = 2;
+  static constexpr std::uint32_t state_finishing = 3;
+  static constexpr std::uint32_t state_done = 4;
+
+  // Each of these is called by the waiting thread, the first and the last two without locks.
+  // Waits out a `finishing`; then whether it is done.
+  bool settle() noexcept;
+  // False when the wait is over already.
+  bool begin_leading(int kick_descriptor) noexcept;
+  void end_leading() noexcept;
+  [[nodiscard]] bool is_leading() const noexcept {
+    return state_.load(std::memory_order_acquire) == state_leading;
+  }
+  // False when the wait is over already.
+  bool begin_sleep() noexcept;
+  // Until somebody wakes it, or the deadline.
+  void sleep(time_ns deadline) noexcept;
+
+  // By another thread: ends a sleep without ending the wait. False when it does not sleep.
+  bool rouse() noexcept;
+
+  std::atomic<std::uint32_t> state_{state_running};
+  std::atomic<int> kick_descriptor_{-1};
+  std::atomic<pthread_t> thread_{};
+
+  // The pipeline's, under its mutex.
+  std::uint64_t last_request_ = 0;  // the number of the last request in its name
+  waiter* previous_ = nullptr;      // in the list of followers
+  waiter* next_ = nullptr;
+  bool is_following_ = false;
+};
+
+}  // namespace mortise::redis

@@ -1,0 +1,23 @@
+-- Ends a wait for a `queued` lock, and gives the lock back if it was granted meanwhile. Idempotent.
+--
+-- KEYS  1 lock, 2 queue, 3 fence
+-- ARGV  1 owner token
+-- Reply 0 it was neither queued nor owner, 1 it was queued, 2 it was the owner
+
+-- #include "fence.lua"
+-- #include "handover.lua"
+
+local owner = ARGV[1]
+local held = redis.call('GET', KEYS[1])
+if held == owner or held == owner .. '*' then
+  if not hand_over(false) then
+    redis.call('DEL', KEYS[1])
+  end
+  return 2
+end
+local was_head = redis.call('LINDEX', KEYS[2], 0) == owner
+local removed = redis.call('LREM', KEYS[2], 1, owner)
+if was_head then
+  tell_head(redis.call('PTTL', KEYS[1]))
+end
+return removed

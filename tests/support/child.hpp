@@ -1,0 +1,59 @@
+// A process of a test's own, which talks with the test in lines. It is forked, so make it before
+// the test has threads, and give it what it is to know later by saying it.
+//
+//   child holder([](child_end& test) {
+//     ...
+//     test.say("held");
+//     test.hear();
+//   });
+//   EXPECT_EQ(holder.hear(), "held");
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace mortise::testing {
+
+// One end of the conversation.
+class child_end {
+ public:
+  explicit child_end(int fd) : fd_(fd) {}
+  ~child_end();
+  child_end(const child_end&) = delete;
+  child_end& operator=(const child_end&) = delete;
+
+  void say(const std::string& line);
+  // The next line; "(silence)" after 20 seconds, "(gone)" when the other end is no more.
+  std::string hear();
+
+ private:
+  const int fd_;
+  std::string input_;
+};
+
+class child {
+ public:
+  // Runs the body in a new process, which ends with it. It dies with the test at the latest.
+  explicit child(const std::function<void(child_end& test)>& body);
+  ~child();
+  child(const child&) = delete;
+  child& operator=(const child&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  void say(const std::string& line) { end_->say(line); }
+  std::string hear() { return end_->hear(); }
+  // SIGSTOP, and waits until it has stopped.
+  void pause();
+  void resume();
+  // SIGKILL, and waits for its end.
+  void kill();
+
+ private:
+  pid_t pid_ = -1;
+  std::unique_ptr<child_end> end_;
+};
+
+}  // namespace mortise::testing

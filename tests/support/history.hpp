@@ -1,0 +1,45 @@
+// What holders believed, and the check that no two of them believed it at once. A history may come
+// from the simulation or from real processes: one line for each hold,
+//
+//   hold <name> <holder> <token> <start ns> <end ns>
+//
+// with name and holder percent-encoded. All times are of one clock that everybody shares. A hold
+// begins when its grant was told, and ends when its unlock was asked for, its deadline came or its
+// loss was told, whichever was first.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mortise::testing {
+
+struct hold_record {
+  std::string name;
+  std::string holder;
+  std::int64_t token = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  bool operator==(const hold_record&) const = default;
+};
+
+struct history_rules {
+  // Off where the server lost its data or its clock stepped: then two leases may overlap, and tokens
+  // only have to be different.
+  bool is_exclusive = true;
+};
+
+// One sentence for each violation, at most `most`; empty when the history is good. O(n log n).
+//  - Holds of one name do not overlap.
+//  - A hold that ended before another began has the lower token.
+//  - No two holds of one name have the same token, and all tokens are positive.
+std::vector<std::string> check_history(std::vector<hold_record> history,
+                                       const history_rules& rules = {}, std::size_t most = 10);
+
+void write_history(std::ostream& out, const std::vector<hold_record>& history);
+// False when a line is not as above; what was read so far is kept, empty lines are skipped.
+bool read_history(std::istream& in, std::vector<hold_record>& history);
+
+}  // namespace mortise::testing

@@ -1,0 +1,102 @@
+// A real redis-server for one test: on a unix socket in a temporary directory of its own, and on a
+// loopback port when asked. It is ready when the constructor returns and gone, with its directory,
+// when the object is. `kill` and `pause` are the faults that tests inject.
+//
+//   test_server server;
+//   server.command({"SET", "key", "value"});
+//   connect(server.socket_path());
+//
+// The program is `redis-server`, or what the environment variable MORTISE_TEST_SERVER names. Make
+// it on the test's main thread: the server dies with the thread that started it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mortise::testing {
+
+// One blocking connection that speaks RESP2, for what a test has to do behind the library's back.
+class raw_client {
+ public:
+  // Throws std::runtime_error when nobody listens there.
+  explicit raw_client(const std::string& socket_path);
+  ~raw_client();
+  raw_client(const raw_client&) = delete;
+  raw_client& operator=(const raw_client&) = delete;
+
+  // Sends one command and reads its reply as text: a status or text as it is, an integer in digits,
+  // null as "(nil)", an error with its leading '-', the elements of an array one per line.
+  // "(closed)" when the connection ended instead.
+  std::string command(const std::vector<std::string>& args);
+  void send(const std::vector<std::string>& args);
+  // The next reply or message, as `command` gives it.
+  std::string read_reply();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+struct server_options {
+  // Further arguments, such as {"--requirepass", "secret"}.
+  std::vector<std::string> arguments = {};
+  // Listen on a free port of 127.0.0.1 as well.
+  bool with_port = false;
+  // What the fixture has to say before other commands, such as {"AUTH", "secret"}.
+  std::vector<std::string> login = {};
+};
+
+class test_server {
+ public:
+  explicit test_server(server_options options = {});
+  ~test_server();
+  test_server(const test_server&) = delete;
+  test_server& operator=(const test_server&) = delete;
+
+  [[nodiscard]] const std::string& directory() const { return directory_; }
+  [[nodiscard]] const std::string& socket_path() const { return socket_path_; }
+  [[nodiscard]] std::string url() const { return "unix://" + socket_path_; }
+  // 0 unless with_port was asked for. Stays the same across restarts.
+  [[nodiscard]] int port() const { return port_; }
+  [[nodiscard]] std::string tcp_url() const;
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  // What the server logged, for a failure message.
+  [[nodiscard]] std::string log() const;
+
+  // Starts it again after stop() or kill(); returns when it answers.
+  void start();
+  // SIGTERM, and waits for its end.
+  void stop();
+  // SIGKILL, and waits for its end.
+  void kill();
+  void restart() {
+    kill();
+    start();
+  }
+  // SIGSTOP: the server hangs with its sockets open, and the kernel goes on accepting connections.
+  void pause();
+  void resume();
+
+  // One command on a connection of the fixture's own, as raw_client::command.
+  std::string command(const std::vector<std::string>& args);
+  // A further connection, logged in.
+  [[nodiscard]] std::unique_ptr<raw_client> connect() const;
+
+ private:
+  void launch();
+  bool wait_until_ready();
+  void end_with(int signal);
+
+  server_options options_;
+  std::string directory_;
+  std::string socket_path_;
+  int port_ = 0;
+  pid_t pid_ = -1;
+  std::unique_ptr<raw_client> client_;
+};
+
+}  // namespace mortise::testing
