@@ -14,18 +14,6 @@ mortise_status set_value(mortise_options* options, mortise_error* error, Set&& s
   });
 }
 
-template <class Set>
-mortise_status set_flag(mortise_options* options, const char* name, int32_t is_on,
-                        mortise_error* error, Set&& set) noexcept {
-  return set_value(options, error, [&](settings& values) -> outcome {
-    if (is_on != 0 && is_on != 1) {
-      return mortise::capi::bad_argument(name, std::to_string(is_on) + " is neither 0 nor 1");
-    }
-    set(values, is_on == 1);
-    return {};
-  });
-}
-
 }  // namespace
 
 mortise_options* mortise_options_new(void) {
@@ -51,8 +39,8 @@ mortise_status mortise_options_set_lease_ms(mortise_options* options, int64_t le
 
 mortise_status mortise_options_set_renewal(mortise_options* options, int32_t is_on,
                                            mortise_error* error) {
-  return set_flag(options, "renewal", is_on, error,
-                  [](settings& values, bool on) { values.renewal = on; });
+  return set_value(options, error,
+                   [&](settings& values) { return mortise::set_renewal(values, is_on); });
 }
 
 mortise_status mortise_options_set_max_hold_ms(mortise_options* options, int64_t max_hold_ms,
@@ -63,14 +51,14 @@ mortise_status mortise_options_set_max_hold_ms(mortise_options* options, int64_t
 
 mortise_status mortise_options_set_reentrant(mortise_options* options, int32_t is_on,
                                              mortise_error* error) {
-  return set_flag(options, "reentrant", is_on, error,
-                  [](settings& values, bool on) { values.reentrant = on; });
+  return set_value(options, error,
+                   [&](settings& values) { return mortise::set_reentrant(values, is_on); });
 }
 
 mortise_status mortise_options_set_fair_strict(mortise_options* options, int32_t is_on,
                                                mortise_error* error) {
-  return set_flag(options, "fair_strict", is_on, error,
-                  [](settings& values, bool on) { values.fair_strict = on; });
+  return set_value(options, error,
+                   [&](settings& values) { return mortise::set_fair_strict(values, is_on); });
 }
 
 mortise_status mortise_options_set_label(mortise_options* options, const char* label,

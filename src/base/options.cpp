@@ -2,147 +2,249 @@
 
 #include <array>
 #include <charconv>
+#include <system_error>
+
+#include "base/printable.hpp"
 
 namespace mortise {
-
 namespace {
 
-outcome wrong(std::string_view name, std::string_view value, std::string_view mend) {
-  std::string message(name);
-  message.append(": ").append(value).append("; give ").append(mend);
-  return outcome::of(status::invalid_argument, std::move(message));
+// One number's place, range and words for messages.
+struct range {
+  const char* name;
+  std::int64_t settings::*member;
+  std::int64_t least;
+  std::int64_t most;
+  const char* unit;
+  const char* special;  // what its setter takes besides the range
+};
+
+constexpr range lease_range{"lease", &settings::lease_ms, shortest_lease_ms, longest_ms, "ms", ""};
+constexpr range max_hold_range{"max_hold", &settings::max_hold_ms,   1, longest_ms,
+                               "ms",       ", or \"unlimited\" (-1)"};
+constexpr range command_timeout_range{
+    "command_timeout", &settings::command_timeout_ms, 10, 60'000, "ms", ""};
+constexpr range busy_poll_range{"busy_poll", &settings::busy_poll_us, 0, 1'000, "us", ""};
+
+constexpr std::size_t longest_client_name = 64;
+
+outcome wrong(std::string_view name, std::string_view problem) {
+  return outcome::of(status::invalid_argument, std::string(name).append(": ").append(problem));
 }
 
-// A value from outside as it may stand in a message: short and printable.
-std::string shown(std::string_view text) {
-  std::string result = "'";
-  for (const char letter : text.substr(0, 40)) {
-    result.push_back(letter >= ' ' && letter <= '~' ? letter : '?');
+// `shown` is the value as it was given.
+outcome out_of_range(const range& of, std::string shown, bool is_below) {
+  shown += is_below ? " is below the minimum of " : " is above the maximum of ";
+  shown += std::to_string(is_below ? of.least : of.most) + " " + of.unit + "; give " +
+           std::to_string(of.least) + " to " + std::to_string(of.most) + of.special;
+  return wrong(of.name, shown);
+}
+
+outcome too_long(const char* name, std::size_t size, std::size_t most) {
+  return wrong(name, std::to_string(size) + " bytes are above the maximum of " +
+                         std::to_string(most) + "; give a shorter one");
+}
+
+outcome set_number(settings& values, const range& of, std::int64_t number) {
+  if (number < of.least || number > of.most) {
+    return out_of_range(of, std::to_string(number) + " " + of.unit, number < of.least);
   }
-  return result.append(text.size() > 40 ? "…'" : "'");
+  values.*of.member = number;
+  return {};
 }
 
-outcome set_range(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most,
-                  std::string_view unit, std::int64_t& into) {
-  if (value >= least && value <= most) {
-    into = value;
-    return {};
+outcome set_switch(bool& into, const char* name, std::int64_t is_on) {
+  if (is_on != 0 && is_on != 1) {
+    return wrong(name, std::to_string(is_on) + " is neither 0 nor 1; give 1 for on, 0 for off");
   }
-  return wrong(name, std::to_string(value).append(" ").append(unit).append(" is out of range"),
-               std::to_string(least).append(" to ").append(std::to_string(most)));
+  into = is_on == 1;
+  return {};
 }
 
-bool read_number(std::string_view text, std::int64_t& number) {
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc{} && read.ptr == text.data() + text.size();
+// ---- text ------------------------------------------------------------------------------------
+
+enum class reading { good, malformed, too_large };
+
+// Digits at the front of `text`, which is left with what follows them.
+reading take_digits(std::string_view& text, std::int64_t& number) {
+  if (text.empty() || text.front() < '0' || text.front() > '9') return reading::malformed;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
+  return result.ec == std::errc() ? reading::good : reading::too_large;
 }
 
-// "30s", "1500ms", "2m", "1h", or a plain number of milliseconds.
-bool read_duration_ms(std::string_view text, std::int64_t& ms) {
-  struct unit {
-    std::string_view name;
-    std::int64_t ms;
-  };
-  static constexpr std::array<unit, 4> units{{{"ms", 1}, {"s", 1'000}, {"m", 60'000},
-                                              {"h", 3'600'000}}};
-  std::int64_t factor = 1;
-  for (const auto& [name, unit_ms] : units) {
-    if (!text.ends_with(name)) continue;
-    text.remove_suffix(name.size());
-    factor = unit_ms;
-    break;
-  }
-  std::int64_t number = 0;
-  if (text.empty() || text.front() == '+' || !read_number(text, number)) return false;
-  return !__builtin_mul_overflow(number, factor, &ms);
+reading read_duration(std::string_view text, std::int64_t& number_ms) {
+  std::int64_t count = 0;
+  const auto digits = take_digits(text, count);
+  if (digits == reading::malformed) return digits;
+  std::int64_t unit_ms = 0;
+  if (text.empty() || text == "ms") unit_ms = 1;
+  if (text == "s") unit_ms = 1'000;
+  if (text == "m") unit_ms = 60'000;
+  if (text == "h") unit_ms = 3'600'000;
+  if (unit_ms == 0) return reading::malformed;
+  if (digits == reading::too_large) return digits;
+  return __builtin_mul_overflow(count, unit_ms, &number_ms) ? reading::too_large : reading::good;
 }
 
-bool is_utf8_without_controls(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    if (lead < 0x20 || lead == 0x7f) return false;
-    const int more = lead < 0x80 ? 0 : lead >> 5U == 6 ? 1 : lead >> 4U == 14 ? 2
-                     : lead >> 3U == 30 ? 3 : -1;
-    if (more < 0 || i + static_cast<std::size_t>(more) >= text.size()) return false;
-    std::uint32_t point = more == 0 ? lead : lead & (0x3fU >> static_cast<unsigned>(more));
-    for (int k = 1; k <= more; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
-      if (next >> 6U != 2) return false;
-      point = point << 6U | (next & 0x3fU);
-    }
-    // Overlong forms, surrogates, and what is beyond Unicode; C1 controls are controls too.
-    static constexpr std::array<std::uint32_t, 4> least{0, 0x80, 0x800, 0x10000};
-    if (point < least[static_cast<std::size_t>(more)] || point > 0x10ffff) return false;
-    if ((point >= 0xd800 && point <= 0xdfff) || (point >= 0x80 && point < 0xa0)) return false;
-    i += static_cast<std::size_t>(more) + 1;
-  }
-  return true;
+reading read_count(std::string_view text, std::int64_t& number) {
+  const auto digits = take_digits(text, number);
+  return text.empty() ? digits : reading::malformed;
 }
 
-outcome set_switch(std::string_view name, std::string_view text, std::string_view on,
-                   std::string_view off, bool& into) {
+// `number` is what was read of `text`; `form` says what a well-formed text is.
+outcome set_text(settings& values, const range& of, std::string_view text, reading how,
+                 std::int64_t number, const std::string& form) {
+  if (how == reading::good) return set_number(values, of, number);
+  if (how == reading::too_large) return out_of_range(of, printable(text), false);
+  return wrong(of.name, printable(text) + " is not " + form + of.special);
+}
+
+outcome set_duration(settings& values, const range& of, std::string_view text) {
+  std::int64_t number_ms = 0;
+  const auto how = read_duration(text, number_ms);
+  return set_text(
+      values, of, text, how, number_ms,
+      "a duration; give one such as 30s, 1500ms, 2m, 1h, or a whole number of milliseconds");
+}
+
+outcome set_word(bool& into, const char* name, std::string_view text, std::string_view on,
+                 std::string_view off) {
   if (text != on && text != off) {
-    return wrong(name, shown(text).append(" is not known"),
-                 std::string(on).append(" or ").append(off));
+    return wrong(
+        name, printable(text) + " is not known; give " + printable(on) + " or " + printable(off));
   }
   into = text == on;
   return {};
 }
 
-template <class Set>
-outcome set_duration(std::string_view name, std::string_view text, Set&& set) {
-  std::int64_t ms = 0;
-  if (!read_duration_ms(text, ms)) {
-    return wrong(name, shown(text).append(" is not a duration"),
-                 "a number with ms, s, m or h, such as 30s, or a plain number of milliseconds");
+// The length of the UTF-8 sequence at the front of `text` when it is well-formed and no control
+// character, else 0. Surrogates, overlong forms and what lies above U+10FFFF are not well-formed.
+std::size_t clean_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return byte(0) >= 0x20 && byte(0) != 0x7F ? 1 : 0;
+  const std::size_t size = byte(0) < 0xC2 ? 0 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
+  if (size == 0 || byte(0) > 0xF4 || text.size() < size) return 0;
+  std::uint32_t point = byte(0) & (0x7FU >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return 0;
+    point = (point << 6U) | (byte(i) & 0x3FU);
   }
-  return set(ms);
+  // Two bytes begin at U+00A0, not U+0080: the C1 controls lie between.
+  constexpr std::array<std::uint32_t, 5> least = {0, 0, 0xA0, 0x800, 0x10000};
+  if (point < least.at(size) || point > 0x10FFFF) return 0;
+  return point >= 0xD800 && point <= 0xDFFF ? 0 : size;
 }
+
+// ---- keys ------------------------------------------------------------------------------------
+
+struct option {
+  std::string_view key;
+  outcome (*set)(settings& values, std::string_view text);
+};
+
+outcome set_lease_text(settings& values, std::string_view text) {
+  return set_duration(values, lease_range, text);
+}
+
+outcome set_max_hold_text(settings& values, std::string_view text) {
+  // Only the word means no limit, so that a miscalculated number never does.
+  if (text == "unlimited") return set_max_hold_ms(values, -1);
+  return set_duration(values, max_hold_range, text);
+}
+
+outcome set_command_timeout_text(settings& values, std::string_view text) {
+  return set_duration(values, command_timeout_range, text);
+}
+
+outcome set_renewal_text(settings& values, std::string_view text) {
+  return set_word(values.renewal, "renewal", text, "on", "off");
+}
+
+outcome set_reentrant_text(settings& values, std::string_view text) {
+  return set_word(values.reentrant, "reentrant", text, "on", "off");
+}
+
+outcome set_fair_text(settings& values, std::string_view text) {
+  return set_word(values.fair_strict, "fair", text, "strict", "batch");
+}
+
+outcome set_busy_poll_text(settings& values, std::string_view text) {
+  std::int64_t number = 0;
+  const auto how = read_count(text, number);
+  return set_text(
+      values, busy_poll_range, text, how, number,
+      "a whole number of microseconds; give 0 to " + std::to_string(busy_poll_range.most));
+}
+
+constexpr std::array<option, 10> known_options = {{
+    {"lease", set_lease_text},
+    {"renewal", set_renewal_text},
+    {"max_hold", set_max_hold_text},
+    {"reentrant", set_reentrant_text},
+    {"fair", set_fair_text},
+    {"label", set_label},
+    {"protocol", set_protocol},
+    {"command_timeout", set_command_timeout_text},
+    {"client_name", set_client_name},
+    {"busy_poll", set_busy_poll_text},
+}};
 
 }  // namespace
 
 outcome set_lease_ms(settings& values, std::int64_t lease_ms) {
-  return set_range("lease", lease_ms, shortest_lease_ms, longest_ms, "ms", values.lease_ms);
+  return set_number(values, lease_range, lease_ms);
 }
 
 outcome set_max_hold_ms(settings& values, std::int64_t max_hold_ms) {
-  if (max_hold_ms == -1) {
-    values.max_hold_ms = -1;
-    return {};
-  }
-  auto how = set_range("max_hold", max_hold_ms, 1, longest_ms, "ms", values.max_hold_ms);
-  if (!how.ok()) how.message.append(" ms, or -1 (\"unlimited\") for no limit");
-  return how;
+  if (max_hold_ms != -1) return set_number(values, max_hold_range, max_hold_ms);
+  values.max_hold_ms = -1;
+  return {};
 }
 
 outcome set_command_timeout_ms(settings& values, std::int64_t command_timeout_ms) {
-  return set_range("command_timeout", command_timeout_ms, 10, 60'000, "ms",
-                   values.command_timeout_ms);
+  return set_number(values, command_timeout_range, command_timeout_ms);
 }
 
 outcome set_busy_poll_us(settings& values, std::int64_t busy_poll_us) {
-  return set_range("busy_poll", busy_poll_us, 0, 1'000, "us", values.busy_poll_us);
+  return set_number(values, busy_poll_range, busy_poll_us);
+}
+
+outcome set_renewal(settings& values, std::int64_t is_on) {
+  return set_switch(values.renewal, "renewal", is_on);
+}
+
+outcome set_reentrant(settings& values, std::int64_t is_on) {
+  return set_switch(values.reentrant, "reentrant", is_on);
+}
+
+outcome set_fair_strict(settings& values, std::int64_t is_on) {
+  return set_switch(values.fair_strict, "fair_strict", is_on);
 }
 
 outcome set_label(settings& values, std::string_view label) {
-  if (label.size() > longest_label) {
-    return wrong("label", std::to_string(label.size()).append(" bytes are too long"),
-                 "at most 64");
-  }
-  if (!is_utf8_without_controls(label)) {
-    return wrong("label", shown(label).append(" is not a text"),
-                 "UTF-8 without control characters");
+  if (label.size() > longest_label) return too_long("label", label.size(), longest_label);
+  for (std::size_t at = 0; at < label.size();) {
+    const auto size = clean_character(label.substr(at));
+    if (size == 0) {
+      return wrong("label", printable(label) + " has a control character or is not UTF-8 at byte " +
+                                std::to_string(at + 1) + "; give printable UTF-8");
+    }
+    at += size;
   }
   values.label = label;
   return {};
 }
 
 outcome set_client_name(settings& values, std::string_view name) {
-  bool is_plain = name.size() <= 64;
-  for (const char letter : name) is_plain = is_plain && letter > ' ' && letter <= '~';
-  if (!is_plain) {
-    return wrong("client_name", shown(name).append(" cannot be a client's name"),
-                 "at most 64 printable ASCII characters without spaces");
+  if (name.size() > longest_client_name) {
+    return too_long("client_name", name.size(), longest_client_name);
+  }
+  for (const char c : name) {  // what CLIENT SETNAME takes
+    if (c >= '!' && c <= '~') continue;
+    return wrong("client_name", printable(name) +
+                                    " has a space or a character that is not printable ASCII; give "
+                                    "letters, digits and punctuation");
   }
   values.client_name = name;
   return {};
@@ -150,43 +252,19 @@ outcome set_client_name(settings& values, std::string_view name) {
 
 outcome set_protocol(settings& values, std::string_view protocol) {
   if (protocol != "queued") {
-    return wrong("protocol", shown(protocol).append(" is not known"), "queued");
+    return wrong("protocol", printable(protocol) + " is not in this version; give \"queued\"");
   }
   values.protocol = protocol;
   return {};
 }
 
 outcome set_option(settings& values, std::string_view key, std::string_view text) {
-  if (key == "lease") {
-    return set_duration(key, text, [&](std::int64_t ms) { return set_lease_ms(values, ms); });
+  std::string known;
+  for (const auto& item : known_options) {
+    if (item.key == key) return item.set(values, text);
+    known.append(known.empty() ? "" : ", ").append(item.key);
   }
-  if (key == "max_hold") {
-    if (text == "unlimited") return set_max_hold_ms(values, -1);
-    return set_duration(key, text, [&](std::int64_t ms) {
-      // Only the word means no limit, so that a miscalculated number never does.
-      return set_max_hold_ms(values, ms == -1 ? 0 : ms);
-    });
-  }
-  if (key == "command_timeout") {
-    return set_duration(key, text,
-                        [&](std::int64_t ms) { return set_command_timeout_ms(values, ms); });
-  }
-  if (key == "renewal") return set_switch(key, text, "on", "off", values.renewal);
-  if (key == "reentrant") return set_switch(key, text, "on", "off", values.reentrant);
-  if (key == "fair") return set_switch(key, text, "strict", "batch", values.fair_strict);
-  if (key == "label") return set_label(values, text);
-  if (key == "client_name") return set_client_name(values, text);
-  if (key == "protocol") return set_protocol(values, text);
-  if (key == "busy_poll") {
-    std::int64_t us = 0;
-    if (!read_number(text, us)) {
-      return wrong(key, shown(text).append(" is not a number"), "0 to 1000 microseconds");
-    }
-    return set_busy_poll_us(values, us);
-  }
-  return wrong("option", shown(key).append(" is not known"),
-               "lease, renewal, max_hold, reentrant, fair, label, protocol, command_timeout, "
-               "client_name or busy_poll");
+  return wrong("option", printable(key) + " is not known; give one of " + known);
 }
 
 }  // namespace mortise

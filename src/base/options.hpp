@@ -2,6 +2,7 @@
 // its text form, URLs and config files all end here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -33,6 +34,10 @@ outcome set_lease_ms(settings& values, std::int64_t lease_ms);
 outcome set_max_hold_ms(settings& values, std::int64_t max_hold_ms);
 outcome set_command_timeout_ms(settings& values, std::int64_t command_timeout_ms);
 outcome set_busy_poll_us(settings& values, std::int64_t busy_poll_us);
+// The switches are 0 or 1, as they come through the C ABI.
+outcome set_renewal(settings& values, std::int64_t is_on);
+outcome set_reentrant(settings& values, std::int64_t is_on);
+outcome set_fair_strict(settings& values, std::int64_t is_on);
 outcome set_label(settings& values, std::string_view label);
 outcome set_client_name(settings& values, std::string_view name);
 outcome set_protocol(settings& values, std::string_view protocol);

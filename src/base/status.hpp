@@ -46,6 +46,8 @@ struct outcome {
     outcome result;
     result.code = code;
     result.message = std::move(message);
+    // Nothing was sent: the same call may succeed later.
+    result.is_retryable = code == status::limit || code == status::unreachable;
     return result;
   }
 };

@@ -52,6 +52,15 @@ class core::heartbeat final : public net::timer, public redis::request {
     auto& server = owner_.servers_->connection_for({});
     if (server.submit(*this, bytes_, redis::flush::by_io_thread) != status::ok) is_open_ = false;
   }
+  // So that nobody takes a client that is gone for one that is alive.
+  void say_farewell() noexcept {
+    owner_.reactor_.cancel(*this);
+    if (is_open_.exchange(true)) return;
+    std::string bytes;
+    redis::command_writer(bytes).command({"DEL", record_key(owner_.id_)});
+    auto& server = owner_.servers_->connection_for({});
+    static_cast<void>(server.submit(*this, bytes, redis::flush::by_io_thread));
+  }
   void on_reply(const redis::value& /*reply*/, time_ns /*now*/) noexcept override {
     is_open_ = false;
   }
@@ -92,7 +101,7 @@ void core::close() noexcept {
   for (const auto& keeper : all_keepers()) {
     keeper->enter([](lock::gate& gate, time_ns now) { gate.close(now); });
   }
-  if (heartbeat_) reactor_.cancel(*heartbeat_);
+  if (heartbeat_) heartbeat_->say_farewell();
   if (servers_) servers_->close(linger_ns);
   reactor_.stop();
   std::unordered_map<std::uint64_t, std::shared_ptr<gatekeeper>> gone;

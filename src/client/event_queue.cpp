@@ -105,7 +105,7 @@ event_node* event_queue::pop_locked() noexcept {
   auto* const node = first_;
   first_ = node->next_;
   if (first_ == nullptr) last_ = nullptr;
-  --reserved_;
+  if (node->takes_place) --reserved_;
   return node;
 }
 
@@ -126,7 +126,7 @@ status event_queue::next(time_ns deadline, event& into) {
       is_woken_ = false;
       return status::timed_out;
     }
-    if (is_shut_down_ && open_calls_ == 0) return status::shut_down;
+    if (is_freed_ || (is_shut_down_ && open_calls_ == 0)) return status::shut_down;
     if (boot_now() >= deadline) return status::timed_out;
     const auto seen = changes_.load();
     ++sleepers_;
@@ -169,6 +169,8 @@ void event_queue::close() {
   std::vector<std::unique_ptr<event_node>> unread;  // destroyed without the mutex
   const std::lock_guard guard(mutex_);
   is_freed_ = true;
+  signal_locked();
+  net::futex_wake_all(&changes_);
   while (first_ != nullptr) unread.emplace_back(pop_locked());
 }
 

@@ -38,6 +38,8 @@ class event_node {
  public:
   virtual ~event_node() = default;
   event told;
+  // Whether it counts against the queue's capacity.
+  bool takes_place = true;
   // The handle lives at least until its event has been read.
   std::shared_ptr<lock_handle> handle;
   // For whoever keeps finished nodes in a chain.

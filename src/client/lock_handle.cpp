@@ -32,7 +32,7 @@ class queued final : public Base, public event_node {
   explicit queued(std::shared_ptr<event_queue> queue) : queue_(std::move(queue)) {}
   void finish(const outcome& how, std::int64_t token) noexcept override {
     told.how = how;
-    told.token = token;
+    if (token != 0) told.token = token;
     auto& keeper = handle->keeper();
     const auto queue = std::move(queue_);
     auto unread = queue->deliver(std::unique_ptr<event_node>(this));
@@ -92,7 +92,7 @@ outcome lock_handle::block(Operation& call, time_ns deadline, Start&& start) {
 }
 
 outcome lock_handle::block_acquire(time_ns deadline, bool is_try) {
-  if (auto armed = arm_notices(); !armed.ok()) return armed;
+  if (auto armed = rearm(); !armed.ok()) return armed;
   blocking<lock::acquiring> call;
   call.who = &owner_;
   call.is_try = is_try;
@@ -144,6 +144,8 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
   call->deadline = deadline;
   if (auto admitted = queue->admit(*call); !admitted.ok()) return admitted;
   const auto accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
+    // What ends or extends a hold is about the token of that hold.
+    if (kind != event_kind::acquired) call->told.token = owner_.token;
     auto how = core_->is_closed() ? closed() : start(gate, *call, now);
     // Accepted, so it owns itself; it may have ended already.
     if (how.ok()) static_cast<void>(call.release());
@@ -155,7 +157,7 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
 
 outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                                    time_ns deadline, bool is_try) {
-  if (auto armed = arm_notices(); !armed.ok()) return armed;
+  if (auto armed = rearm(); !armed.ok()) return armed;
   auto accepted = submit<lock::acquiring>(
       queue, tag, event_kind::acquired, deadline,
       [&](lock::gate& gate, lock::acquiring& call, time_ns now) {
@@ -207,38 +209,44 @@ outcome lock_handle::cancel() {
 // ---- notices --------------------------------------------------------------------------------
 
 outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag) {
-  keeper_->enter([&](lock::gate&, time_ns) {
+  return keeper_->enter([&](lock::gate&, time_ns) {
+    if (core_->is_closed()) return closed();
     end_watch();
     watching_.queue = std::move(queue);
     watching_.tag = tag;
+    auto armed = arm_notices();
+    if (!armed.ok()) end_watch();
+    return armed;
   });
-  auto armed = arm_notices();
-  if (!armed.ok()) {
-    keeper_->enter([&](lock::gate&, time_ns) { end_watch(); });
-  }
-  return armed;
 }
 
-// Reserves what a hold may have to tell, before the hold begins.
-outcome lock_handle::arm_notices() {
+// Before each acquire, because the hold before may have used up its notices.
+outcome lock_handle::rearm() {
   return keeper_->enter([&](lock::gate&, time_ns) {
-    if (!watching_.queue) return outcome{};
-    for (auto* const slot : {&watching_.lost, &watching_.at_risk}) {
-      if (*slot) continue;
-      auto node = std::make_unique<event_node>();
-      if (auto reserved = watching_.queue->reserve(); !reserved.ok()) return reserved;
-      *slot = std::move(node);
-    }
+    auto armed = arm_notices();
+    if (armed.code != status::shut_down) return armed;
+    end_watch();  // nobody will read that queue any more
     return outcome{};
   });
 }
 
-void lock_handle::end_watch() noexcept {
-  for (auto* const slot : {&watching_.lost, &watching_.at_risk}) {
-    if (*slot) watching_.queue->unreserve();
-    slot->reset();
+outcome lock_handle::arm_notices() {
+  if (!watching_.queue) return {};
+  if (!watching_.lost) {
+    auto node = std::make_unique<event_node>();
+    if (auto reserved = watching_.queue->reserve(); !reserved.ok()) return reserved;
+    watching_.lost = std::move(node);
   }
-  watching_.queue.reset();
+  if (!watching_.at_risk) {
+    watching_.at_risk = std::make_unique<event_node>();
+    watching_.at_risk->takes_place = false;  // a watch is one
+  }
+  return {};
+}
+
+void lock_handle::end_watch() noexcept {
+  if (watching_.lost) watching_.queue->unreserve();
+  watching_ = {};
 }
 
 void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind,

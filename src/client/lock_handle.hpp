@@ -78,6 +78,7 @@ class lock_handle : public std::enable_shared_from_this<lock_handle> {
   outcome start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                         time_ns deadline, bool is_try);
   outcome block_acquire(time_ns deadline, bool is_try);
+  outcome rearm();
   outcome arm_notices();
   void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code) noexcept;
   void end_watch() noexcept;

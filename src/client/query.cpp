@@ -38,7 +38,9 @@ class plain_request final : public redis::request {
       const std::lock_guard guard(call->mutex_);
       if (!call->is_over_) {
         call->read_ = nullptr;
-        return outcome::of(status::unknown, "the server did not answer in time");
+        auto how = outcome::of(status::unknown, "the server did not answer in time");
+        how.is_retryable = how.is_ambiguous = true;
+        return how;
       }
     }
     return call->how_;
@@ -69,6 +71,7 @@ class plain_request final : public redis::request {
       how_ = outcome::of(was_sent ? status::unknown : status::unreachable,
                          "the connection broke before the answer");
       how_.is_retryable = true;
+      how_.is_ambiguous = was_sent;
       is_over_ = true;
     }
     end();

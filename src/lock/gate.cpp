@@ -1,6 +1,7 @@
 #include "lock/gate.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "lock/lease.hpp"
 
@@ -73,7 +74,7 @@ outcome gate::unlock(owner& who, operation* done, time_ns now) {
     who.state = owner_state::unlocking;
     accept(*done);
   }
-  depart(done, &who, now);
+  depart(done, done != nullptr ? &who : nullptr, now);
   start_next(now);
   return {};
 }
@@ -94,7 +95,11 @@ outcome gate::extend(owner& who, std::int64_t lease_ms, operation& done, time_ns
   auto terms = current_->terms();
   const auto lease = lease_ms == 0 ? who.lease_ms : lease_ms;
   const auto target = now + lease * ns_per_ms;
-  if (current_->renew(lease, 0, &done, now) == 0) return world_.problem();
+  if (current_->renew(lease, 0, &done, now) == 0) {
+    auto problem = world_.problem();
+    if (problem.ok()) problem = outcome::of(status::limit, "too many requests are open");
+    return problem;
+  }
   terms.lease_ms = std::max(terms.lease_ms, lease);
   terms.until = std::max(terms.until, target);
   current_->amend(terms);
@@ -121,11 +126,14 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
   auto how = outcome::of(why == status::timed_out ? status::unknown : why,
                          "no answer from the server in time; the lease ends the hold at the latest");
   how.is_ambiguous = true;
-  if (const auto problem = world_.problem(); !problem.ok()) how.message += "; " + problem.message;
+  const auto problem = world_.problem();
+  if (!problem.ok()) how.message += "; " + problem.message;
   for (auto& gone : departures_) {
     if (gone.done != &given_up) continue;
     gone.done = nullptr;
-    if (gone.who != nullptr) gone.who->state = owner_state::idle;
+    if (why == status::timed_out && !gone.claim->is_leave_sent() && !problem.ok()) how = problem;
+    // From now on the handle may acquire again, which the end of this departure must not undo.
+    std::exchange(gone.who, nullptr)->state = owner_state::idle;
     return end(given_up, how, 0);
   }
   const auto open = std::find_if(extensions_.begin(), extensions_.end(),
@@ -140,6 +148,9 @@ outcome gate::give_up_outcome(const acquiring& given_up, status why) const {
   auto problem = world_.problem();
   if (!problem.ok()) return problem;
   const bool is_first = !waiters_.empty() && waiters_.front() == &given_up;
+  if (is_first && current_ && !current_->has_asked()) {
+    return outcome::of(status::limit, "too many requests are open on the connection");
+  }
   if (is_first && !last_refusal_.ok()) return last_refusal_;
   if (is_first && current_ && current_->phase() == tenure_phase::asking &&
       current_->is_unanswered()) {
@@ -169,6 +180,7 @@ void gate::abandon_acquiring(acquiring& given_up, status why, time_ns now) {
 void gate::forget(owner& who, time_ns now) {
   if (who.pending != nullptr) abandon(*who.pending, status::closed, now);
   if (who.state == owner_state::held) {
+    finish_extensions(outcome::of(status::closed), time_never);
     who.hold_count = 1;
     unlock(who, nullptr, now);
   }

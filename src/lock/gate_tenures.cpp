@@ -115,12 +115,8 @@ void gate::lose(time_ns now) {
     finish_extensions(outcome::of(status::lost, "the hold was lost"), time_never);
     listener_.on_lost(*loser);
   }
-  if (now >= current_->valid_until()) {
-    // By our clock it is over; at the server it may have a little left, which is given back.
-    depart(nullptr, nullptr, now);
-  } else {
-    current_.reset();
-  }
+  // By our clock it is over; at the server it may have a little left, which is given back.
+  depart(nullptr, nullptr, now);
   is_refilling_ = false;
   start_next(now);
 }
@@ -144,7 +140,7 @@ void gate::finish_departure(departure& gone) {
   const auto result = gone.claim->leave_result();
   if (result == answer::handed_over) is_contended_ = true;
   if (result == answer::released && waiters_.empty()) is_contended_ = false;
-  if (gone.who != nullptr) gone.who->state = owner_state::idle;
+  if (gone.who != nullptr) std::exchange(gone.who, nullptr)->state = owner_state::idle;
   if (gone.done == nullptr) return;
   outcome how;
   switch (result) {
@@ -186,7 +182,8 @@ void gate::on_answer(std::uint64_t tenure_id, std::uint32_t serial, const verdic
   }
   for (auto& gone : departures_) {
     if (gone.claim->id() != tenure_id) continue;
-    gone.claim->on_answer(serial, said, now);
+    // A refused departure goes on by itself, but whoever waits for it is told.
+    if (gone.claim->on_answer(serial, said, now) == news::refused) finish_departure(gone);
     return drop_departed();
   }
 }

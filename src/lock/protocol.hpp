@@ -43,7 +43,7 @@ enum class answer : std::uint8_t {
   not_owner,    // owned by another or by nobody; nothing was changed
   released,
   handed_over,  // released, and a waiter has it now
-  cancelled,    // neither queued nor owner any more
+  cancelled,    // was queued, is not any more
   refused,      // the server says no and has not carried it out
   no_script,    // not carried out; ask again with the text
   unknown,      // it answered with something that says neither yes nor no

@@ -68,7 +68,7 @@ class queued final : public protocol {
       case step::release:
         return read_release(reply);
       case step::cancel:
-        return of(reply.type() == redis::kind::integer ? answer::cancelled : answer::unknown);
+        return read_cancel(reply);
     }
     return {};
   }
@@ -153,6 +153,18 @@ class queued final : public protocol {
     result.server_us = reply.at(2).integer();
     result.others_wait = reply.at(4).integer() == 1;
     return result;
+  }
+
+  static verdict read_cancel(const redis::value& reply) {
+    if (reply.type() != redis::kind::integer) return {};
+    switch (reply.integer()) {
+      case 0:
+        return of(answer::not_owner);
+      case 2:
+        return of(answer::released);
+      default:
+        return of(answer::cancelled);
+    }
   }
 
   static verdict read_release(const redis::value& reply) {

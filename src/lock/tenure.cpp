@@ -18,7 +18,7 @@ constexpr std::int64_t poll_jitter_ns = 3 * ns_per_ms;
 constexpr time_ns poll_behind_ns = 700 * ns_per_ms;
 constexpr time_ns poll_each_place_ns = 30 * ns_per_ms;
 // A refusal that will pass is asked again after this, with full jitter on top.
-constexpr std::int64_t retry_ns = 50 * ns_per_ms;
+constexpr time_ns retry_ns = 50 * ns_per_ms;
 
 constexpr time_ns to_ns(std::int64_t ms) noexcept { return ms * ns_per_ms; }
 
@@ -62,6 +62,14 @@ std::optional<tenure::open_question> tenure::close_question(std::uint32_t serial
   return asked;
 }
 
+// These four say that the question left nothing at the server.
+void tenure::note_trace(answer what) noexcept {
+  if (what != answer::not_free && what != answer::refused && what != answer::no_script &&
+      what != answer::unsent) {
+    may_be_there_ = true;
+  }
+}
+
 void tenure::start(bool directly, operation* caller, time_ns now) {
   ask(directly && waits_ ? step::acquire : step::try_take, lease_ttl_ms(), caller, now);
 }
@@ -69,6 +77,7 @@ void tenure::start(bool directly, operation* caller, time_ns now) {
 news tenure::on_answer(std::uint32_t serial, const verdict& said, time_ns now) {
   const auto asked = close_question(serial);
   if (!asked) return news::none;
+  note_trace(said.what);
   switch (phase_) {
     case tenure_phase::asking:
     case tenure_phase::queued:
@@ -141,12 +150,13 @@ news tenure::on_acquire_answer(const open_question& asked, const verdict& said, 
   }
 }
 
-void tenure::retry_later(time_ns now) {
-  ask_at_ = now + retry_ns + world_.random_below(retry_ns);
+void tenure::retry_later(time_ns now, time_ns at_least) {
+  ask_at_ = now + std::max(retry_ns, at_least) + world_.random_below(retry_ns);
 }
 
 void tenure::plan_poll(const verdict& said, time_ns now) noexcept {
-  const auto ttl = said.ttl_ms < 0 ? ns_per_s : to_ns(said.ttl_ms);
+  // No key (-2): nobody holds it. A key without expiry (-1) is none that this protocol writes.
+  const auto ttl = said.ttl_ms == -1 ? ns_per_s : to_ns(std::max<std::int64_t>(0, said.ttl_ms));
   auto wait = std::min(ttl, poll_cap_ns) + poll_slack_ns + world_.random_below(poll_jitter_ns);
   if (said.place != 0) {
     const auto place = said.place < 0 ? 1 : said.place;
@@ -166,16 +176,27 @@ void tenure::on_head(std::int64_t ttl_ms, time_ns now) {
 news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait,
                       time_ns now) {
   if (phase_ != tenure_phase::asking && phase_ != tenure_phase::queued) return news::none;
+  // Older than an answer which said that we were not the owner: that grant has lapsed. Messages can
+  // come late where they have a connection of their own (RESP2).
+  if (server_us < reference_us_) return news::none;
+  // The grant was made when the server says, which by our clock is not before this: the server
+  // carried out our question after we had sent it, and its clock is at most a tenth too fast.
+  // Counting from the message's receipt would add the time that this process may have been
+  // suspended (hazard 1).
+  auto from = reference_ns_;
+  if (reference_us_ != 0) from += (server_us - reference_us_) * ns_per_us / 11 * 10;
+  from = std::min(from, now);
+  const auto lease_ms = grant_ms(terms_.lease_ms);
+  if (now - from > to_ns(lease_ms) / 2) {
+    // Too little of it can be counted on, so the server is asked, which also renews it.
+    ask(waits_ ? step::reacquire : step::retake, lease_ttl_ms(), nullptr, now);
+    return news::none;
+  }
   verdict said;
   said.last_token = last_token;
   said.token_count = grant_tokens;
   said.others_wait = others_wait;
-  // The grant was made when the server says, which by our clock is not before this: the server
-  // carried out our question after we had sent it. Counting from the message's receipt would add
-  // the time that this process may have been suspended (hazard 1).
-  auto from = reference_ns_;
-  if (reference_us_ != 0) from += std::max<std::int64_t>(0, server_us - reference_us_) * ns_per_us;
-  return enter_held(std::min(from, now), grant_ms(terms_.lease_ms), said, now);
+  return enter_held(from, lease_ms, said, now);
 }
 
 // ---- held -----------------------------------------------------------------------------------
@@ -191,7 +212,7 @@ news tenure::enter_held(time_ns from, std::int64_t lease_ms, const verdict& said
   take_tokens(said);
   // An answer that arrives when its lease is over is not a grant (hazard 6).
   if (now >= valid_until_) return lose();
-  plan_renewal(from, now);
+  plan_renewal(from);
   return news::granted;
 }
 
@@ -212,19 +233,18 @@ time_ns tenure::wanted_until(time_ns now) const noexcept {
   return std::min(lease_end, terms_.until);
 }
 
-void tenure::plan_renewal(time_ns from, time_ns now) noexcept {
+void tenure::plan_renewal(time_ns from) noexcept {
   told_risk_ = false;
   // A third of the lease, give or take a tenth of that, so that many holders do not renew in step.
-  // A short grant of a hold that is not renewed is confirmed right away instead.
   const auto third = nominal_ns_ / 3;
-  renew_at_ = terms_.renews ? from + third - third / 10 + world_.random_below(third / 5 + 1) : now;
+  renew_at_ = from + third - third / 10 + world_.random_below(third / 5 + 1);
 }
 
 void tenure::keep(const keeping& terms, time_ns now) {
   terms_ = terms;
   told_risk_ = false;
-  // A renewed hold goes on in its rhythm; one that is not renewed is confirmed now, if it has to be.
-  renew_at_ = terms.renews ? std::min(renew_at_, valid_until_ - nominal_ns_ / 3 * 2) : now;
+  // Also for a hold that is not renewed: a short grant has to be confirmed, unless it is over before.
+  renew_at_ = std::min(renew_at_, valid_until_ - nominal_ns_ / 3 * 2);
   renew_if_wanted(now);
 }
 
@@ -262,7 +282,7 @@ news tenure::on_held_answer(const open_question& asked, const verdict& said, tim
       if (asked.target > valid_until_) {
         valid_until_ = asked.target;
         nominal_ns_ = asked.target - asked.sent;
-        plan_renewal(asked.sent, now);
+        plan_renewal(asked.sent);
         if (!terms_.renews) renew_at_ = time_never;
       }
       others_wait_ = others_wait_ || said.others_wait;
@@ -285,47 +305,6 @@ news tenure::on_held_answer(const open_question& asked, const verdict& said, tim
       details_ = said.details;
       return news::renew_failed;
   }
-}
-
-// ---- leaving --------------------------------------------------------------------------------
-
-void tenure::leave(operation* caller, time_ns now) {
-  if (phase_ == tenure_phase::leaving) return;
-  const bool was_held = phase_ == tenure_phase::held || phase_ == tenure_phase::over;
-  phase_ = tenure_phase::leaving;
-  leave_step_ = was_held ? step::release : step::cancel;
-  // A place in the queue is forgotten by the queue itself; a grant to nobody lapses.
-  leave_until_ = std::max(valid_until_, now + to_ns(grant_lease_ms)) + to_ns(lease_ttl_ms());
-  if (!was_sent()) {
-    phase_ = tenure_phase::over;
-    return;
-  }
-  ask_at_ = time_never;
-  ask(leave_step_, 0, caller, now);
-}
-
-news tenure::on_leave_answer(const open_question& asked, const verdict& said, time_ns now) {
-  if (asked.what != leave_step_) return news::none;
-  switch (said.what) {
-    case answer::no_script:
-      ask(leave_step_, 0, nullptr, now, 0, 0, true);
-      return news::none;
-    case answer::broken:
-      leave_unknown_ = true;  // asked again after the reconnect
-      return news::none;
-    case answer::unsent:
-      return news::none;
-    case answer::not_owner:
-      // After a release whose answer was lost this is what success looks like.
-      leave_result_ = leave_unknown_ && now < valid_until_ ? answer::released : said.what;
-      break;
-    default:
-      leave_result_ = said.what;
-      details_ = said.details;
-      break;
-  }
-  phase_ = tenure_phase::over;
-  return news::left;
 }
 
 // ---- time -----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ enum class news : std::uint8_t {
   none,
   granted,
   not_free,      // a try that failed; the tenure is over
-  refused,       // details() says why
+  refused,       // details() says why; a tenure that is leaving tries on
   renewed,
   renew_failed,  // details(); the old deadline stands
   lost,
@@ -66,11 +66,11 @@ class tenure {
   void keep(const keeping& terms, time_ns now);
   // Other terms for the present holder, from its next renewal on.
   void amend(const keeping& terms) noexcept { terms_ = terms; }
-  // Gives up whatever it has or waits for. It is over at once when nothing was ever sent.
+  // Gives up whatever it has or waits for. It is over at once when nothing can be at the server.
   void leave(operation* caller, time_ns now);
   void set_waits(bool waits) noexcept { waits_ = waits; }
   // Asks the same again a little later: the server's refusal is a passing one.
-  void retry_later(time_ns now);
+  void retry_later(time_ns now, time_ns at_least = 0);
 
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   [[nodiscard]] tenure_phase phase() const noexcept { return phase_; }
@@ -82,9 +82,12 @@ class tenure {
   [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
   [[nodiscard]] const outcome& details() const noexcept { return details_; }
   [[nodiscard]] answer leave_result() const noexcept { return leave_result_; }
+  // Whether any question has found its way to the servers.
+  [[nodiscard]] bool has_asked() const noexcept { return serial_ != 0; }
+  // Whether the server may have been told of the leave.
+  [[nodiscard]] bool is_leave_sent() const noexcept { return leave_unknown_ || !open_.empty(); }
   // Whether a question is open, so that the outcome of giving up now is not known.
   [[nodiscard]] bool is_unanswered() const noexcept { return !open_.empty(); }
-  [[nodiscard]] bool was_sent() const noexcept { return serial_ != 0; }
   // The share of the present lease that is left when a third is: the margin for passing it on.
   [[nodiscard]] bool is_fresh(time_ns now) const noexcept {
     return now < valid_until_ - nominal_ns_ / 3;
@@ -106,6 +109,7 @@ class tenure {
   bool ask(step what, std::int64_t ttl_ms, operation* caller, time_ns now, time_ns target = 0,
            std::int64_t reserve = 0, bool with_text = false);
   std::optional<open_question> close_question(std::uint32_t serial);
+  void note_trace(answer what) noexcept;
   news on_acquire_answer(const open_question& asked, const verdict& said, time_ns now);
   news on_held_answer(const open_question& asked, const verdict& said, time_ns now);
   news on_leave_answer(const open_question& asked, const verdict& said, time_ns now);
@@ -113,7 +117,7 @@ class tenure {
   news lose() noexcept;
   void take_tokens(const verdict& said) noexcept;
   void plan_poll(const verdict& said, time_ns now) noexcept;
-  void plan_renewal(time_ns from, time_ns now) noexcept;
+  void plan_renewal(time_ns from) noexcept;
   void renew_if_wanted(time_ns now);
   [[nodiscard]] time_ns wanted_until(time_ns now) const noexcept;
   [[nodiscard]] std::int64_t lease_ttl_ms() const noexcept;
@@ -126,6 +130,7 @@ class tenure {
   tenure_phase phase_ = tenure_phase::asking;
   std::uint32_t serial_ = 0;
   std::vector<open_question> open_;
+  bool may_be_there_ = false;  // an answer has left something of us at the server, or may have
 
   // Asking and queued.
   time_ns ask_at_ = time_never;    // the next look at the server (also when leaving)
@@ -145,6 +150,7 @@ class tenure {
 
   // Leaving.
   step leave_step_ = step::release;
+  time_ns left_at_ = 0;
   time_ns leave_until_ = 0;  // after this the server has forgotten the claim by itself
   bool leave_unknown_ = false;
   answer leave_result_ = answer::unknown;

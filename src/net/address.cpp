@@ -47,7 +47,8 @@ address address::from_raw(const sockaddr* raw, socklen_t size) noexcept {
 }
 
 std::string address::text() const {
-  if (is_unix()) return std::string("unix://") + reinterpret_cast<const sockaddr_un*>(raw())->sun_path;
+  if (is_unix())
+    return std::string("unix://") + reinterpret_cast<const sockaddr_un*>(raw())->sun_path;
   char host[INET6_ADDRSTRLEN + 1] = "";
   char port[8] = "";
   if (::getnameinfo(raw(), size_, host, sizeof host, port, sizeof port,

@@ -82,8 +82,8 @@ void dialer::on_resolved(resolution found) noexcept {
 void dialer::try_next() {
   drop_transport();
   if (next_ == addresses_.size()) {
-    auto why = outcome::of(status::unreachable, "cannot connect to " + failures_ +
-                                                    mend_for(last_error_));
+    auto why =
+        outcome::of(status::unreachable, "cannot connect to " + failures_ + mend_for(last_error_));
     why.is_retryable = true;
     return fail(why, !is_passing(last_error_));
   }

@@ -53,8 +53,7 @@ io_result socket_transport::finish_connect() noexcept {
 
 io_result socket_transport::send(std::string_view bytes) noexcept {
   for (;;) {
-    const auto count =
-        ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const auto count = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0) return {io_state::done, static_cast<std::size_t>(count)};
     if (errno == EINTR) continue;
     if (errno == EAGAIN || errno == EWOULDBLOCK) return {io_state::want_write};

@@ -185,8 +185,8 @@ void connection::finish_greeting() {
   if (phase_ == phase::greeting_inbox || protocol_ == 3 || config_.inbox.empty()) return go_up();
   if (!messages_) {
     pipeline_listener& me = *this;
-    messages_ = std::make_unique<pipeline>(loop_, me, pipeline::purpose::messages,
-                                           limits_of(config_));
+    messages_ =
+        std::make_unique<pipeline>(loop_, me, pipeline::purpose::messages, limits_of(config_));
   }
   phase_ = phase::dialing_inbox;
   dialer_.start(attempt_deadline_);

@@ -33,7 +33,8 @@ class session_listener {
   // After on_up only, and after every open request had its on_broken. The I/O thread.
   virtual void on_down(const outcome& why) noexcept = 0;
   // A message to the inbox, between on_up and on_down. Whichever thread reads.
-  virtual void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept = 0;
+  virtual void on_push(std::string_view channel, std::string_view payload,
+                       time_ns now) noexcept = 0;
 };
 
 class connection final : private pipeline_listener,
@@ -130,7 +131,7 @@ class connection final : private pipeline_listener,
   bool has_been_up_ = false;
   int failures_ = 0;  // since it was last up
   time_ns attempt_deadline_ = 0;
-  outcome end_;       // why the current attempt or session ends; ok while it does not
+  outcome end_;  // why the current attempt or session ends; ok while it does not
   bool is_end_definite_ = false;
 
   // Between open or close, and the I/O thread.

@@ -70,7 +70,7 @@ void greeting::say(item what, std::initializer_list<std::string_view> words) {
 void greeting::say_first_part() {
   const bool has_login = !config_.password.empty() || !config_.user.empty();
   if (form_ == form::resp3) {
-    const std::string_view user = config_.user.empty() ? "default" : config_.user;
+    const std::string user = config_.user.empty() ? "default" : config_.user;
     command_writer writer(bytes_);
     writer.begin(2 + (has_login ? 3U : 0U) + (config_.client_name.empty() ? 0U : 2U));
     writer.arg("HELLO").arg("3");
@@ -178,8 +178,10 @@ void greeting::note_info(std::string_view text) {
 
 greeting::step greeting::check_server() {
   if (facts_.role == "sentinel") {
-    return refuse("this is a Sentinel, not a server that keeps data; give the address of the "
-                  "master that it watches", {});
+    return refuse(
+        "this is a Sentinel, not a server that keeps data; give the address of the "
+        "master that it watches",
+        {});
   }
   if (!facts_.role.empty() && facts_.role != "master") {
     return refuse("READONLY replica; give the master's address", {});
@@ -187,7 +189,8 @@ greeting::step greeting::check_server() {
   // Valkey began at 7.2, and calls itself Redis 7.2 where it is asked for that.
   if (facts_.version_number != 0 && facts_.version_number < oldest_redis) {
     return refuse("the server is Redis " + facts_.version +
-                      "; Mortise needs Redis 6.2 or Valkey 7.2: upgrade the server", {});
+                      "; Mortise needs Redis 6.2 or Valkey 7.2: upgrade the server",
+                  {});
   }
   return step::more;
 }
@@ -207,17 +210,20 @@ greeting::step greeting::take_error(std::string_view text, item what) {
     return result;
   }
   // The unknown command also arrives as the second word: "ERR unknown command `HELLO`, …".
-  if (what == item::hello &&
-      begins_with_any(text, {"NOPROTO", "NOPERM", "ERR unknown command"})) {
+  if (what == item::hello && begins_with_any(text, {"NOPROTO", "NOPERM", "ERR unknown command"})) {
     return step::fall_back;
   }
   if (text.starts_with("NOAUTH")) {
-    return refuse("the server wants a password; give it in the URL, redis://:PASSWORD@HOST or "
-                  "redis://USER:PASSWORD@HOST", text);
+    return refuse(
+        "the server wants a password; give it in the URL, redis://:PASSWORD@HOST or "
+        "redis://USER:PASSWORD@HOST",
+        text);
   }
   if (text.starts_with("WRONGPASS") || (what == item::auth && text.starts_with("ERR invalid"))) {
-    return refuse("the user name or the password is wrong, or the user is off; correct them in "
-                  "the URL", text);
+    return refuse(
+        "the user name or the password is wrong, or the user is off; correct them in "
+        "the URL",
+        text);
   }
   switch (what) {
     case item::hello:
@@ -225,11 +231,13 @@ greeting::step greeting::take_error(std::string_view text, item what) {
       return refuse("the server refused the login: " + std::string(text), text);
     case item::select:
       return refuse("the server refused database " + std::to_string(config_.database) + ": " +
-                        std::string(text) + "; correct the number in the URL", text);
+                        std::string(text) + "; correct the number in the URL",
+                    text);
     case item::subscribe:
       if (text.starts_with("NOPERM")) {
         return refuse("the user may not subscribe to \"" + config_.inbox +
-                          "\"; allow the channel with ACL: &mortise:*", text);
+                          "\"; allow the channel with ACL: &mortise:*",
+                      text);
       }
       return refuse("the server refused SUBSCRIBE: " + std::string(text), text);
     case item::prologue: {

@@ -83,8 +83,7 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   submitted_list_.push(item);
   if (!is_watching_) start_watching();
   // What is submitted from a reply leaves when all replies at hand have been read.
-  const bool is_from_reader =
-      is_reading_ && ::pthread_equal(reader_thread_, ::pthread_self()) != 0;
+  const bool is_from_reader = is_reading_ && ::pthread_equal(reader_thread_, ::pthread_self()) != 0;
   if (is_from_reader || is_sending_ || stall_ != stall::none) return status::ok;
   if (how == flush::now) {
     send_output(lock);
@@ -112,8 +111,8 @@ void pipeline::send_output(lock_type& lock) noexcept {
       stall_ = stall::until_readable;
       break;
     } else {
-      break_locked(outcome::of(status::unreachable, "sending failed: " +
-                                                        transport_->describe(result.error)));
+      break_locked(outcome::of(status::unreachable,
+                               "sending failed: " + transport_->describe(result.error)));
     }
   }
   is_sending_ = false;
@@ -153,8 +152,7 @@ void pipeline::on_timer(time_ns now) noexcept {
     mark_ = submitted_;
     mark_ns_ = now;
   }
-  const time_ns quiet_since =
-      std::max(mark_ns_, received_ns_.load(std::memory_order_relaxed));
+  const time_ns quiet_since = std::max(mark_ns_, received_ns_.load(std::memory_order_relaxed));
   if (now - quiet_since >= limits_.silence_ns) {
     is_watching_ = false;
     auto why = outcome::of(status::unreachable,

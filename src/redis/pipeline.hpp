@@ -2,9 +2,9 @@
 //
 // Who sends: whoever appends and finds nobody sending sends until nothing is left, so requests of
 // others that arrive meanwhile go out in one write.
-// Who reads ("leads"): a caller blocked in await() while a request in its name is open; else the I/O
-// thread. A caller that has its answer passes the lead to another blocked caller whose request is
-// open, or back to the I/O thread. All changes of the lead are made under the mutex; the reading
+// Who reads ("leads"): a caller blocked in await() while a request in its name is open; else the
+// I/O thread. A caller that has its answer passes the lead to another blocked caller whose request
+// is open, or back to the I/O thread. All changes of the lead are made under the mutex; the reading
 // itself and every call to a request or the listener is made without it.
 #pragma once
 
@@ -163,9 +163,9 @@ class pipeline final : private net::event_handler, private net::timer {
   stall stall_ = stall::none;
 
   reader reader_ = reader::io_thread_armed;
-  bool is_reading_ = false;     // reader_thread_ has the lead and knows it
+  bool is_reading_ = false;  // reader_thread_ has the lead and knows it
   pthread_t reader_thread_{};
-  waiter* leader_ = nullptr;    // the caller that leads, or was chosen to
+  waiter* leader_ = nullptr;  // the caller that leads, or was chosen to
   waiter* first_follower_ = nullptr;
   waiter* last_follower_ = nullptr;
   std::uint32_t interest_ = 0;  // what epoll was told to wait for

@@ -10,9 +10,7 @@ namespace mortise::redis {
 namespace {
 
 // ["message", channel, payload]
-bool is_message(const value& item) {
-  return item.size() == 3 && item.at(0).text() == "message";
-}
+bool is_message(const value& item) { return item.size() == 3 && item.at(0).text() == "message"; }
 
 }  // namespace
 
@@ -60,9 +58,8 @@ void pipeline::parse(time_ns now) noexcept {
     if (result == parse_result::violation) {
       is_violated_ = true;
       return break_off(outcome::of(
-          status::unreachable,
-          std::string("the server broke the protocol (") + parser_.problem() +
-              "); is it a Redis or Valkey server that the URL names?"));
+          status::unreachable, std::string("the server broke the protocol (") + parser_.problem() +
+                                   "); is it a Redis or Valkey server that the URL names?"));
     }
     dispatch(parser_.reply(), now);
     input_.consume(parser_.consumed());

@@ -9,6 +9,8 @@ namespace {
 
 // "-9223372036854775808" has 20 characters; a length or integer beyond this is not one.
 constexpr std::size_t max_number_bytes = 24;
+// Few enough bytes for an integer in them to fit into 64 bits.
+constexpr std::size_t longest_short = 18;
 // Nodes kept between replies; the memory of a rare large reply is given back.
 constexpr std::size_t max_kept_nodes = 1024;
 
@@ -95,6 +97,7 @@ const value& parser::reply() const noexcept {
 
 parse_result parser::parse(std::string_view bytes) noexcept {
   if (state_ == state::broken) return parse_result::violation;
+  if (state_ != state::reading && read_short(bytes)) return parse_result::complete;
   try {
     if (state_ != state::reading) start();
     if (bytes.size() < needed_) return parse_result::incomplete;
@@ -122,6 +125,38 @@ parse_result parser::parse(std::string_view bytes) noexcept {
   consumed_ = position_;
   state_ = state::complete;
   return parse_result::complete;
+}
+
+// Reads "+OK" and ":1", which are most of all replies, in a fraction of the time when they are
+// short and whole. Whatever is unusual about them is left to the long way, which reads them alike.
+bool parser::read_short(std::string_view bytes) noexcept {
+  if (bytes.empty() || store_.nodes.size() != 1) return false;
+  const char mark = bytes[0];
+  const auto end = std::min({bytes.size(), limits_.reply_bytes, longest_short});
+  std::size_t at = 1;
+  std::int64_t number = 0;
+  if (mark == ':') {
+    while (at < end && is_digit(bytes[at])) number = number * 10 + (bytes[at++] - '0');
+    if (at == 1) return false;
+  } else if (mark == '+') {
+    while (at < end && bytes[at] > '\r') ++at;
+  } else {
+    return false;
+  }
+  if (at + 1 >= end || bytes[at] != '\r' || bytes[at + 1] != '\n') return false;
+  store_.bytes = bytes.data();
+  auto& node = store_.nodes.front();
+  node = value();
+  node.type_ = mark == ':' ? kind::integer : kind::status;
+  node.integer_ = number;
+  if (mark == '+') {
+    node.store_ = &store_;
+    node.offset_ = 1;
+    node.length_ = static_cast<std::uint32_t>(at - 1);
+  }
+  consumed_ = at + 2;
+  state_ = state::complete;
+  return true;
 }
 
 void parser::start() {

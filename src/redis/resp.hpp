@@ -99,6 +99,7 @@ class parser {
   };
   static constexpr std::size_t max_depth = 32;
 
+  bool read_short(std::string_view bytes) noexcept;
   void start();
   step fail(const char* problem) noexcept;
   step read_item(std::string_view bytes);

@@ -16,9 +16,9 @@ namespace mortise::redis {
 // A command of the layer above that belongs to each greeting. It may be carried out more than once
 // per session (RESP2 is tried after RESP3), so it has to be idempotent.
 struct prologue_command {
-  std::string name;           // for messages
-  std::string bytes;          // one command, with one reply
-  bool is_required = false;   // whether an error reply refuses the session
+  std::string name;          // for messages
+  std::string bytes;         // one command, with one reply
+  bool is_required = false;  // whether an error reply refuses the session
 };
 
 struct connection_config {
@@ -42,12 +42,12 @@ enum class server_kind { redis, valkey };
 
 struct session_facts {
   server_kind kind = server_kind::redis;
-  std::string version = {};   // "7.0.15"; empty when the server would not tell
-  int version_number = 0;     // 7000015; 0 when unknown
-  std::string run_id = {};    // names one run of the server process; empty when unknown
-  std::string role = {};      // "master"; empty when unknown
+  std::string version = {};  // "7.0.15"; empty when the server would not tell
+  int version_number = 0;    // 7000015; 0 when unknown
+  std::string run_id = {};   // names one run of the server process; empty when unknown
+  std::string role = {};     // "master"; empty when unknown
   std::int64_t client_id = 0;
-  int protocol = 3;           // 3, or 2 where the server has no HELLO 3
+  int protocol = 3;  // 3, or 2 where the server has no HELLO 3
   bool is_reconnect = false;
 };
 

@@ -1,202 +1,301 @@
 #include "redis/url.hpp"
 
+#include <arpa/inet.h>
+#include <sys/un.h>
+
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <system_error>
+
+#include "base/printable.hpp"
 
 namespace mortise::redis {
-
 namespace {
 
 constexpr std::size_t longest_url = 4096;
+constexpr std::size_t longest_host = 253;  // of a DNS name
+constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
+constexpr const char* forms = "; give redis://host:port, unix:///path or local:";
 
-outcome wrong(std::string message) {
-  return outcome::of(status::invalid_argument, "url: " + std::move(message));
+outcome wrong(std::string_view part, std::string_view problem) {
+  return outcome::of(status::invalid_argument, std::string(part).append(": ").append(problem));
 }
 
-int hex_digit(char letter) {
-  if (letter >= '0' && letter <= '9') return letter - '0';
-  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
-  if (letter >= 'A' && letter <= 'F') return letter - 'A' + 10;
+outcome too_long(const char* part, std::size_t size, std::size_t most) {
+  return wrong(part, std::to_string(size) + " bytes are above the maximum of " +
+                         std::to_string(most) + "; give a shorter one");
+}
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool contains(std::string_view text, char c) { return text.find(c) != std::string_view::npos; }
+
+// Cuts `text` in front of the first of `marks`; the second half is empty when there is none.
+std::pair<std::string_view, std::string_view> cut(std::string_view text, std::string_view marks) {
+  const auto at = std::min(text.find_first_of(marks), text.size());
+  return {text.substr(0, at), text.substr(at)};
+}
+
+std::string_view behind_first(std::string_view text) {
+  return text.empty() ? text : text.substr(1);
+}
+
+int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
 }
 
-bool decode(std::string_view text, std::string& into) {
+// Undoes percent-encoding. The message doesn't show the text: it may be secret.
+outcome decode(std::string_view part, std::string_view text, std::string& into) {
   into.clear();
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      into.push_back(text[i]);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%') {
+      into += text[at];
       continue;
     }
-    if (i + 2 >= text.size()) return false;
-    const int high = hex_digit(text[i + 1]);
-    const int low = hex_digit(text[i + 2]);
-    if (high < 0 || low < 0) return false;
-    into.push_back(static_cast<char>(high * 16 + low));
-    i += 2;
-  }
-  return true;
-}
-
-outcome decode_part(std::string_view part, std::string_view text, std::string& into) {
-  if (decode(text, into)) return {};
-  return wrong("the " + std::string(part) +
-               " has a broken percent-encoding; write a percent sign as %25");
-}
-
-bool read_number(std::string_view text, std::int64_t most, std::int64_t& number) {
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc{} && read.ptr == text.data() + text.size() && number >= 0 &&
-         number <= most;
-}
-
-outcome read_db(const std::string& text, std::int64_t& db) {
-  constexpr std::int64_t most = 1'000'000;
-  if (read_number(text, most, db)) return {};
-  return wrong("'" + text.substr(0, 40) + "' is no database; give a number such as 0");
-}
-
-outcome read_query(std::string_view text, endpoint_url& into) {
-  while (!text.empty()) {
-    const auto end = std::min(text.find('&'), text.size());
-    const auto pair = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (pair.empty()) continue;
-    const auto equals = pair.find('=');
-    if (equals == std::string_view::npos || equals == 0) {
-      return wrong("the query has a part that is not option=value");
+    const int high = at + 1 < text.size() ? hex_digit(text[at + 1]) : -1;
+    const int low = at + 2 < text.size() ? hex_digit(text[at + 2]) : -1;
+    if (high < 0 || low < 0) {
+      return wrong(part, "a '%' without two hexadecimal digits behind it; write '%' itself as %25");
     }
-    std::string key;
-    std::string value;
-    if (auto how = decode_part("query", pair.substr(0, equals), key); !how.ok()) return how;
-    if (auto how = decode_part("query", pair.substr(equals + 1), value); !how.ok()) return how;
-    if (key == "db") {
-      if (auto how = read_db(value, into.db); !how.ok()) return how;
-    } else {
-      into.query.emplace_back(std::move(key), std::move(value));
-    }
+    into += static_cast<char>(high * 16 + low);
+    at += 2;
   }
   return {};
 }
 
-// [user[:password]@]
 outcome read_user(std::string_view text, endpoint_url& into) {
-  const auto colon = text.find(':');
-  if (auto how = decode_part("user", text.substr(0, colon), into.user); !how.ok()) return how;
-  if (colon == std::string_view::npos) return {};
-  return decode_part("password", text.substr(colon + 1), into.password);
+  const auto [user, colon_and_password] = cut(text, ":");
+  if (auto how = decode("user", user, into.user); !how.ok()) return how;
+  return decode("password", behind_first(colon_and_password), into.password);
 }
 
-// host[:port] or [v6][:port]
-outcome read_host(std::string_view text, endpoint_url& into) {
-  std::string_view host = text;
-  std::string_view port;
-  bool has_port = false;
+// Without an '@' in front of the host, what looks like a port may be the password of somebody who
+// forgot the host; then only what can hardly be one is shown.
+outcome read_port(std::string_view text, bool has_user, endpoint_url& into) {
+  constexpr const char* mend = "; give 1 to 65535, as in redis://host:6379";
+  if (text.empty()) return wrong("port", std::string("nothing behind the ':'") + mend);
+  const bool is_number = std::all_of(text.begin(), text.end(), is_digit);
+  const auto shown = has_user || (is_number && text.size() <= 5)
+                         ? printable(text)
+                         : std::string("what stands behind the ':'");
+  if (!is_number) return wrong("port", shown + " is not a number" + mend);
+  int port = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (result.ec != std::errc() || port > 65535) {
+    return wrong("port", shown + " is above the maximum of 65535" + mend);
+  }
+  if (port == 0) return wrong("port", shown + " is below the minimum of 1" + mend);
+  into.port = port;
+  return {};
+}
+
+// Two colons or brackets that don't match may be a password without its '@', so they aren't shown;
+// what `text` is here stood in matching brackets.
+outcome read_ipv6(std::string_view text, bool has_user, endpoint_url& into) {
+  if (auto how = decode("host", text, into.host); !how.ok()) return how;
+  const auto [address, zone] = cut(into.host, "%");
+  const auto is_plain = [](char c) { return c > ' ' && c <= '~'; };
+  in6_addr ignored{};
+  if (zone.size() != 1 && std::all_of(into.host.begin(), into.host.end(), is_plain) &&
+      inet_pton(AF_INET6, std::string(address).c_str(), &ignored) == 1) {
+    return {};
+  }
+  const auto shown = has_user ? printable(into.host) : std::string("what stands in brackets");
+  return wrong("host", shown + " is not an IPv6 address; give one such as [::1]");
+}
+
+outcome read_name(std::string_view text, endpoint_url& into) {
+  constexpr const char* mend = "; give a name or address, as in redis://host:6379";
+  if (text.empty()) return wrong("host", std::string("it is empty") + mend);
+  if (auto how = decode("host", text, into.host); !how.ok()) return how;
+  if (into.host.size() > longest_host) return too_long("host", into.host.size(), longest_host);
+  const bool is_clean = std::all_of(into.host.begin(), into.host.end(), [](char c) {
+    return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_';
+  });
+  if (is_clean) return {};
+  return wrong("host", printable(into.host) +
+                           " has other characters than letters, digits, '.', '-' and '_'" + mend);
+}
+
+// host, host:port, [IPv6] or [IPv6]:port
+outcome read_address(std::string_view text, bool has_user, endpoint_url& into) {
   if (text.starts_with('[')) {
-    const auto close = text.find(']');
-    if (close == std::string_view::npos) return wrong("the host's '[' has no ']'");
-    host = text.substr(1, close - 1);
-    port = text.substr(close + 1);
-    has_port = !port.empty();
-    if (has_port && port.front() != ':') return wrong("behind the host's ']' only :port may follow");
-    if (has_port) port.remove_prefix(1);
-  } else if (const auto colon = text.find(':'); colon != std::string_view::npos) {
-    host = text.substr(0, colon);
-    port = text.substr(colon + 1);
-    has_port = true;
-    if (port.find(':') != std::string_view::npos) {
-      return wrong("the host has several colons; write an IPv6 address in brackets, as [::1]");
-    }
+    const auto [address, rest] = cut(text.substr(1), "]");
+    if (rest.empty()) return wrong("host", "a '[' without its ']'; give one such as [::1]:6379");
+    if (auto how = read_ipv6(address, has_user, into); !how.ok()) return how;
+    if (rest.size() == 1) return {};
+    if (rest[1] == ':') return read_port(rest.substr(2), has_user, into);
+    return wrong("host",
+                 "something else behind the ']' than ':' and a port; give one such as [::1]:6379");
   }
-  if (auto how = decode_part("host", host, into.host); !how.ok()) return how;
-  if (into.host.empty() || into.host.find('\0') != std::string::npos) {
-    return wrong("the host is missing; give redis://host:port");
+  const auto [name, colon_and_port] = cut(text, ":");
+  if (contains(behind_first(colon_and_port), ':')) {
+    return wrong("host",
+                 "more than one ':'; write an IPv6 address in brackets, as in redis://[::1]:6379, "
+                 "and an '@' behind user:password");
   }
-  std::int64_t number = 6379;
-  if (has_port && (!read_number(port, 65535, number) || number == 0)) {
-    return wrong("'" + std::string(port.substr(0, 40)) + "' is no port; give 1 to 65535");
+  if (auto how = read_name(name, into); !how.ok()) return how;
+  return colon_and_port.empty() ? outcome() : read_port(colon_and_port.substr(1), has_user, into);
+}
+
+outcome read_db(std::string_view text, endpoint_url& into) {
+  constexpr std::int64_t most = 2'147'483'647;
+  const auto* end = text.data() + text.size();
+  std::int64_t db = 0;
+  const auto result = std::from_chars(text.data(), end, db);
+  const bool is_number = !text.empty() && is_digit(text.front()) && result.ptr == end;
+  if (!is_number || result.ec != std::errc() || db > most) {
+    return wrong("db", printable(text) + " is not a database; give 0 to " + std::to_string(most));
   }
-  into.port = static_cast<int>(number);
+  into.db = db;
   return {};
 }
 
-// redis://[user[:password]@]host[:port][/db]
-outcome read_tcp(std::string_view text, endpoint_url& into) {
-  into.scheme = url_scheme::tcp;
-  const auto slash = text.find('/');
-  if (slash != std::string_view::npos) {
+outcome read_option(std::string_view text, bool& has_db, endpoint_url& into) {
+  constexpr const char* mend = "; write key=value, with '&' between two of them";
+  if (text.empty()) return wrong("query", std::string("an option is empty") + mend);
+  const auto [coded_key, coded_value] = cut(text, "=");
+  std::string key;
+  std::string value;
+  if (auto how = decode("query", coded_key, key); !how.ok()) return how;
+  if (key.empty()) return wrong("query", std::string("an option has no name") + mend);
+  if (coded_value.empty()) return wrong("query", printable(key) + " has no value" + mend);
+  if (auto how = decode("query", coded_value.substr(1), value); !how.ok()) return how;
+  if (key != "db") {
+    into.query.emplace_back(std::move(key), std::move(value));
+    return {};
+  }
+  if (into.scheme == url_scheme::tcp) {
+    return wrong("db", "an option of this name; give it behind the host, as in redis://host/2");
+  }
+  if (std::exchange(has_db, true)) return wrong("db", "it is given twice; give it once");
+  return read_db(value, into);
+}
+
+// `text` begins with its '?' or is empty.
+outcome read_query(std::string_view text, endpoint_url& into) {
+  bool has_db = false;
+  if (text.size() == 1) return {};
+  while (!text.empty()) {
+    const auto [option, rest] = cut(text.substr(1), "&");
+    if (auto how = read_option(option, has_db, into); !how.ok()) return how;
+    text = rest;
+  }
+  return {};
+}
+
+outcome read_path(std::string_view text, endpoint_url& into) {
+  if (auto how = decode("path", text, into.path); !how.ok()) return how;
+  if (into.path.size() < 2) {
+    return wrong("path", "it is empty; give the socket's, as in unix:///run/redis.sock");
+  }
+  if (into.path.size() > longest_path) return too_long("path", into.path.size(), longest_path);
+  if (contains(into.path, '\0')) {
+    return wrong("path", printable(into.path) + " has a zero byte; leave the %00 away");
+  }
+  return {};
+}
+
+// What follows "redis://" or "unix://".
+outcome read_hierarchy(std::string_view text, endpoint_url& into) {
+  const bool is_unix = into.scheme == url_scheme::unix_socket;
+  const auto [authority, rest] = cut(text, "/?");
+  // An '@' this late says that user or password may hold a bare '/' or '?': then nothing here can
+  // be told from the password, and all of it stays out of messages.
+  if (contains(rest, '@') && !(is_unix && authority.empty())) {
+    return wrong("url",
+                 "an '@' behind the host; write '/' as %2F, '?' as %3F and '@' as %40 in "
+                 "user and password, and '@' as %40 elsewhere");
+  }
+  const auto at = authority.rfind('@');
+  const bool has_user = at != std::string_view::npos;
+  if (has_user) {
+    if (auto how = read_user(authority.substr(0, at), into); !how.ok()) return how;
+  }
+  const auto address = has_user ? authority.substr(at + 1) : authority;
+  const auto [path, query] = cut(rest, "?");
+  if (is_unix) {
+    if (!address.empty()) {
+      return wrong("path", "it does not begin with '/'; give unix:///path/to.sock");
+    }
+    if (auto how = read_path(path, into); !how.ok()) return how;
+    return read_query(query, into);
+  }
+  if (auto how = read_address(address, has_user, into); !how.ok()) return how;
+  if (path.size() > 1) {
     std::string db;
-    if (auto how = decode_part("database", text.substr(slash + 1), db); !how.ok()) return how;
-    if (!db.empty()) {
-      if (auto how = read_db(db, into.db); !how.ok()) return how;
-    }
-    text = text.substr(0, slash);
+    if (auto how = decode("db", path.substr(1), db); !how.ok()) return how;
+    if (auto how = read_db(db, into); !how.ok()) return how;
   }
-  const auto at = text.rfind('@');
-  if (at != std::string_view::npos) {
-    if (auto how = read_user(text.substr(0, at), into); !how.ok()) return how;
-    text.remove_prefix(at + 1);
-  }
-  return read_host(text, into);
+  return read_query(query, into);
 }
 
-// unix:///path
-outcome read_unix(std::string_view text, endpoint_url& into) {
-  into.scheme = url_scheme::unix_socket;
-  const auto slash = text.find('/');
-  const auto at = text.substr(0, slash).rfind('@');
-  if (at != std::string_view::npos) {
-    if (auto how = read_user(text.substr(0, at), into); !how.ok()) return how;
-    text.remove_prefix(at + 1);
-  }
-  if (auto how = decode_part("path", text, into.path); !how.ok()) return how;
-  if (into.path.empty() || into.path.front() != '/' || into.path.size() < 2 ||
-      into.path.find('\0') != std::string::npos) {
-    return wrong("the socket's path is missing or not absolute; give unix:///path/to.sock");
-  }
-  constexpr std::size_t longest_path = 107;  // of sockaddr_un
-  if (into.path.size() > longest_path) {
-    return wrong("the socket's path has " + std::to_string(into.path.size()) +
-                 " bytes; at most 107 are possible");
-  }
-  return {};
+// What every URL has to be, whatever its scheme. Shows none of it.
+outcome check_bytes(std::string_view url) {
+  if (url.empty()) return wrong("url", std::string("it is empty") + forms);
+  if (url.size() > longest_url) return too_long("url", url.size(), longest_url);
+  const auto* odd = std::find_if(url.begin(), url.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || c == 0x7F || c == '#';
+  });
+  if (odd == url.end()) return {};
+  return wrong("url", "byte " + std::to_string(odd - url.begin() + 1) +
+                          " is a space, a control character or '#'; write it as '%' and two "
+                          "hexadecimal digits, as in %23 for '#'");
 }
 
-bool is_known_elsewhere(std::string_view url) {
-  static constexpr std::array<std::string_view, 5> schemes{
-      "rediss:", "redis+sentinel:", "redis+cluster:", "redlock:", "shard:"};
-  for (const auto scheme : schemes) {
-    if (url.starts_with(scheme)) return true;
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  return false;
+  return result;
+}
+
+outcome refuse_scheme(std::string_view scheme, std::string_view url) {
+  constexpr std::array<std::string_view, 5> later = {"rediss", "redis+sentinel", "redis+cluster",
+                                                     "redlock", "shard"};
+  if (std::find(later.begin(), later.end(), scheme) != later.end()) {
+    return outcome::of(status::unsupported,
+                       "scheme: " + printable(scheme) + " is not in this version" + forms);
+  }
+  // "user:secret@host" has no scheme at all: what stands in front of the ':' isn't shown.
+  if (scheme.empty() || contains(url, '@')) {
+    return wrong("scheme", std::string("none that is known") + forms);
+  }
+  return wrong("scheme", printable(scheme) + " is not known" + forms);
 }
 
 }  // namespace
 
 outcome parse_url(std::string_view url, endpoint_url& into) {
-  into = {};
-  constexpr std::string_view forms = "redis://host:port/db, unix:///path/to.sock or local:";
-  if (url.empty() || url.size() > longest_url) {
-    return wrong(std::to_string(url.size()) + " bytes; give 1 to 4096, as " + std::string(forms));
+  if (auto how = check_bytes(url); !how.ok()) return how;
+  const auto [name, colon_and_rest] = cut(url, ":");
+  if (colon_and_rest.empty()) return wrong("scheme", std::string("there is none") + forms);
+  const auto scheme = lower(name);
+  const auto rest = colon_and_rest.substr(1);
+  endpoint_url parsed;
+  outcome how;
+  if (scheme == "local") {
+    parsed.scheme = url_scheme::local;
+    if (!rest.empty() && rest.front() != '?') {
+      return wrong(
+          "local",
+          "something else than '?' and options behind the ':'; give local: or local:?key=value");
+    }
+    how = read_query(rest, parsed);
+  } else if (scheme == "redis" || scheme == "unix") {
+    if (scheme == "unix") parsed.scheme = url_scheme::unix_socket;
+    if (!rest.starts_with("//")) return wrong("url", "no '//' behind " + scheme + ":" + forms);
+    how = read_hierarchy(rest.substr(2), parsed);
+  } else {
+    how = refuse_scheme(scheme, url);
   }
-  auto rest = url.substr(0, url.find('#'));
-  if (rest.size() != url.size()) return wrong("a '#' has to be written as %23");
-  const auto question = rest.find('?');
-  if (question != std::string_view::npos) {
-    if (auto how = read_query(rest.substr(question + 1), into); !how.ok()) return how;
-    rest = rest.substr(0, question);
-  }
-  if (rest.starts_with("redis://")) return read_tcp(rest.substr(8), into);
-  if (rest.starts_with("unix://")) return read_unix(rest.substr(7), into);
-  if (rest == "local:") {
-    into.scheme = url_scheme::local;
-    return {};
-  }
-  if (is_known_elsewhere(rest)) {
-    return outcome::of(status::unsupported,
-                       "url: '" + std::string(rest.substr(0, rest.find(':'))) +
-                           ":' is not supported by this version; give " + std::string(forms));
-  }
-  return wrong("its beginning is not known; give " + std::string(forms));
+  if (how.ok()) into = std::move(parsed);
+  return how;
 }
 
 }  // namespace mortise::redis

@@ -15,16 +15,20 @@ enum class url_scheme : std::uint8_t { tcp, unix_socket, local };
 
 struct endpoint_url {
   url_scheme scheme = url_scheme::tcp;
-  std::string host;
+  std::string host;  // an IPv6 address without its brackets
   int port = 6379;
   std::string path;  // of a unix socket
   std::string user;
   std::string password;
   std::int64_t db = 0;
-  std::vector<std::pair<std::string, std::string>> query;  // without `db`
+  std::vector<std::pair<std::string, std::string>> query;  // in order, without `db`
 };
 
-// Undoes percent-encoding in every part. Messages never show the password.
+// redis://[user[:password]@]host[:port][/db][?key=value&…]
+// unix://[user[:password]@]/path/to.sock[?db=n&key=value…]
+// local:[?db=n&key=value…]
+// Undoes percent-encoding in every part. On failure `into` is as it was. Messages name the part,
+// its value and the mend, and never show what may be part of a user's name or password.
 outcome parse_url(std::string_view url, endpoint_url& into);
 
 }  // namespace mortise::redis

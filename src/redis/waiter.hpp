@@ -17,8 +17,8 @@ class waiter {
   waiter(const waiter&) = delete;
   waiter& operator=(const waiter&) = delete;
 
-  // Marks the wait as over and wakes the caller wherever it sleeps. Any thread, any number of times,
-  // but not after the caller could see is_done(): the object may be gone then.
+  // Marks the wait as over and wakes the caller wherever it sleeps. Any thread, any number of
+  // times, but not after the caller could see is_done(): the object may be gone then.
   void finish() noexcept;
   [[nodiscard]] bool is_done() const noexcept {
     return state_.load(std::memory_order_acquire) == state_done;
@@ -28,8 +28,8 @@ class waiter {
   friend class pipeline;
 
   // A caller that leads sleeps in ppoll, where a futex does not reach it: whoever finishes it from
-  // another thread says `finishing` first, which keeps the caller, and with it the descriptor, where
-  // they are until `done`.
+  // another thread says `finishing` first, which keeps the caller, and with it the descriptor,
+  // where they are until `done`.
   static constexpr std::uint32_t state_running = 0;
   static constexpr std::uint32_t state_sleeping = 1;
   static constexpr std::uint32_t state_leading = 2;

@@ -1,4 +1,4 @@
-/* Compiled, never run: the public headers stand alone, as C99 and as C++, and agree on the version. */
+/* Compiled, never run: the public headers stand alone, and what they say of the version agrees. */
 #include <mortise/api.h>
 #include <mortise/mortise.h>
 

@@ -50,6 +50,12 @@ std::string child_end::hear() {
   }
 }
 
+bool child_end::has_line() const {
+  if (input_.find('\n') != std::string::npos) return true;
+  pollfd wait{fd_, POLLIN, 0};
+  return ::poll(&wait, 1, 0) == 1;
+}
+
 child::child(const std::function<void(child_end& test)>& body) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {

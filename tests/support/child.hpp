@@ -28,6 +28,8 @@ class child_end {
   void say(const std::string& line);
   // The next line; "(silence)" after 20 seconds, "(gone)" when the other end is no more.
   std::string hear();
+  // Whether a line, or the end, is there already.
+  [[nodiscard]] bool has_line() const;
 
  private:
   const int fd_;
@@ -45,6 +47,7 @@ class child {
   [[nodiscard]] pid_t pid() const { return pid_; }
   void say(const std::string& line) { end_->say(line); }
   std::string hear() { return end_->hear(); }
+  [[nodiscard]] bool has_line() const { return end_->has_line(); }
   // SIGSTOP, and waits until it has stopped.
   void pause();
   void resume();

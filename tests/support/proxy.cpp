@@ -199,16 +199,16 @@ void proxy::state::pass_replies(pair_of_sockets& pair) {
   while (parser.parse(rest()) == redis::parse_result::complete) {
     const auto bytes = rest().substr(0, parser.consumed());
     used += parser.consumed();
-    if (parser.reply().type() == redis::kind::push) {
-      if (!pair.is_mute) send_all(pair.client, bytes);
-      continue;
-    }
     const auto place = std::find_if(pair.open.begin(), pair.open.end(),
                                     [](const awaited& one) { return !one.is_there; });
-    if (place == pair.open.end()) continue;
-    place->is_there = true;
-    place->order.reply = bytes;
-    place->not_before = boot_now() + place->order.delay_ms * ns_per_ms;
+    if (parser.reply().type() == redis::kind::push) {
+      // It stands between the replies before and after it.
+      pair.open.insert(place, {{fault::kind::none, std::string(bytes)}, true});
+    } else if (place != pair.open.end()) {
+      place->is_there = true;
+      place->order.reply = bytes;
+      place->not_before = boot_now() + place->order.delay_ms * ns_per_ms;
+    }
   }
   pair.from_server.erase(0, used);
 }

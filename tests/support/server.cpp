@@ -160,13 +160,27 @@ std::string test_server::log() const {
 
 void test_server::launch() {
   const char* named = std::getenv("MORTISE_TEST_SERVER");
-  std::vector<std::string> words = {
-      named != nullptr && *named != '\0' ? named : "redis-server",
-      "--port", std::to_string(port_), "--bind", "127.0.0.1",
-      "--unixsocket", socket_path_, "--unixsocketperm", "700",
-      "--save", "", "--appendonly", "no", "--daemonize", "no",
-      "--dir", directory_, "--logfile", directory_ + "/log",
-      "--enable-debug-command", "local"};
+  std::vector<std::string> words = {named != nullptr && *named != '\0' ? named : "redis-server",
+                                    "--port",
+                                    std::to_string(port_),
+                                    "--bind",
+                                    "127.0.0.1",
+                                    "--unixsocket",
+                                    socket_path_,
+                                    "--unixsocketperm",
+                                    "700",
+                                    "--save",
+                                    "",
+                                    "--appendonly",
+                                    "no",
+                                    "--daemonize",
+                                    "no",
+                                    "--dir",
+                                    directory_,
+                                    "--logfile",
+                                    directory_ + "/log",
+                                    "--enable-debug-command",
+                                    "local"};
   words.insert(words.end(), options_.arguments.begin(), options_.arguments.end());
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);

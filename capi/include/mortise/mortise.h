@@ -120,7 +120,7 @@ enum mortise_event_kind_code {
   MORTISE_EVENT_EXTENDED = 3,
   /** A watched hold was lost; the token is that of the lost hold. */
   MORTISE_EVENT_LOST = 4,
-  /** A watched hold has a third of its lease left and is not being renewed. */
+  /** A watched hold has a third of its lease left and is not being renewed; once per hold. */
   MORTISE_EVENT_AT_RISK = 5
 };
 /** A value of `enum mortise_event_kind_code`, or one that a later version adds. */
@@ -259,14 +259,15 @@ MORTISE_API mortise_status mortise_options_set_command_timeout_ms(mortise_option
  * Opens a client: one connection and one thread, shared by all handles made from it.
  *
  * @param url `redis://[user[:password]@]host[:port][/db][?option=value&…]`,
- *   `unix:///path/to.sock[?db=n&…]`, or `local:`, a private server of this user on this host that
+ *   `unix://[user[:password]@]/path/to.sock[?db=n&…]`, or `local:`, a private server of this user on this host that
  *   is started when needed and ends by itself. Percent-encoding is undone in every part.
  * @param url_len bytes of `url`, 1 to 4096.
  * @param options defaults for the handles, overridden by the URL's query; NULL for the defaults.
  * @param error filled on failure; may be NULL.
  * @return the client, connected and greeted; NULL on MORTISE_INVALID_ARGUMENT, MORTISE_UNREACHABLE
  *   (nobody answered within command_timeout), MORTISE_REFUSED (wrong password, missing rights, too
- *   old a server), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
+ *   old a server), MORTISE_UNSUPPORTED (a URL of a later version), MORTISE_LIMIT (no descriptor or
+ *   thread to be had), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
  * @since 1.0
  */
 MORTISE_API mortise_client *mortise_client_new(const char *url, size_t url_len,
@@ -280,8 +281,8 @@ MORTISE_API mortise_client *mortise_client_new(const char *url, size_t url_len,
 MORTISE_API void mortise_client_free(mortise_client *client);
 /**
  * Asks the server for a sign of life.
- * @return MORTISE_OK, MORTISE_UNREACHABLE, MORTISE_UNKNOWN, MORTISE_REFUSED, MORTISE_CLOSED,
- *   MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @return MORTISE_OK, MORTISE_UNREACHABLE, MORTISE_UNKNOWN, MORTISE_REFUSED, MORTISE_LIMIT,
+ *   MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_client_ping(mortise_client *client, mortise_error *error);
@@ -347,7 +348,7 @@ MORTISE_API mortise_status mortise_lock_unlock(mortise_lock *lock, mortise_error
  *
  * @param lease_ms 0 for the handle's lease, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS.
  * @return MORTISE_OK, MORTISE_LOST, MORTISE_NOT_OWNER, MORTISE_UNREACHABLE, MORTISE_UNKNOWN (the old
- *   deadline stands), MORTISE_REFUSED, MORTISE_BUSY, MORTISE_CLOSED, MORTISE_FORKED,
+ *   deadline stands), MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED,
  *   MORTISE_INVALID_ARGUMENT.
  * @since 1.0
  */
@@ -381,8 +382,8 @@ MORTISE_API int64_t mortise_lock_token(const mortise_lock *lock);
  * Asks the server who holds the lock and who waits. To decide whether to act, use
  * `mortise_lock_is_held`: what the server says may be old when it arrives.
  * @param info filled on MORTISE_OK.
- * @return MORTISE_OK, MORTISE_UNREACHABLE, MORTISE_UNKNOWN, MORTISE_REFUSED, MORTISE_CLOSED,
- *   MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @return MORTISE_OK, MORTISE_UNREACHABLE, MORTISE_UNKNOWN, MORTISE_REFUSED, MORTISE_LIMIT,
+ *   MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_lock_query(mortise_lock *lock, mortise_info *info,
@@ -429,7 +430,11 @@ MORTISE_API void mortise_info_free(mortise_info *info);
 MORTISE_API int32_t mortise_info_is_held(const mortise_info *info);
 /** 1 when the holder is this handle, else 0. @since 1.0 */
 MORTISE_API int32_t mortise_info_is_mine(const mortise_info *info);
-/** Milliseconds until the holder's lease ends at the server; -1 when nobody holds. @since 1.0 */
+/**
+ * Milliseconds until the holder's lease ends at the server, which is a tenth and 2 ms longer than for
+ * the holder itself; -1 when nobody holds.
+ * @since 1.0
+ */
 MORTISE_API int64_t mortise_info_time_left_ms(const mortise_info *info);
 /**
  * The newest fencing token drawn in this database when asked. The holder's is not above it.

@@ -1,0 +1,84 @@
+// Any bytes as a URL: no crash, fields in their ranges, messages of one printable line. And any
+// bytes around a password, as somebody may write it who forgets to encode: no message shows it.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "base/options.hpp"
+#include "redis/url.hpp"
+
+namespace {
+
+using mortise::outcome;
+using mortise::status;
+using mortise::redis::endpoint_url;
+using mortise::redis::parse_url;
+using mortise::redis::url_scheme;
+
+constexpr std::string_view secret = "hunter2secret";
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+void check_message(const outcome& result) {
+  require(result.ok() == result.message.empty());
+  require(result.message.size() < 512);
+  for (const char c : result.message) require(static_cast<unsigned char>(c) >= ' ' && c != 0x7F);
+}
+
+void check(std::string_view text) {
+  endpoint_url url;
+  const auto result = parse_url(text, url);
+  check_message(result);
+  if (!result.ok()) {
+    require(result.code == status::invalid_argument || result.code == status::unsupported);
+    require(url.host.empty() && url.path.empty() && url.password.empty() && url.query.empty());
+    return;
+  }
+  require(url.db >= 0 && url.port >= 1 && url.port <= 65535);
+  require((url.scheme == url_scheme::tcp) == !url.host.empty());
+  require((url.scheme == url_scheme::unix_socket) == url.path.starts_with('/'));
+  require(!contains(url.host + url.path, std::string_view("\0", 1)));
+  mortise::settings values;
+  for (const auto& [key, value] : url.query) {
+    require(!key.empty() && key != "db");
+    check_message(set_option(values, key, value));
+  }
+}
+
+void check_secrecy(const std::string& text) {
+  endpoint_url url;
+  const auto result = parse_url(text, url);
+  require(!contains(result.message, secret));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  check(text);
+  check("redis://" + std::string(text));
+  check("unix:///" + std::string(text));
+  check("local:?" + std::string(text));
+
+  // text = before + after, with the secret between them, in each place of a password.
+  const auto middle = std::min<std::size_t>(data[0], text.size());
+  const std::string around =
+      std::string(text.substr(0, middle)).append(secret).append(text.substr(middle));
+  for (const char* tail : {"@host", "@host:1/0?lease=1s", "@/run/redis.sock"}) {
+    check_secrecy("redis://user:" + around + tail);
+    check_secrecy("redis://:" + around + tail);
+    check_secrecy("unix://user:" + around + tail);
+    check_secrecy("rediss://user:" + around + tail);
+    check_secrecy("user:" + around + tail);
+  }
+  return 0;
+}

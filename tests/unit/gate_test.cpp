@@ -1,0 +1,342 @@
+// Who of one client's handles holds and who waits, with a scripted server and clock.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+
+#include "lock/gate.hpp"
+#include "unit/scripted_link.hpp"
+
+namespace mortise::testing {
+namespace {
+
+using lock::answer;
+using lock::owner;
+using lock::owner_state;
+using lock::step;
+
+struct acquire_call : lock::acquiring {
+  explicit acquire_call(owner& handle, bool tries = false) {
+    who = &handle;
+    is_try = tries;
+  }
+  void finish(const outcome& how, std::int64_t token) noexcept override {
+    ++finished;
+    result = how;
+    given = token;
+  }
+  int finished = 0;
+  outcome result;
+  std::int64_t given = 0;
+};
+
+struct other_call : lock::operation {
+  void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
+    ++finished;
+    result = how;
+  }
+  int finished = 0;
+  outcome result;
+};
+
+class gate_test : public ::testing::Test, private lock::gate_listener {
+ protected:
+  void answer_last(const lock::verdict& verdict, time_ns now) {
+    const auto asked = link_.last();
+    gate_.on_answer(asked.tenure, asked.serial, verdict, now);
+  }
+  // `first_` holds, by the cheap way.
+  void hold_first() {
+    ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+    answer_last(granted(), start_ns + ms(1));
+    ASSERT_EQ(first_call_.result.code, status::ok);
+    ASSERT_TRUE(gate_.is_held(first_, start_ns + ms(1)));
+  }
+  void on_lost(owner& who) noexcept override { lost_ = &who; }
+  void on_at_risk(owner& who) noexcept override { at_risk_ = &who; }
+
+  scripted_link link_;
+  lock::gate gate_{link_, *this};
+  owner first_;
+  owner second_;
+  acquire_call first_call_{first_};
+  acquire_call second_call_{second_};
+  owner* lost_ = nullptr;
+  owner* at_risk_ = nullptr;
+};
+
+TEST_F(gate_test, one_waiter_stands_for_all_at_the_server) {
+  hold_first();
+  const auto asked = link_.count();
+  ASSERT_TRUE(gate_.acquire(second_call_, start_ns + ms(2)).ok());
+  EXPECT_EQ(link_.count(), asked);
+  EXPECT_EQ(second_call_.finished, 0);
+}
+
+TEST_F(gate_test, a_try_behind_a_handle_of_this_client_does_not_ask_the_server) {
+  hold_first();
+  const auto asked = link_.count();
+  acquire_call attempt(second_, true);
+  ASSERT_TRUE(gate_.acquire(attempt, start_ns + ms(2)).ok());
+  EXPECT_EQ(attempt.result.code, status::not_acquired);
+  EXPECT_EQ(link_.count(), asked);
+}
+
+TEST_F(gate_test, passing_on_draws_tokens_first_and_each_hold_has_its_own) {
+  hold_first();
+  gate_.acquire(second_call_, start_ns + ms(2));
+  other_call unlocked;
+  ASSERT_TRUE(gate_.unlock(first_, &unlocked, start_ns + ms(3)).ok());
+  EXPECT_EQ(unlocked.result.code, status::ok);
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_GT(link_.last().reserve, 0);
+  EXPECT_EQ(second_call_.finished, 0);
+  auto drawn = said(answer::renewed);
+  drawn.last_token = first_token + 1000;
+  answer_last(drawn, start_ns + ms(4));
+  EXPECT_EQ(second_call_.result.code, status::ok);
+  EXPECT_GT(second_call_.given, first_call_.given);
+  EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(4)));
+  EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(4)));
+}
+
+TEST_F(gate_test, passes_at_most_sixteen_times_while_others_wait) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  answer_last(granted(first_token, lock::grant_tokens, true), start_ns);
+  auto* holder = &first_;
+  auto* next = &second_;
+  int passes = 0;
+  std::int64_t token = first_call_.given;
+  for (; passes < 100; ++passes) {
+    acquire_call call(*next);
+    gate_.acquire(call, start_ns + 1);
+    other_call unlocked;
+    gate_.unlock(*holder, &unlocked, start_ns + 1);
+    if (call.finished == 0) {
+      gate_.abandon(call, status::cancelled, start_ns + 1);
+      break;
+    }
+    EXPECT_GT(call.given, token);
+    token = call.given;
+    std::swap(holder, next);
+  }
+  EXPECT_EQ(passes, lock::batch_passes);
+}
+
+TEST_F(gate_test, passes_for_at_most_ten_milliseconds_while_others_wait) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  answer_last(granted(first_token, lock::grant_tokens, true), start_ns);
+  gate_.acquire(second_call_, start_ns + ms(1));
+  other_call unlocked;
+  gate_.unlock(first_, &unlocked, start_ns + ms(10));
+  EXPECT_EQ(second_call_.finished, 0);
+  // Released and asked for anew, in that order.
+  const auto asked = link_.questions;
+  EXPECT_EQ(asked[asked.size() - 2].what, step::release);
+  EXPECT_NE(asked.back().token, asked[asked.size() - 2].token);
+}
+
+TEST_F(gate_test, a_waiter_from_elsewhere_ends_an_endless_batch) {
+  hold_first();
+  gate_.on_wanted(link_.last().token, start_ns + ms(5));
+  gate_.acquire(second_call_, start_ns + ms(6));
+  other_call unlocked;
+  gate_.unlock(first_, &unlocked, start_ns + ms(20));
+  EXPECT_EQ(link_.questions[link_.count() - 2].what, step::release);
+}
+
+TEST_F(gate_test, does_not_pass_on_to_another_lease_or_from_an_unrenewed_hold) {
+  hold_first();
+  second_.lease_ms = 5000;
+  gate_.acquire(second_call_, start_ns + ms(2));
+  other_call unlocked;
+  gate_.unlock(first_, &unlocked, start_ns + ms(3));
+  EXPECT_EQ(link_.questions[link_.count() - 2].what, step::release);
+}
+
+TEST_F(gate_test, hazard_16_a_new_attempt_has_a_new_token_once_a_release_was_sent) {
+  hold_first();
+  const auto token = link_.last().token;
+  other_call unlocked;
+  gate_.unlock(first_, &unlocked, start_ns + ms(2));
+  acquire_call again(first_);
+  EXPECT_EQ(gate_.acquire(again, start_ns + ms(3)).code, status::busy);
+  answer_last(said(answer::released), start_ns + ms(4));
+  ASSERT_TRUE(gate_.acquire(again, start_ns + ms(5)).ok());
+  EXPECT_NE(link_.last().token, token);
+}
+
+TEST_F(gate_test, hazard_01_the_hold_ends_by_the_clock_without_any_call) {
+  hold_first();
+  EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(29'999)));
+  EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(30'000)));
+  EXPECT_EQ(gate_.unlock(first_, nullptr, start_ns + ms(60'000)).code, status::lost);
+  EXPECT_EQ(lost_, &first_);
+  EXPECT_EQ(gate_.unlock(first_, nullptr, start_ns + ms(60'001)).code, status::not_owner);
+}
+
+TEST_F(gate_test, lost_is_terminal_and_cannot_release_the_successors_hold) {
+  hold_first();
+  gate_.acquire(second_call_, start_ns + ms(2));
+  gate_.on_timer(start_ns + ms(30'000));
+  EXPECT_EQ(lost_, &first_);
+  EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(30'001)));
+  answer_last(granted(first_token + 50), start_ns + ms(30'001));
+  EXPECT_EQ(second_call_.result.code, status::ok);
+  const auto asked = link_.count();
+  EXPECT_EQ(gate_.unlock(first_, nullptr, start_ns + ms(30'002)).code, status::lost);
+  EXPECT_EQ(link_.count(), asked);
+  EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(30'002)));
+}
+
+TEST_F(gate_test, hazard_14_a_renewal_that_finds_nothing_is_a_loss_at_once) {
+  hold_first();
+  gate_.on_timer(gate_.next_timer());
+  ASSERT_EQ(link_.last().what, step::renew);
+  answer_last(said(answer::not_owner), start_ns + ms(10'001));
+  EXPECT_EQ(lost_, &first_);
+  EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(10'002)));
+}
+
+TEST_F(gate_test, reentrancy_is_counted_locally) {
+  first_.is_reentrant = true;
+  hold_first();
+  const auto asked = link_.count();
+  acquire_call again(first_);
+  ASSERT_TRUE(gate_.acquire(again, start_ns + ms(2)).ok());
+  EXPECT_EQ(again.given, first_call_.given);
+  EXPECT_TRUE(gate_.unlock(first_, nullptr, start_ns + ms(3)).ok());
+  EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(3)));
+  EXPECT_EQ(link_.count(), asked);
+  EXPECT_TRUE(gate_.unlock(first_, nullptr, start_ns + ms(4)).ok());
+  EXPECT_EQ(link_.last().what, step::release);
+}
+
+TEST_F(gate_test, without_reentrancy_a_second_acquire_is_told_so) {
+  hold_first();
+  acquire_call again(first_);
+  EXPECT_EQ(gate_.acquire(again, start_ns + ms(2)).code, status::already_held);
+  EXPECT_EQ(again.finished, 0);
+}
+
+TEST_F(gate_test, a_cancelled_wait_takes_its_place_back) {
+  gate_.acquire(first_call_, start_ns);
+  answer_last(said(answer::not_free), start_ns + ms(1));
+  answer_last(queued(5000, 0), start_ns + ms(2));
+  gate_.abandon(first_call_, status::cancelled, start_ns + ms(3));
+  EXPECT_EQ(first_call_.result.code, status::cancelled);
+  EXPECT_EQ(link_.last().what, step::cancel);
+  gate_.abandon(first_call_, status::cancelled, start_ns + ms(4));
+  EXPECT_EQ(first_call_.finished, 1);
+}
+
+TEST_F(gate_test, the_next_waiter_takes_over_a_cancelled_place) {
+  gate_.acquire(first_call_, start_ns);
+  gate_.acquire(second_call_, start_ns);
+  answer_last(said(answer::not_free), start_ns + ms(1));
+  const auto token = link_.last().token;
+  answer_last(queued(5000, 0, 50'000'000), start_ns + ms(2));
+  gate_.abandon(first_call_, status::timed_out, start_ns + ms(3));
+  EXPECT_EQ(first_call_.result.code, status::timed_out);
+  gate_.on_grant(token, first_token, 50'001'000, false, start_ns + ms(4));
+  EXPECT_EQ(second_call_.result.code, status::ok);
+  EXPECT_EQ(first_.state, owner_state::idle);
+}
+
+TEST_F(gate_test, outcomes_stay_apart_when_the_time_is_up) {
+  // Sent, no answer.
+  gate_.acquire(first_call_, start_ns);
+  gate_.abandon(first_call_, status::timed_out, start_ns + ms(100));
+  EXPECT_EQ(first_call_.result.code, status::unknown);
+  EXPECT_TRUE(first_call_.result.is_ambiguous);
+  EXPECT_EQ(link_.last().what, step::cancel);
+  // Never sent.
+  link_.is_up = false;
+  gate_.acquire(second_call_, start_ns + ms(200));
+  gate_.abandon(second_call_, status::timed_out, start_ns + ms(300));
+  EXPECT_EQ(second_call_.result.code, status::unreachable);
+}
+
+TEST_F(gate_test, a_deadline_of_its_own_ends_an_asynchronous_wait) {
+  first_call_.deadline = start_ns + ms(50);
+  gate_.acquire(first_call_, start_ns);
+  answer_last(said(answer::not_free), start_ns + ms(1));
+  answer_last(queued(5000, 0), start_ns + ms(2));
+  EXPECT_EQ(gate_.next_timer(), start_ns + ms(50));
+  gate_.on_timer(start_ns + ms(50));
+  EXPECT_EQ(first_call_.result.code, status::timed_out);
+  EXPECT_EQ(first_call_.finished, 1);
+}
+
+TEST_F(gate_test, hazard_28_a_passing_refusal_is_tried_on_and_another_told) {
+  gate_.acquire(first_call_, start_ns);
+  answer_last(refused("LOADING Redis is loading the dataset in memory"), start_ns + ms(1));
+  EXPECT_EQ(first_call_.finished, 0);
+  gate_.on_timer(gate_.next_timer());
+  answer_last(refused("LOADING Redis is loading the dataset in memory"), start_ns + ms(60));
+  gate_.abandon(first_call_, status::timed_out, start_ns + ms(70));
+  EXPECT_EQ(first_call_.result.code, status::refused);
+
+  gate_.acquire(second_call_, start_ns + ms(80));
+  answer_last(refused("NOPERM this user has no permissions"), start_ns + ms(81));
+  EXPECT_EQ(second_call_.result.code, status::refused);
+  EXPECT_EQ(second_call_.result.server_text, "NOPERM this user has no permissions");
+}
+
+TEST_F(gate_test, hazard_23_an_unlock_without_an_answer_is_unknown_and_tried_on) {
+  hold_first();
+  other_call unlocked;
+  gate_.unlock(first_, &unlocked, start_ns + ms(2));
+  answer_last(said(answer::broken), start_ns + ms(3));
+  gate_.abandon(unlocked, status::timed_out, start_ns + ms(100));
+  EXPECT_EQ(unlocked.result.code, status::unknown);
+  EXPECT_TRUE(unlocked.result.is_ambiguous);
+  EXPECT_FALSE(gate_.is_idle());
+  gate_.on_up(start_ns + ms(200));
+  EXPECT_EQ(link_.last().what, step::release);
+  answer_last(said(answer::released), start_ns + ms(201));
+  EXPECT_TRUE(gate_.is_idle());
+  EXPECT_EQ(unlocked.finished, 1);
+}
+
+TEST_F(gate_test, an_extension_is_told_when_the_server_has_confirmed_it) {
+  hold_first();
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 60'000, extended, start_ns + ms(10)).ok());
+  EXPECT_EQ(extended.finished, 0);
+  answer_last(said(answer::renewed), start_ns + ms(11));
+  EXPECT_EQ(extended.result.code, status::ok);
+  EXPECT_EQ(gate_.valid_until(first_), start_ns + ms(60'010));
+}
+
+TEST_F(gate_test, an_extension_of_a_lost_hold_says_lost) {
+  hold_first();
+  other_call extended;
+  gate_.extend(first_, 60'000, extended, start_ns + ms(10));
+  answer_last(said(answer::not_owner), start_ns + ms(11));
+  EXPECT_EQ(extended.result.code, status::lost);
+  EXPECT_EQ(lost_, &first_);
+}
+
+TEST_F(gate_test, forgetting_a_handle_gives_back_and_ends_its_wait) {
+  hold_first();
+  gate_.acquire(second_call_, start_ns + ms(2));
+  gate_.forget(second_, start_ns + ms(3));
+  EXPECT_EQ(second_call_.result.code, status::closed);
+  gate_.forget(first_, start_ns + ms(4));
+  EXPECT_EQ(link_.last().what, step::release);
+  answer_last(said(answer::released), start_ns + ms(5));
+  EXPECT_TRUE(gate_.is_idle());
+}
+
+TEST_F(gate_test, closing_finishes_everything_once) {
+  hold_first();
+  gate_.acquire(second_call_, start_ns + ms(2));
+  gate_.close(start_ns + ms(3));
+  EXPECT_EQ(second_call_.result.code, status::closed);
+  EXPECT_EQ(second_call_.finished, 1);
+  EXPECT_EQ(link_.last().what, step::release);
+}
+
+}  // namespace
+}  // namespace mortise::testing

@@ -1,0 +1,253 @@
+#include "base/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/printable.hpp"
+
+namespace mortise {
+namespace {
+
+std::string message(const outcome& result) {
+  EXPECT_EQ(result.code, result.message.empty() ? status::ok : status::invalid_argument);
+  EXPECT_EQ(result.message.find('\n'), std::string::npos);
+  return result.message;
+}
+
+std::string set(settings& into, std::string_view key, std::string_view value) {
+  return message(set_option(into, key, value));
+}
+
+TEST(options, defaults_are_the_documented_ones) {
+  const settings values;
+  EXPECT_EQ(values.lease_ms, 30'000);
+  EXPECT_EQ(values.max_hold_ms, 3'600'000);
+  EXPECT_TRUE(values.renewal);
+  EXPECT_FALSE(values.reentrant);
+  EXPECT_FALSE(values.fair_strict);
+  EXPECT_EQ(values.label, "");
+  EXPECT_EQ(values.protocol, "queued");
+  EXPECT_EQ(values.command_timeout_ms, 3'000);
+  EXPECT_EQ(values.busy_poll_us, 0);
+  EXPECT_EQ(values.client_name, "");
+}
+
+TEST(options, lease_boundaries) {
+  settings values;
+  EXPECT_EQ(message(set_lease_ms(values, 50)), "");
+  EXPECT_EQ(values.lease_ms, 50);
+  EXPECT_EQ(message(set_lease_ms(values, 31'622'400'000)), "");
+  EXPECT_EQ(values.lease_ms, 31'622'400'000);
+  EXPECT_EQ(message(set_lease_ms(values, 10)),
+            "lease: 10 ms is below the minimum of 50 ms; give 50 to 31622400000");
+  EXPECT_EQ(message(set_lease_ms(values, 31'622'400'001)),
+            "lease: 31622400001 ms is above the maximum of 31622400000 ms; give 50 to 31622400000");
+  for (const std::int64_t wrong :
+       {std::int64_t{49}, std::int64_t{0}, std::int64_t{-1}, INT64_MIN, INT64_MAX}) {
+    EXPECT_NE(message(set_lease_ms(values, wrong)), "") << wrong;
+  }
+  EXPECT_EQ(values.lease_ms, 31'622'400'000) << "a failure leaves the value alone";
+}
+
+TEST(options, max_hold_boundaries) {
+  settings values;
+  EXPECT_EQ(message(set_max_hold_ms(values, 1)), "");
+  EXPECT_EQ(values.max_hold_ms, 1);
+  EXPECT_EQ(message(set_max_hold_ms(values, longest_ms)), "");
+  EXPECT_EQ(message(set_max_hold_ms(values, -1)), "");
+  EXPECT_EQ(values.max_hold_ms, -1);
+  EXPECT_EQ(message(set_max_hold_ms(values, 0)),
+            "max_hold: 0 ms is below the minimum of 1 ms; give 1 to 31622400000, or "
+            "\"unlimited\" (-1)");
+  EXPECT_NE(message(set_max_hold_ms(values, -2)), "");
+  EXPECT_NE(message(set_max_hold_ms(values, longest_ms + 1)), "");
+  EXPECT_EQ(values.max_hold_ms, -1);
+  EXPECT_EQ(set(values, "max_hold", "2h"), "");
+  EXPECT_EQ(values.max_hold_ms, 7'200'000);
+  EXPECT_EQ(set(values, "max_hold", "unlimited"), "");
+  EXPECT_EQ(values.max_hold_ms, -1);
+  EXPECT_NE(set(values, "max_hold", "-1"), "");
+  EXPECT_NE(set(values, "max_hold", "0"), "");
+}
+
+TEST(options, command_timeout_boundaries) {
+  settings values;
+  EXPECT_EQ(message(set_command_timeout_ms(values, 10)), "");
+  EXPECT_EQ(values.command_timeout_ms, 10);
+  EXPECT_EQ(message(set_command_timeout_ms(values, 60'000)), "");
+  EXPECT_EQ(values.command_timeout_ms, 60'000);
+  EXPECT_EQ(message(set_command_timeout_ms(values, 9)),
+            "command_timeout: 9 ms is below the minimum of 10 ms; give 10 to 60000");
+  EXPECT_NE(message(set_command_timeout_ms(values, 60'001)), "");
+  EXPECT_EQ(set(values, "command_timeout", "1m"), "");
+  EXPECT_NE(set(values, "command_timeout", "61s"), "");
+  EXPECT_EQ(values.command_timeout_ms, 60'000);
+}
+
+TEST(options, busy_poll_boundaries) {
+  settings values;
+  EXPECT_EQ(message(set_busy_poll_us(values, 1000)), "");
+  EXPECT_EQ(message(set_busy_poll_us(values, 0)), "");
+  EXPECT_EQ(message(set_busy_poll_us(values, -1)),
+            "busy_poll: -1 us is below the minimum of 0 us; give 0 to 1000");
+  EXPECT_NE(message(set_busy_poll_us(values, 1001)), "");
+  EXPECT_EQ(set(values, "busy_poll", "30"), "");
+  EXPECT_EQ(values.busy_poll_us, 30);
+  for (const char* wrong : {"", "30us", "-1", "+1", " 1", "1.5", "x", "1001",
+                            "99999999999999999999", "99999999999999999999x"}) {
+    EXPECT_NE(set(values, "busy_poll", wrong), "") << wrong;
+  }
+  EXPECT_EQ(values.busy_poll_us, 30);
+}
+
+TEST(options, durations) {
+  settings values;
+  const auto lease = [&](std::string_view text) {
+    EXPECT_EQ(set(values, "lease", text), "") << text;
+    return values.lease_ms;
+  };
+  EXPECT_EQ(lease("30s"), 30'000);
+  EXPECT_EQ(lease("1500ms"), 1'500);
+  EXPECT_EQ(lease("2m"), 120'000);
+  EXPECT_EQ(lease("1h"), 3'600'000);
+  EXPECT_EQ(lease("250"), 250);
+  EXPECT_EQ(lease("00050"), 50);
+  EXPECT_EQ(lease("8784h"), longest_ms);
+  for (const char* wrong : {"", "s", "ms", "-5s", "+5s", "5 s", " 5s", "5s ", "5S", "1.5s", "5d",
+                            "5us", "5sec", "1h30m", "0x50", "1e3", "99999999999999999999x"}) {
+    const auto text = set(values, "lease", wrong);
+    EXPECT_EQ(text, "lease: " + printable(wrong) +
+                        " is not a duration; give one such as 30s, 1500ms, 2m, 1h, or a whole "
+                        "number of milliseconds");
+  }
+  EXPECT_EQ(set(values, "lease", "10ms"),
+            "lease: 10 ms is below the minimum of 50 ms; give 50 to 31622400000");
+  for (const char* huge : {"9223372036854775807h", "9223372036854775808", "99999999999999999999s",
+                           "2562047788016h", "8785h"}) {
+    EXPECT_NE(set(values, "lease", huge).find("is above the maximum of 31622400000 ms"),
+              std::string::npos)
+        << huge;
+  }
+  EXPECT_EQ(values.lease_ms, longest_ms);
+}
+
+TEST(options, flags) {
+  settings values;
+  EXPECT_EQ(message(set_renewal(values, 0)), "");
+  EXPECT_FALSE(values.renewal);
+  EXPECT_EQ(message(set_reentrant(values, 1)), "");
+  EXPECT_TRUE(values.reentrant);
+  EXPECT_EQ(message(set_fair_strict(values, 1)), "");
+  EXPECT_TRUE(values.fair_strict);
+  EXPECT_EQ(message(set_renewal(values, 2)),
+            "renewal: 2 is neither 0 nor 1; give 1 for on, 0 for off");
+  EXPECT_NE(message(set_reentrant(values, -1)), "");
+  EXPECT_NE(message(set_fair_strict(values, 256)), "");
+  EXPECT_EQ(set(values, "renewal", "on"), "");
+  EXPECT_TRUE(values.renewal);
+  EXPECT_EQ(set(values, "renewal", "off"), "");
+  EXPECT_FALSE(values.renewal);
+  EXPECT_EQ(set(values, "reentrant", "off"), "");
+  EXPECT_FALSE(values.reentrant);
+  EXPECT_EQ(set(values, "reentrant", "on"), "");
+  EXPECT_TRUE(values.reentrant);
+  EXPECT_EQ(set(values, "fair", "batch"), "");
+  EXPECT_FALSE(values.fair_strict);
+  EXPECT_EQ(set(values, "fair", "strict"), "");
+  EXPECT_TRUE(values.fair_strict);
+  EXPECT_EQ(set(values, "renewal", "yes"), R"(renewal: "yes" is not known; give "on" or "off")");
+  EXPECT_EQ(set(values, "fair", "on"), R"(fair: "on" is not known; give "strict" or "batch")");
+  for (const char* wrong : {"", "1", "true", "ON", "on "}) {
+    EXPECT_NE(set(values, "reentrant", wrong), "") << wrong;
+  }
+}
+
+TEST(options, label) {
+  settings values;
+  EXPECT_EQ(set(values, "label", "nightly: step 3"), "");
+  EXPECT_EQ(values.label, "nightly: step 3");
+  for (const char* fine :
+       {"", "~", "\xc2\xa0", "\xc3\xa9", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+        "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {
+    EXPECT_EQ(set(values, "label", fine), "");
+    EXPECT_EQ(values.label, fine);
+  }
+  const std::string longest(64, 'x');
+  EXPECT_EQ(set(values, "label", longest), "");
+  EXPECT_EQ(set(values, "label", longest + "x"),
+            "label: 65 bytes are above the maximum of 64; give a shorter one");
+  EXPECT_EQ(
+      set(values, "label", "a\nb"),
+      "label: \"a?b\" has a control character or is not UTF-8 at byte 2; give printable UTF-8");
+  for (const char* wrong : {"\x1f",
+                            "\x7f",
+                            "\xc2\x80",
+                            "\xc2\x9f",
+                            "\x80",
+                            "\xbf",
+                            "\xc0\x80",
+                            "\xc1\xbf",
+                            "\xc3",
+                            "\xc3(",
+                            "\xe0\x80\x80",
+                            "\xe0\x9f\xbf",
+                            "\xe2\x82",
+                            "\xe2(\xac",
+                            "\xed\xa0\x80",
+                            "\xed\xbf\xbf",
+                            "\xf0\x80\x80\x80",
+                            "\xf0\x8f\xbf\xbf",
+                            "\xf0\x9f\x98",
+                            "\xf4\x90\x80\x80",
+                            "\xf5\x80\x80\x80",
+                            "\xff",
+                            "ok\xfe"}) {
+    EXPECT_NE(set(values, "label", wrong), "");
+  }
+  EXPECT_NE(set(values, "label", std::string_view("a\0b", 3)), "");
+  EXPECT_EQ(values.label, longest);
+}
+
+TEST(options, client_name) {
+  settings values;
+  EXPECT_EQ(set(values, "client_name", "worker-7!~"), "");
+  EXPECT_EQ(values.client_name, "worker-7!~");
+  EXPECT_EQ(set(values, "client_name", ""), "");
+  const std::string longest(64, 'x');
+  EXPECT_EQ(set(values, "client_name", longest), "");
+  EXPECT_EQ(set(values, "client_name", longest + "x"),
+            "client_name: 65 bytes are above the maximum of 64; give a shorter one");
+  for (const char* wrong : {" ", "a b", "a\n", "a\x7f", "\xc3\xa9", "\t"}) {
+    EXPECT_NE(set(values, "client_name", wrong), "");
+  }
+  EXPECT_EQ(values.client_name, longest);
+}
+
+TEST(options, protocol) {
+  settings values;
+  EXPECT_EQ(set(values, "protocol", "queued"), "");
+  EXPECT_EQ(values.protocol, "queued");
+  EXPECT_EQ(set(values, "protocol", "hash"),
+            R"(protocol: "hash" is not in this version; give "queued")");
+}
+
+TEST(options, unknown_keys_are_answered_with_the_known_ones) {
+  settings values;
+  for (const char* key : {"", "Lease", "lease_ms", "lease ", "fair_strict"}) {
+    EXPECT_EQ(set(values, key, "1s"), "option: " + printable(key) +
+                                          " is not known; give one of lease, renewal, max_hold, "
+                                          "reentrant, fair, label, protocol, "
+                                          "command_timeout, client_name, busy_poll");
+  }
+}
+
+TEST(printable, is_one_short_line) {
+  EXPECT_EQ(printable("a b"), "\"a b\"");
+  EXPECT_EQ(printable(std::string_view("\0\n\x1b\xc3", 4)), "\"????\"");
+  EXPECT_EQ(printable(std::string(64, 'x')), "\"" + std::string(64, 'x') + "\"");
+  EXPECT_EQ(printable(std::string(65, 'x')), "\"" + std::string(64, 'x') + "…\"");
+}
+
+}  // namespace
+}  // namespace mortise

@@ -1,0 +1,155 @@
+// The tables: what is sent for each step, what each reply means, and the texts and numbers around.
+#include <gtest/gtest.h>
+
+#include "client/inbox.hpp"
+#include "lock/lease.hpp"
+#include "lock/owner_token.hpp"
+#include "lock/protocol.hpp"
+#include "lock/refusal.hpp"
+#include "scripts/scripts.hpp"
+
+namespace mortise::testing {
+namespace {
+
+using lock::answer;
+using lock::step;
+
+lock::verdict read(step what, std::string_view reply) {
+  redis::parser parser;
+  EXPECT_EQ(parser.parse(reply), redis::parse_result::complete);
+  return lock::queued_protocol().read(what, parser.reply());
+}
+
+TEST(queued_protocol, keys_of_one_name_share_a_tag_and_never_those_of_another) {
+  const auto& rules = lock::queued_protocol();
+  EXPECT_EQ(rules.keys("a").lock, "{mortise:a}");
+  EXPECT_EQ(rules.keys("a").queue, "{mortise:a}:q");
+  EXPECT_NE(rules.keys("a}:q").lock, rules.keys("a").queue);
+  EXPECT_EQ(rules.keys(std::string("\0}", 2)).lock, std::string("{mortise:\0}}", 12));
+}
+
+TEST(queued_protocol, takes_in_one_transaction_with_the_fencing_token) {
+  lock::question asked;
+  asked.what = step::try_take;
+  asked.token = "t";
+  asked.ttl_ms = 33'002;
+  std::string bytes;
+  const auto& rules = lock::queued_protocol();
+  EXPECT_EQ(rules.write(bytes, asked, rules.keys("a")), 5);
+  EXPECT_TRUE(bytes.starts_with("*1\r\n$5\r\nMULTI\r\n*6\r\n$3\r\nSET\r\n"));
+  EXPECT_TRUE(bytes.ends_with("*1\r\n$4\r\nEXEC\r\n"));
+}
+
+TEST(queued_protocol, reads_the_transaction) {
+  const auto taken = read(step::try_take, "*3\r\n+OK\r\n:1800000000000001\r\n:0\r\n");
+  EXPECT_EQ(taken.what, answer::granted);
+  EXPECT_EQ(taken.last_token, 1'800'000'000'000'001);
+  EXPECT_FALSE(taken.others_wait);
+  EXPECT_TRUE(read(step::try_take, "*3\r\n+OK\r\n:1800000000000001\r\n:2\r\n").others_wait);
+  EXPECT_EQ(read(step::try_take, "*3\r\n$-1\r\n:1800000000000001\r\n:0\r\n").what,
+            answer::not_free);
+  // The counter has another type: owned, and no token yet.
+  EXPECT_EQ(read(step::try_take, "*3\r\n+OK\r\n-WRONGTYPE x\r\n:0\r\n").last_token, 0);
+  EXPECT_EQ(read(step::try_take, "-EXECABORT Transaction discarded\r\n").what, answer::refused);
+}
+
+TEST(queued_protocol, hazard_31_a_reply_of_another_shape_is_unknown_and_never_a_grant) {
+  for (const auto what : {step::try_take, step::acquire, step::reacquire, step::retake,
+                          step::renew, step::release, step::cancel}) {
+    for (const auto* reply : {"+OK\r\n", "$-1\r\n", "*0\r\n", "*1\r\n*0\r\n", "*1\r\n:1\r\n",
+                              "*2\r\n:1\r\n:1\r\n", "$1\r\n1\r\n", "%0\r\n"}) {
+      const auto said = read(what, reply);
+      EXPECT_NE(said.what, answer::granted) << static_cast<int>(what) << reply;
+      EXPECT_NE(said.what, answer::released) << static_cast<int>(what) << reply;
+    }
+  }
+}
+
+TEST(queued_protocol, reads_the_other_steps) {
+  const auto owned = read(step::acquire, "*5\r\n:1\r\n:1800000000000017\r\n:5\r\n:33002\r\n:1\r\n");
+  EXPECT_EQ(owned.what, answer::granted);
+  EXPECT_EQ(owned.token_count, lock::grant_tokens);
+  EXPECT_TRUE(owned.others_wait);
+  const auto waiting = read(step::acquire, "*5\r\n:0\r\n:0\r\n:5\r\n:700\r\n:3\r\n");
+  EXPECT_EQ(waiting.what, answer::queued);
+  EXPECT_EQ(waiting.place, 3);
+  EXPECT_EQ(read(step::retake, "*5\r\n:0\r\n:0\r\n:5\r\n:700\r\n:-1\r\n").what, answer::not_free);
+  EXPECT_EQ(read(step::renew, "*5\r\n:1\r\n:0\r\n:5\r\n:1\r\n:0\r\n").what, answer::renewed);
+  EXPECT_EQ(read(step::renew, "*1\r\n:0\r\n").what, answer::not_owner);
+  EXPECT_EQ(read(step::release, ":0\r\n").what, answer::not_owner);
+  EXPECT_EQ(read(step::release, ":1\r\n").what, answer::released);
+  EXPECT_EQ(read(step::release, ":2\r\n").what, answer::handed_over);
+  EXPECT_EQ(read(step::cancel, ":0\r\n").what, answer::not_owner);
+  EXPECT_EQ(read(step::cancel, ":1\r\n").what, answer::cancelled);
+  EXPECT_EQ(read(step::cancel, ":2\r\n").what, answer::released);
+}
+
+TEST(refusal, hazard_28_the_table_and_unknown_for_the_rest) {
+  for (const auto* text :
+       {"READONLY You can't write", "MASTERDOWN Link with MASTER is down", "LOADING Redis",
+        "BUSY Redis is busy", "MISCONF Redis", "NOREPLICAS Not enough", "OOM command not allowed",
+        "CLUSTERDOWN Hash slot", "NOPERM this user", "WRONGTYPE Operation", "FOREIGN the key",
+        "ERR Error running script (call to f_1): @user_script:1: OOM command not allowed"}) {
+    EXPECT_EQ(lock::read_error(text).what, answer::refused) << text;
+    EXPECT_EQ(lock::read_error(text).details.server_text, text);
+  }
+  for (const auto* text : {"UNBLOCKED client unblocked", "ERR something new", ""}) {
+    EXPECT_EQ(lock::read_error(text).what, answer::unknown) << text;
+    EXPECT_TRUE(lock::read_error(text).details.is_ambiguous);
+  }
+  EXPECT_EQ(lock::read_error("NOSCRIPT No matching script").what, answer::no_script);
+  EXPECT_TRUE(lock::is_passing("LOADING x"));
+  EXPECT_FALSE(lock::is_passing("READONLY x"));
+}
+
+TEST(owner_token, splits_what_it_makes_whatever_the_label) {
+  for (const std::string label : {"", "a:b", "x*", ":", "größe"}) {
+    const auto token = lock::make_owner_token("client", "7.12", label, 3302);
+    for (const auto& text : {token, token + "*"}) {
+      const auto parts = lock::split_owner_token(text);
+      EXPECT_EQ(parts.token, token);
+      EXPECT_EQ(parts.client, "client");
+      EXPECT_EQ(parts.sequence, "7.12");
+      EXPECT_EQ(parts.label, label);
+      EXPECT_EQ(parts.others_wait, text != token);
+    }
+  }
+  EXPECT_TRUE(lock::split_owner_token("somebody else's").client.empty());
+  EXPECT_TRUE(lock::split_owner_token("m1:").client.empty());
+  EXPECT_TRUE(lock::split_owner_token("").client.empty());
+}
+
+TEST(lease, margins_are_on_the_servers_side) {
+  static_assert(lock::server_ttl_ms(30'000) == 33'002);
+  static_assert(lock::server_ttl_ms(50) == 57);
+  static_assert(lock::grant_ms(30'000) == 3000 && lock::grant_ms(400) == 400);
+  EXPECT_GT(lock::server_ttl_ms(1), 1 + 1);
+}
+
+TEST(scripts, agree_with_the_code_about_the_tokens_of_a_grant) {
+  const auto line = "local GRANT_TOKENS = " + std::to_string(lock::grant_tokens) + "\n";
+  EXPECT_NE(scripts::acquire.text.find(line), std::string_view::npos);
+}
+
+TEST(inbox, reads_its_messages_and_leaves_the_rest) {
+  const auto grant = client::read_message("G 1800000000000017 1795227324888577 1 m1:c:7.2::3302");
+  ASSERT_TRUE(grant);
+  EXPECT_EQ(grant->kind, client::message_kind::grant);
+  EXPECT_EQ(grant->last_token, 1'800'000'000'000'017);
+  EXPECT_TRUE(grant->others_wait);
+  EXPECT_EQ(grant->keeper, 7U);
+  EXPECT_EQ(grant->owner, "m1:c:7.2::3302");
+  const auto wanted = client::read_message("W m1:c:7.2:a b:3302*");
+  ASSERT_TRUE(wanted);
+  EXPECT_EQ(wanted->owner, "m1:c:7.2:a b:3302");
+  const auto head = client::read_message("N -1 m1:c:9.1::3302");
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->ttl_ms, -1);
+  for (const auto* text : {"", "G", "G ", "G 1 2 m1:c:7.2::1", "N x m1:c:7.2::1", "W nobody",
+                           "Z m1:c:7.2::1", "G 99999999999999999999 1 1 m1:c:7.2::1"}) {
+    EXPECT_FALSE(client::read_message(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace mortise::testing

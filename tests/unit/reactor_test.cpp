@@ -1,0 +1,259 @@
+#include "net/reactor.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace mortise::net {
+namespace {
+
+constexpr auto generous = std::chrono::seconds(20);
+
+// Counts, and lets a test wait for a count.
+class counter {
+ public:
+  void add() {
+    const std::lock_guard guard(mutex_);
+    ++count_;
+    changed_.notify_all();
+  }
+  bool wait_for(int count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, generous, [&] { return count_ >= count; });
+  }
+  int count() {
+    const std::lock_guard guard(mutex_);
+    return count_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int count_ = 0;
+};
+
+struct counting_timer final : timer {
+  void on_timer(time_ns now) noexcept override {
+    fired_at = now;
+    fired.add();
+  }
+  counter fired;
+  time_ns fired_at = 0;
+};
+
+struct counting_task final : task {
+  void run() noexcept override { ran.add(); }
+  counter ran;
+};
+
+struct noting_timer final : timer {
+  void on_timer(time_ns) noexcept override {}
+  int number = 0;
+};
+
+TEST(TimerHeap, GivesTimersInOrderThroughAnyChanges) {
+  std::mt19937 chance(7);
+  std::deque<noting_timer> timers(500);
+  std::vector<time_ns> when(timers.size(), -1);
+  timer_heap heap;
+  for (int round = 0; round < 20000; ++round) {
+    const auto i = chance() % timers.size();
+    if (chance() % 3 != 0) {
+      when[i] = static_cast<time_ns>(chance() % 1000);
+      heap.insert(timers[i], when[i]);
+    } else {
+      when[i] = -1;
+      heap.remove(timers[i]);
+    }
+    EXPECT_EQ(timer_heap::contains(timers[i]), when[i] >= 0);
+  }
+  std::vector<time_ns> expected;
+  std::copy_if(when.begin(), when.end(), std::back_inserter(expected),
+               [](time_ns at) { return at >= 0; });
+  std::sort(expected.begin(), expected.end());
+  for (const auto at : expected) {
+    EXPECT_EQ(heap.earliest(), at);
+    EXPECT_EQ(heap.take_due(at - 1), nullptr);
+    EXPECT_NE(heap.take_due(at), nullptr);
+  }
+  EXPECT_TRUE(heap.is_empty());
+  EXPECT_EQ(heap.earliest(), time_never);
+}
+
+class ReactorTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(loop_.start().ok()); }
+  reactor loop_;
+};
+
+TEST_F(ReactorTest, RunsAPostedTaskOnItsThread) {
+  struct where final : task {
+    explicit where(reactor& of) : loop(of) {}
+    void run() noexcept override {
+      was_there = loop.is_current_thread();
+      ran.add();
+    }
+    reactor& loop;
+    bool was_there = false;
+    counter ran;
+  } item(loop_);
+  loop_.post(item);
+  ASSERT_TRUE(item.ran.wait_for(1));
+  EXPECT_TRUE(item.was_there);
+  EXPECT_FALSE(loop_.is_current_thread());
+}
+
+TEST_F(ReactorTest, RunsATaskThatPostsItselfAgainAndStillSeesDescriptors) {
+  struct forever final : task {
+    explicit forever(reactor& of) : loop(of) {}
+    void run() noexcept override {
+      ran.add();
+      if (!is_over.load()) loop.post(*this);
+    }
+    reactor& loop;
+    std::atomic<bool> is_over{false};
+    counter ran;
+  } item(loop_);
+  loop_.post(item);
+  ASSERT_TRUE(item.ran.wait_for(100));
+  counting_timer soon;
+  loop_.schedule(soon, boot_now());
+  EXPECT_TRUE(soon.fired.wait_for(1));
+  item.is_over = true;
+  loop_.cancel(item);
+}
+
+TEST_F(ReactorTest, FiresTimersInOrderAndNeverEarly) {
+  std::deque<counting_timer> timers(20);
+  const time_ns start = boot_now();
+  for (std::size_t i = 0; i < timers.size(); ++i) {
+    loop_.schedule(timers[i], start + static_cast<time_ns>(timers.size() - i) * ns_per_ms);
+  }
+  for (std::size_t i = 0; i < timers.size(); ++i) {
+    ASSERT_TRUE(timers[i].fired.wait_for(1));
+    EXPECT_GE(timers[i].fired_at, start + static_cast<time_ns>(timers.size() - i) * ns_per_ms);
+  }
+}
+
+TEST_F(ReactorTest, MovesAndCancelsTimers) {
+  counting_timer moved;
+  counting_timer cancelled;
+  const time_ns start = boot_now();
+  loop_.schedule(moved, start + 3600 * ns_per_s);
+  loop_.schedule(cancelled, start + 5 * ns_per_ms);
+  loop_.cancel(cancelled);
+  loop_.schedule(moved, start + 20 * ns_per_ms);
+  ASSERT_TRUE(moved.fired.wait_for(1));
+  EXPECT_EQ(cancelled.fired.count(), 0);
+}
+
+TEST_F(ReactorTest, CancelWaitsForATimerThatIsRunning) {
+  struct slow final : timer {
+    void on_timer(time_ns) noexcept override {
+      started.add();
+      go_on.wait_for(1);
+      is_finished = true;
+    }
+    counter started;
+    counter go_on;
+    bool is_finished = false;  // unsynchronised: cancel() is what orders it
+  } item;
+  loop_.schedule(item, boot_now());
+  ASSERT_TRUE(item.started.wait_for(1));
+  std::thread releaser([&] { item.go_on.add(); });
+  loop_.cancel(static_cast<timer&>(item));
+  EXPECT_TRUE(item.is_finished);
+  releaser.join();
+}
+
+TEST_F(ReactorTest, ATimerMayScheduleItself) {
+  struct ticking final : timer {
+    explicit ticking(reactor& of) : loop(of) {}
+    void on_timer(time_ns now) noexcept override {
+      ticks.add();
+      loop.schedule(*this, now + ns_per_ms);
+    }
+    reactor& loop;
+    counter ticks;
+  } item(loop_);
+  loop_.schedule(item, boot_now());
+  EXPECT_TRUE(item.ticks.wait_for(5));
+  loop_.cancel(item);
+}
+
+struct ready_handler final : event_handler {
+  void on_ready(std::uint32_t events) noexcept override {
+    last_events = events;
+    std::uint64_t value = 0;
+    EXPECT_EQ(::read(descriptor, &value, sizeof value), static_cast<ssize_t>(sizeof value));
+    calls.add();
+  }
+  int descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  std::atomic<std::uint32_t> last_events{0};
+  counter calls;
+};
+
+TEST_F(ReactorTest, TellsWhenADescriptorIsReadyAndOnlyThen) {
+  ready_handler handler;
+  const std::uint64_t one = 1;
+  ASSERT_EQ(loop_.add(handler.descriptor, 0, handler), 0);
+  ASSERT_EQ(::write(handler.descriptor, &one, sizeof one), static_cast<ssize_t>(sizeof one));
+  counting_task passed;
+  loop_.post(passed);
+  ASSERT_TRUE(passed.ran.wait_for(1));
+  EXPECT_EQ(handler.calls.count(), 0);
+  loop_.modify(handler.descriptor, EPOLLIN, handler);
+  ASSERT_TRUE(handler.calls.wait_for(1));
+  EXPECT_EQ(handler.last_events.load(), static_cast<std::uint32_t>(EPOLLIN));
+  EXPECT_NE(loop_.add(handler.descriptor, 0, handler), 0);
+  loop_.stop();
+  ::close(handler.descriptor);
+}
+
+TEST_F(ReactorTest, StandsManyThreadsAtOnce) {
+  std::deque<counting_task> tasks(8);
+  std::deque<counting_timer> timers(8);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < 2000; ++round) {
+        loop_.post(tasks[i]);
+        loop_.schedule(timers[i], boot_now() + round % 3 * ns_per_us);
+        if (round % 7 == 0) loop_.cancel(tasks[i]);
+        if (round % 5 == 0) loop_.cancel(timers[i]);
+      }
+      loop_.post(tasks[i]);
+      loop_.schedule(timers[i], boot_now());
+      EXPECT_TRUE(tasks[i].ran.wait_for(1));
+      EXPECT_TRUE(timers[i].fired.wait_for(1));
+      loop_.cancel(tasks[i]);
+      loop_.cancel(timers[i]);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+TEST(Reactor, StopsWithThingsPending) {
+  counting_timer later;
+  counting_task item;
+  reactor loop;
+  ASSERT_TRUE(loop.start().ok());
+  loop.schedule(later, boot_now() + 3600 * ns_per_s);
+  loop.post(item);
+  loop.stop();
+  loop.stop();
+  EXPECT_EQ(later.fired.count(), 0);
+}
+
+}  // namespace
+}  // namespace mortise::net

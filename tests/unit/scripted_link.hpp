@@ -1,0 +1,84 @@
+// A link that keeps what was asked, so that a test can play the server and the clock by hand.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lock/gate.hpp"
+#include "lock/lease.hpp"
+
+namespace mortise::testing {
+
+struct asked_question {
+  std::uint64_t tenure;
+  std::uint32_t serial;
+  lock::step what;
+  std::string token;
+  std::int64_t ttl_ms;
+  std::int64_t reserve;
+  bool knows_of_waiters;
+  bool with_text;
+};
+
+class scripted_link final : public lock::link {
+ public:
+  bool ask(const lock::question& asked, lock::operation* /*caller*/) noexcept override {
+    if (!is_up) return false;
+    questions.push_back({asked.tenure, asked.serial, asked.what, std::string(asked.token),
+                         asked.ttl_ms, asked.reserve, asked.knows_of_waiters, asked.with_text});
+    return true;
+  }
+  std::string new_owner_token(std::string_view /*label*/, std::int64_t /*ttl_ms*/) override {
+    return "token-" + std::to_string(++tokens_given);
+  }
+  std::int64_t random_below(std::int64_t /*bound*/) noexcept override { return 0; }
+  [[nodiscard]] outcome problem() const override {
+    return is_up ? outcome{} : outcome::of(status::unreachable, "no connection");
+  }
+
+  [[nodiscard]] const asked_question& last() const { return questions.back(); }
+  [[nodiscard]] std::size_t count() const { return questions.size(); }
+
+  bool is_up = true;
+  int tokens_given = 0;
+  std::vector<asked_question> questions;
+};
+
+// The time that tests begin at; not 0, so that a forgotten time shows.
+constexpr time_ns start_ns = 1000 * ns_per_s;
+constexpr std::int64_t first_token = 1'800'000'000'000'000;
+
+constexpr time_ns ms(std::int64_t count) { return count * ns_per_ms; }
+
+inline lock::verdict said(lock::answer what) {
+  lock::verdict verdict;
+  verdict.what = what;
+  return verdict;
+}
+
+inline lock::verdict granted(std::int64_t last_token = first_token, std::int64_t count = 1,
+                             bool others_wait = false) {
+  auto verdict = said(lock::answer::granted);
+  verdict.last_token = last_token;
+  verdict.token_count = count;
+  verdict.others_wait = others_wait;
+  return verdict;
+}
+
+inline lock::verdict queued(std::int64_t ttl_ms, std::int64_t place, std::int64_t server_us = 0) {
+  auto verdict = said(lock::answer::queued);
+  verdict.ttl_ms = ttl_ms;
+  verdict.place = place;
+  verdict.server_us = server_us;
+  return verdict;
+}
+
+inline lock::verdict refused(const std::string& server_text) {
+  auto verdict = said(lock::answer::refused);
+  verdict.details = outcome::of(status::refused, "the server refused");
+  verdict.details.server_text = server_text;
+  return verdict;
+}
+
+}  // namespace mortise::testing

@@ -1,0 +1,311 @@
+// The state machine of one claim, phase by phase, with a scripted server and clock.
+#include <gtest/gtest.h>
+
+#include "lock/tenure.hpp"
+#include "unit/scripted_link.hpp"
+
+namespace mortise::testing {
+namespace {
+
+using lock::answer;
+using lock::news;
+using lock::step;
+using lock::tenure_phase;
+
+class tenure_test : public ::testing::Test {
+ protected:
+  static lock::keeping terms(std::int64_t lease_ms = 30'000) {
+    lock::keeping terms;
+    terms.lease_ms = lease_ms;
+    terms.renews = true;
+    return terms;
+  }
+  lock::tenure make(bool waits = true, std::int64_t lease_ms = 30'000) {
+    return {1, "token", terms(lease_ms), waits, link_};
+  }
+  // A claim that was granted by the cheap way at start_ns.
+  lock::tenure make_held(std::int64_t lease_ms = 30'000) {
+    auto claim = make(true, lease_ms);
+    claim.start(false, nullptr, start_ns);
+    EXPECT_EQ(claim.on_answer(1, granted(), start_ns + ms(1)), news::granted);
+    return claim;
+  }
+
+  scripted_link link_;
+};
+
+TEST_F(tenure_test, asks_the_cheap_way_first_and_enqueues_when_it_is_taken) {
+  auto claim = make();
+  claim.start(false, nullptr, start_ns);
+  EXPECT_EQ(link_.last().what, step::try_take);
+  EXPECT_EQ(claim.on_answer(1, said(answer::not_free), start_ns + ms(1)), news::none);
+  EXPECT_EQ(link_.last().what, step::acquire);
+  EXPECT_EQ(claim.on_answer(2, queued(500, 0), start_ns + ms(2)), news::none);
+  EXPECT_EQ(claim.phase(), tenure_phase::queued);
+}
+
+TEST_F(tenure_test, asks_directly_when_it_is_likely_taken_but_never_enqueues_a_try) {
+  auto waiting = make();
+  waiting.start(true, nullptr, start_ns);
+  EXPECT_EQ(link_.last().what, step::acquire);
+  auto trying = make(false);
+  trying.start(true, nullptr, start_ns);
+  EXPECT_EQ(link_.last().what, step::try_take);
+  EXPECT_EQ(trying.on_answer(1, said(answer::not_free), start_ns + ms(1)), news::not_free);
+  EXPECT_EQ(trying.phase(), tenure_phase::over);
+}
+
+TEST_F(tenure_test, the_server_gets_the_margin_and_the_user_the_lease) {
+  auto claim = make_held(30'000);
+  EXPECT_EQ(link_.questions.front().ttl_ms, 33'002);
+  EXPECT_EQ(claim.valid_until(), start_ns + ms(30'000));
+}
+
+TEST_F(tenure_test, hazard_06_validity_counts_from_before_sending) {
+  auto claim = make(true, 1000);
+  claim.start(false, nullptr, start_ns);
+  EXPECT_EQ(claim.on_answer(1, granted(), start_ns + ms(900)), news::granted);
+  EXPECT_EQ(claim.valid_until(), start_ns + ms(1000));
+}
+
+TEST_F(tenure_test, hazard_06_an_answer_after_its_lease_is_not_a_grant) {
+  auto claim = make(true, 1000);
+  claim.start(false, nullptr, start_ns);
+  EXPECT_EQ(claim.on_answer(1, granted(), start_ns + ms(1000)), news::lost);
+}
+
+TEST_F(tenure_test, hazard_01_a_grant_counts_from_when_the_server_made_it) {
+  auto claim = make();
+  claim.start(true, nullptr, start_ns);
+  claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
+  // Made 11 ms after our question was carried out, heard of a second later: not counted from then.
+  EXPECT_EQ(claim.on_grant(first_token, 50'011'000, false, start_ns + ms(1000)), news::granted);
+  EXPECT_EQ(claim.valid_until(), start_ns + ms(10) + ms(lock::grant_lease_ms));
+}
+
+TEST_F(tenure_test, hazard_01_a_grant_that_is_mostly_over_is_asked_for_again) {
+  auto claim = make();
+  claim.start(true, nullptr, start_ns);
+  claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
+  EXPECT_EQ(claim.on_grant(first_token, 50'000'000, false, start_ns + ms(2900)), news::none);
+  EXPECT_EQ(link_.last().what, step::reacquire);
+  EXPECT_NE(claim.phase(), tenure_phase::held);
+}
+
+TEST_F(tenure_test, hazard_01_a_grant_never_counts_from_later_than_its_receipt) {
+  auto claim = make();
+  claim.start(true, nullptr, start_ns);
+  claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
+  // The server's clock stepped an hour ahead.
+  EXPECT_EQ(claim.on_grant(first_token, 3'650'000'000, false, start_ns + ms(20)), news::granted);
+  EXPECT_EQ(claim.valid_until(), start_ns + ms(20) + ms(lock::grant_lease_ms));
+}
+
+TEST_F(tenure_test, a_grant_gets_a_short_lease_that_the_first_renewal_makes_whole) {
+  auto claim = make();
+  claim.start(true, nullptr, start_ns);
+  claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
+  claim.on_grant(first_token, 50'000'000, false, start_ns + ms(2));
+  const auto renew_at = claim.next_timer();
+  EXPECT_LE(renew_at, start_ns + ms(lock::grant_lease_ms / 3));
+  claim.on_timer(renew_at);
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(claim.on_answer(2, said(answer::renewed), renew_at + ms(1)), news::renewed);
+  EXPECT_EQ(claim.valid_until(), renew_at + ms(30'000));
+}
+
+TEST_F(tenure_test, hazard_15_a_broken_connection_makes_it_ask_again_with_the_same_token) {
+  auto claim = make();
+  claim.start(false, nullptr, start_ns);
+  link_.is_up = false;
+  EXPECT_EQ(claim.on_answer(1, said(answer::broken), start_ns + ms(1)), news::none);
+  link_.is_up = true;
+  claim.on_up(start_ns + ms(50));
+  EXPECT_EQ(link_.last().what, step::reacquire);
+  EXPECT_EQ(link_.last().token, "token");
+  EXPECT_EQ(claim.on_answer(2, granted(first_token, 17), start_ns + ms(51)), news::granted);
+  EXPECT_EQ(claim.valid_until(), start_ns + ms(50) + ms(30'000));
+}
+
+TEST_F(tenure_test, hazard_15_a_try_asks_again_without_enqueueing) {
+  auto claim = make(false);
+  claim.start(false, nullptr, start_ns);
+  claim.on_answer(1, said(answer::broken), start_ns + ms(1));
+  claim.on_up(start_ns + ms(2));
+  EXPECT_EQ(link_.last().what, step::retake);
+}
+
+TEST_F(tenure_test, hazard_24_a_waiting_claim_looks_again_by_itself) {
+  auto head = make();
+  head.start(true, nullptr, start_ns);
+  head.on_answer(1, queued(500, 0), start_ns);
+  EXPECT_GT(head.next_timer(), start_ns + ms(500));
+  EXPECT_LE(head.next_timer(), start_ns + ms(520));
+  head.on_timer(head.next_timer());
+  EXPECT_EQ(link_.last().what, step::reacquire);
+
+  auto behind = make();
+  behind.start(true, nullptr, start_ns);
+  behind.on_answer(1, queued(500, 3), start_ns);
+  EXPECT_GT(behind.next_timer(), start_ns + ms(500));
+  EXPECT_LT(behind.next_timer(), start_ns + ms(30'000));
+  // Told that it is the head now, it looks when the present lease ends.
+  behind.on_head(100, start_ns + ms(10));
+  EXPECT_LE(behind.next_timer(), start_ns + ms(130));
+}
+
+TEST_F(tenure_test, hazard_27_a_forgotten_script_is_sent_as_text) {
+  auto claim = make();
+  claim.start(true, nullptr, start_ns);
+  claim.on_answer(1, said(answer::no_script), start_ns + ms(1));
+  EXPECT_EQ(link_.last().what, step::acquire);
+  EXPECT_TRUE(link_.last().with_text);
+  auto held = make_held();
+  held.renew(30'000, 0, nullptr, start_ns + ms(10));
+  EXPECT_EQ(held.on_answer(2, said(answer::no_script), start_ns + ms(11)), news::none);
+  EXPECT_TRUE(link_.last().with_text);
+  held.leave(nullptr, start_ns + ms(20));
+  held.on_answer(4, said(answer::no_script), start_ns + ms(21));
+  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_TRUE(link_.last().with_text);
+}
+
+TEST_F(tenure_test, hazard_30_a_lost_fence_counter_is_repaired_before_the_grant_is_told) {
+  auto claim = make();
+  claim.start(false, nullptr, start_ns);
+  EXPECT_EQ(claim.on_answer(1, granted(7), start_ns + ms(1)), news::none);
+  EXPECT_EQ(link_.last().what, step::reacquire);
+  EXPECT_EQ(claim.on_answer(2, granted(first_token, 17), start_ns + ms(2)), news::granted);
+  EXPECT_EQ(claim.take_token(), first_token - 16);
+}
+
+TEST_F(tenure_test, hazard_18_three_renewals_fit_before_the_last_third_of_the_lease) {
+  auto claim = make_held(9000);
+  int tries = 0;
+  auto now = start_ns;
+  while (claim.phase() == tenure_phase::held && claim.next_timer() <= start_ns + ms(6000)) {
+    now = claim.next_timer();
+    const auto asked = link_.count();
+    claim.on_timer(now);
+    if (link_.count() == asked) continue;
+    ++tries;
+    EXPECT_EQ(claim.on_answer(link_.last().serial, said(answer::broken), now + ms(1)),
+              news::renew_failed);
+  }
+  EXPECT_GE(tries, 3);
+  EXPECT_EQ(claim.valid_until(), start_ns + ms(9000));
+}
+
+TEST_F(tenure_test, tells_of_the_risk_once_and_of_the_loss_at_the_deadline) {
+  auto claim = make_held(9000);
+  link_.is_up = false;
+  int risks = 0;
+  auto what = news::none;
+  while (what != news::lost) {
+    const auto now = claim.next_timer();
+    ASSERT_LE(now, start_ns + ms(9000));
+    what = claim.on_timer(now);
+    if (what == news::at_risk) {
+      ++risks;
+      EXPECT_EQ(now, start_ns + ms(6000));
+    }
+  }
+  EXPECT_EQ(risks, 1);
+}
+
+TEST_F(tenure_test, hazard_17_a_renewal_that_finds_another_owner_is_a_loss) {
+  auto claim = make_held();
+  claim.renew(30'000, 0, nullptr, start_ns + ms(10));
+  EXPECT_EQ(claim.on_answer(2, said(answer::not_owner), start_ns + ms(11)), news::lost);
+}
+
+TEST_F(tenure_test, hazard_17_a_late_renewal_never_brings_a_hold_back) {
+  auto claim = make_held(1000);
+  claim.renew(1000, 0, nullptr, start_ns + ms(900));
+  EXPECT_EQ(claim.on_answer(2, said(answer::renewed), start_ns + ms(1000)), news::lost);
+}
+
+TEST_F(tenure_test, a_renewal_never_asks_for_less_than_an_earlier_one) {
+  auto claim = make_held(1000);
+  claim.renew(60'000, 0, nullptr, start_ns + ms(10));
+  claim.renew(1000, 0, nullptr, start_ns + ms(20));
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(59'990));
+  claim.on_answer(3, said(answer::renewed), start_ns + ms(21));
+  EXPECT_EQ(claim.valid_until(), start_ns + ms(60'010));
+}
+
+TEST_F(tenure_test, hazard_19_max_hold_ends_the_renewals) {
+  auto claim = make_held(3000);
+  auto limited = terms(3000);
+  limited.until = start_ns + ms(10'000);
+  claim.keep(limited, start_ns + ms(1));
+  while (claim.phase() == tenure_phase::held) {
+    const auto now = claim.next_timer();
+    const auto asked = link_.count();
+    claim.on_timer(now);
+    if (link_.count() > asked) {
+      claim.on_answer(link_.last().serial, said(answer::renewed), now + ms(1));
+    }
+    ASSERT_LE(claim.valid_until(), limited.until);
+  }
+  EXPECT_GT(claim.valid_until(), start_ns + ms(9'000));
+}
+
+TEST_F(tenure_test, hazard_19_nothing_is_renewed_after_leaving) {
+  auto claim = make_held();
+  claim.leave(nullptr, start_ns + ms(5));
+  EXPECT_EQ(link_.last().what, step::release);
+  const auto asked = link_.count();
+  claim.on_timer(start_ns + ms(15'000));
+  claim.on_timer(start_ns + ms(29'000));
+  EXPECT_EQ(link_.count(), asked);
+}
+
+TEST_F(tenure_test, hazard_16_leaving_is_tried_again_after_a_broken_connection) {
+  auto claim = make_held();
+  claim.leave(nullptr, start_ns + ms(5));
+  EXPECT_EQ(claim.on_answer(2, said(answer::broken), start_ns + ms(6)), news::none);
+  claim.on_up(start_ns + ms(50));
+  EXPECT_EQ(link_.last().what, step::release);
+  // The first try had got through: that is a release too.
+  EXPECT_EQ(claim.on_answer(3, said(answer::not_owner), start_ns + ms(51)), news::left);
+  EXPECT_EQ(claim.leave_result(), answer::released);
+}
+
+TEST_F(tenure_test, a_release_that_finds_another_owner_is_not_a_release) {
+  auto claim = make_held();
+  claim.leave(nullptr, start_ns + ms(5));
+  EXPECT_EQ(claim.on_answer(2, said(answer::not_owner), start_ns + ms(6)), news::left);
+  EXPECT_EQ(claim.leave_result(), answer::not_owner);
+}
+
+TEST_F(tenure_test, a_wait_is_left_by_cancel_and_an_unsent_one_at_once) {
+  auto claim = make();
+  claim.start(true, nullptr, start_ns);
+  claim.on_answer(1, queued(500, 0), start_ns + ms(1));
+  claim.leave(nullptr, start_ns + ms(2));
+  EXPECT_EQ(link_.last().what, step::cancel);
+  link_.is_up = false;
+  auto unsent = make();
+  unsent.start(true, nullptr, start_ns);
+  unsent.leave(nullptr, start_ns + ms(2));
+  EXPECT_EQ(unsent.phase(), tenure_phase::over);
+}
+
+TEST_F(tenure_test, an_owner_who_slipped_in_makes_its_release_look_at_the_queue) {
+  auto claim = make();
+  claim.start(false, nullptr, start_ns);
+  claim.on_answer(1, granted(first_token, 1, true), start_ns + ms(1));
+  claim.leave(nullptr, start_ns + ms(2));
+  EXPECT_TRUE(link_.last().knows_of_waiters);
+}
+
+TEST_F(tenure_test, a_reconnect_asks_at_once_whether_the_hold_has_survived) {
+  auto claim = make_held();
+  claim.on_up(start_ns + ms(2000));
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(claim.on_answer(2, said(answer::not_owner), start_ns + ms(2001)), news::lost);
+}
+
+}  // namespace
+}  // namespace mortise::testing

@@ -1,0 +1,255 @@
+#include "redis/url.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace mortise::redis {
+namespace {
+
+endpoint_url good(std::string_view text) {
+  endpoint_url url;
+  const auto result = parse_url(text, url);
+  EXPECT_TRUE(result.ok()) << text << ": " << result.message;
+  return url;
+}
+
+std::string problem(std::string_view text, status expected = status::invalid_argument) {
+  endpoint_url url;
+  url.host = "untouched";
+  const auto result = parse_url(text, url);
+  EXPECT_EQ(result.code, expected) << text;
+  EXPECT_EQ(url.host, "untouched") << text;
+  EXPECT_EQ(url.port, 6379);
+  EXPECT_TRUE(url.user.empty() && url.password.empty() && url.query.empty());
+  EXPECT_EQ(result.message.find('\n'), std::string::npos);
+  return result.message;
+}
+
+TEST(url, tcp) {
+  const auto plain = good("redis://localhost");
+  EXPECT_EQ(plain.scheme, url_scheme::tcp);
+  EXPECT_EQ(plain.host, "localhost");
+  EXPECT_EQ(plain.port, 6379);
+  EXPECT_EQ(plain.db, 0);
+  EXPECT_TRUE(plain.user.empty() && plain.password.empty() && plain.path.empty());
+  EXPECT_TRUE(plain.query.empty());
+
+  const auto full = good("redis://alice:s3cret@db-1.example_x.org:7000/12?lease=30s&label=a%20b");
+  EXPECT_EQ(full.host, "db-1.example_x.org");
+  EXPECT_EQ(full.port, 7000);
+  EXPECT_EQ(full.user, "alice");
+  EXPECT_EQ(full.password, "s3cret");
+  EXPECT_EQ(full.db, 12);
+  ASSERT_EQ(full.query.size(), 2U);
+  EXPECT_EQ(full.query[0], std::make_pair(std::string("lease"), std::string("30s")));
+  EXPECT_EQ(full.query[1], std::make_pair(std::string("label"), std::string("a b")));
+
+  EXPECT_EQ(good("REDIS://Host").host, "Host");
+  EXPECT_EQ(good("redis://127.0.0.1:1").port, 1);
+  EXPECT_EQ(good("redis://h:65535/").port, 65535);
+  EXPECT_EQ(good("redis://h/2147483647").db, 2147483647);
+  EXPECT_EQ(good("redis://h/").db, 0);
+  EXPECT_TRUE(good("redis://h?").query.empty());
+  EXPECT_EQ(good("redis://h?a=1").query.size(), 1U);
+  EXPECT_EQ(good("redis://h/%31").db, 1);
+  EXPECT_EQ(good("redis://%68").host, "h");
+}
+
+TEST(url, user_and_password) {
+  EXPECT_EQ(good("redis://:pw@h").password, "pw");
+  EXPECT_EQ(good("redis://:pw@h").user, "");
+  EXPECT_EQ(good("redis://me@h").user, "me");
+  EXPECT_EQ(good("redis://me:@h").password, "");
+  EXPECT_EQ(good("redis://@h").host, "h");
+  EXPECT_EQ(good("redis://me:a:b@h").password, "a:b");
+  EXPECT_EQ(good("redis://me:a@b@h").password, "a@b");
+  EXPECT_EQ(good("redis://m%40e:%2F%3f%23%40%25%00@h").user, "m@e");
+  EXPECT_EQ(good("redis://m%40e:%2F%3f%23%40%25%00@h").password, std::string("/?#@%\0", 6));
+  EXPECT_EQ(good("redis://u:p\xc3\xa9@h").password, "p\xc3\xa9");
+}
+
+TEST(url, ipv6) {
+  EXPECT_EQ(good("redis://[::1]").host, "::1");
+  EXPECT_EQ(good("redis://[::1]:7000/3").port, 7000);
+  EXPECT_EQ(good("redis://[::1]/3").db, 3);
+  EXPECT_EQ(good("redis://u:p@[2001:db8::1]:7000").host, "2001:db8::1");
+  EXPECT_EQ(good("redis://[::ffff:10.0.0.1]").host, "::ffff:10.0.0.1");
+  EXPECT_EQ(good("redis://[fe80::1%25eth0]").host, "fe80::1%eth0");
+}
+
+TEST(url, unix_socket) {
+  const auto url = good("unix:///run/redis%20x.sock?db=3&lease=5s");
+  EXPECT_EQ(url.scheme, url_scheme::unix_socket);
+  EXPECT_EQ(url.path, "/run/redis x.sock");
+  EXPECT_EQ(url.db, 3);
+  ASSERT_EQ(url.query.size(), 1U);
+  EXPECT_EQ(url.query[0].first, "lease");
+  EXPECT_EQ(good("unix:///a@b").path, "/a@b");
+  EXPECT_EQ(good("unix:///a:b").path, "/a:b");
+  const auto with_user = good("unix://me:pw@/run/r.sock");
+  EXPECT_EQ(with_user.user, "me");
+  EXPECT_EQ(with_user.password, "pw");
+  EXPECT_EQ(with_user.path, "/run/r.sock");
+  EXPECT_EQ(good("unix:///" + std::string(106, 'x')).path.size(), 107U);
+}
+
+TEST(url, local) {
+  EXPECT_EQ(good("local:").scheme, url_scheme::local);
+  EXPECT_EQ(good("LOCAL:?").scheme, url_scheme::local);
+  const auto url = good("local:?lease=1m&db=2&label=a@b");
+  EXPECT_EQ(url.db, 2);
+  ASSERT_EQ(url.query.size(), 2U);
+  EXPECT_EQ(url.query[1].second, "a@b");
+}
+
+TEST(url, query) {
+  const auto url = good("unix:///s?a=&b=1=2&a=%26%3D&c=x+y&%64%62=4");
+  ASSERT_EQ(url.query.size(), 4U);
+  EXPECT_EQ(url.query[0].second, "");
+  EXPECT_EQ(url.query[1].second, "1=2");
+  EXPECT_EQ(url.query[2].second, "&=");
+  EXPECT_EQ(url.query[3].second, "x+y");
+  EXPECT_EQ(url.db, 4);
+}
+
+TEST(url, later_schemes_are_named_unsupported) {
+  for (const char* text : {"rediss://h", "rediss:", "redis+sentinel://a,b/m", "redis+cluster://a",
+                           "redlock:redis://a,redis://b", "shard:redis://a", "REDISS://u:pw@h"}) {
+    const auto message = problem(text, status::unsupported);
+    EXPECT_NE(message.find("redis://host:port, unix:///path or local:"), std::string::npos);
+    EXPECT_EQ(message.find("pw"), std::string::npos);
+  }
+  EXPECT_NE(problem("rediss://h", status::unsupported).find("\"rediss\""), std::string::npos);
+}
+
+struct bad_sample {
+  std::string url;
+  std::string part;   // what the message begins with
+  std::string shown;  // what it contains
+};
+
+const std::vector<bad_sample>& bad_samples() {
+  static const std::vector<bad_sample> samples = {
+      {"", "url", "empty"},
+      {"redis://" + std::string(4089, 'x'), "url", "4097 bytes are above the maximum of 4096"},
+      {"redis://a b", "url", "byte 10"},
+      {"redis://a\n", "url", "byte 10"},
+      {"redis://a#b", "url", "%23"},
+      {std::string("redis://\0", 9), "url", "byte 9"},
+      {"localhost", "scheme", "there is none"},
+      {"localhost:6379", "scheme", "\"localhost\""},
+      {"http://h", "scheme", "\"http\""},
+      {"://h", "scheme", "redis://"},
+      {"redis:h", "url", "//"},
+      {"redis:/h", "url", "//"},
+      {"unix:/h", "url", "//"},
+      {"redis://", "host", "empty"},
+      {"redis:///1", "host", "empty"},
+      {"redis://:7000", "host", "empty"},
+      {"redis://u:p@", "host", "empty"},
+      {"redis://ho!st", "host", "\"ho!st\""},
+      {"redis://h%00", "host", "\"h?\""},
+      {"redis://a,b", "host", "\"a,b\""},
+      {"redis://h%zz", "host", "%25"},
+      {"redis://" + std::string(254, 'h'), "host", "254 bytes"},
+      {"redis://h:", "port", "nothing"},
+      {"redis://h:0", "port", "\"0\" is below the minimum of 1"},
+      {"redis://h:65536", "port", "\"65536\" is above the maximum of 65535"},
+      {"redis://u@h:99999999999999999999", "port", "above"},
+      {"redis://u@h:12x", "port", "\"12x\" is not a number"},
+      {"redis://u@h:-1", "port", "\"-1\""},
+      {"redis://[::1]:", "port", "nothing"},
+      {"redis://::1:7000", "host", "[::1]"},
+      {"redis://[::1", "host", "]"},
+      {"redis://[::1]x", "host", "behind the ']'"},
+      {"redis://[]", "host", "not an IPv6 address"},
+      {"redis://u@[1.2.3.4]", "host", "\"1.2.3.4\""},
+      {"redis://[::g]", "host", "what stands in brackets"},
+      {"redis://[::1%2500]x", "host", "]"},
+      {"redis://[::1%25]", "host", "IPv6"},
+      {"redis://[::1%00]", "host", "IPv6"},
+      {"redis://h/x", "db", "\"x\""},
+      {"redis://h/-1", "db", "\"-1\""},
+      {"redis://h/-0", "db", "\"-0\""},
+      {"redis://h/+1", "db", "\"+1\""},
+      {"redis://h/1/", "db", "\"1/\""},
+      {"redis://h/2147483648", "db", "give 0 to 2147483647"},
+      {"redis://h/%", "db", "%25"},
+      {"redis://h?db=1", "db", "redis://host/2"},
+      {"unix:///s?db=", "db", "\"\""},
+      {"unix:///s?db=1&db=1", "db", "twice"},
+      {"unix:///s?db=x", "db", "\"x\""},
+      {"redis://h?a", "query", "\"a\" has no value"},
+      {"redis://h?=1", "query", "has no name"},
+      {"redis://h?a=1&", "query", "option is empty"},
+      {"redis://h?&a=1", "query", "option is empty"},
+      {"redis://h?a=1&&b=1", "query", "option is empty"},
+      {"redis://h?a=%4", "query", "%25"},
+      {"redis://h?%=1", "query", "%25"},
+      {"redis://%x:p@h", "user", "%25"},
+      {"redis://u:%x@h", "password", "%25"},
+      {"redis://h?label=a@b", "url", "%40"},
+      {"unix://", "path", "empty"},
+      {"unix:///", "path", "empty"},
+      {"unix://u@", "path", "empty"},
+      {"unix://run/r.sock", "path", "unix:///path"},
+      {"unix://u:p@host/r.sock", "path", "unix:///path"},
+      {"unix:///" + std::string(107, 'x'), "path", "108 bytes are above the maximum of 107"},
+      {"unix:///a%00b", "path", "\"/a?b\""},
+      {"unix:///a%", "path", "%25"},
+      {"local:x", "local", "local:?key=value"},
+      {"local://h", "local", "local:"},
+      {"local:?a", "query", "\"a\""},
+  };
+  return samples;
+}
+
+TEST(url, every_problem_names_its_part_and_value) {
+  for (const auto& [url, part, shown] : bad_samples()) {
+    const auto message = problem(url);
+    EXPECT_EQ(message.rfind(part + ": ", 0), 0U) << url << " -> " << message;
+    EXPECT_NE(message.find(shown), std::string::npos) << url << " -> " << message;
+  }
+}
+
+// Whatever somebody forgot to encode or to write, no message may show a password.
+TEST(url, messages_never_show_a_password) {
+  for (const char* text : {"redis://u:SECRET%@h",
+                           "redis://u:x/SECRET@h",
+                           "redis://u:x?SECRET@h",
+                           "redis://u:x#SECRET@h",
+                           "redis://u:1/SECRET@h/0",
+                           "redis://u:1?SECRET@h",
+                           "redis://u:1/0?SECRET@h",
+                           "redis://u:SECRET",
+                           "redis://u:SECRET/0",
+                           "redis://:SECRET",
+                           "redis://u:SECRET:x",
+                           "redis://u:SEC RET@h",
+                           "redis://u:SECRET@h:x",
+                           "redis://u:SECRET@h/x",
+                           "redis://u:SECRET@h?x",
+                           "u:SECRET@h",
+                           "SECRET:x@h",
+                           "redis://SECRET%@h",
+                           "redis://u:x@y:z/SECRET@h",
+                           "redis:///SECRET@h",
+                           "unix://u:SECRET@host/s",
+                           "unix://u:x/SECRET@/s",
+                           "unix://u:SECRET",
+                           "redis:u:SECRET@h",
+                           "redis://u:[SECRET@",
+                           "redis://[SECRET]@",
+                           "redis://[SECRET]",
+                           "redis://u:[SECRET]"}) {
+    endpoint_url url;
+    const auto result = parse_url(text, url);
+    EXPECT_FALSE(result.ok()) << text;
+    EXPECT_EQ(result.message.find("SECRET"), std::string::npos) << text << " -> " << result.message;
+  }
+}
+
+}  // namespace
+}  // namespace mortise::redis
