@@ -1,0 +1,158 @@
+#include "verdict.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "store.h"
+
+/* What the log of writes says. */
+struct tally {
+  const struct story *story;
+  long killed_process;
+  long stopped_process;
+  int64_t wrote;
+  int64_t refused;
+  int64_t last_number;
+  int64_t last_token;
+  int64_t falls; /* writes whose token was not above the one before */
+  int64_t leaps; /* writes whose number was not the one before plus one */
+  int64_t dead_writes;
+  int64_t late_writes;
+  int64_t late_refusals;
+};
+
+static void count_record(const struct store_record *record, void *context) {
+  struct tally *tally = context;
+  const int is_late =
+      record->process == tally->stopped_process && record->token == tally->story->stopped_token;
+  if (record->is_refused) {
+    tally->refused += 1;
+    tally->late_refusals += is_late && record->highest > record->token;
+    return;
+  }
+  tally->wrote += 1;
+  tally->falls += record->token <= tally->last_token;
+  tally->leaps += record->number != tally->last_number + 1;
+  tally->dead_writes +=
+      record->process == tally->killed_process && record->token == tally->story->killed_token;
+  tally->late_writes += is_late;
+  tally->last_number = record->number;
+  tally->last_token = record->token;
+}
+
+/* Prints one finding and returns whether it is good. */
+__attribute__((format(printf, 2, 3))) static int find(int is_good, const char *format, ...) {
+  va_list arguments;
+  fputs(is_good ? "  good  " : "  BAD   ", stdout);
+  va_start(arguments, format);
+  vprintf(format, arguments);
+  va_end(arguments);
+  putchar('\n');
+  return is_good;
+}
+
+static int judge_workers(const struct crew *crew) {
+  int is_good = 1;
+  int i;
+  for (i = 0; i < crew->size; ++i) {
+    const struct member *member = &crew->members[i];
+    if (member->is_killed) continue;
+    if (member->step == STEP_FAILED) {
+      is_good &= find(0, "worker %d %s", i + 1, member->failure);
+    } else if (member->step != STEP_DONE || member->exit_status != 0) {
+      is_good &=
+          find(0, "worker %d did not come to its end (wait status %d)", i + 1, member->exit_status);
+    } else if (member->done_count != member->wrote) {
+      is_good &= find(0, "worker %d told of %" PRId64 " writes and counted %" PRId64, i + 1,
+                      member->wrote, member->done_count);
+    }
+  }
+  return is_good;
+}
+
+static int judge_number(const struct crew *crew, const struct tally *tally) {
+  struct store_value value;
+  int is_good;
+  if (store_read(crew->folder, &value) != 0) return find(0, "the file cannot be read");
+  is_good = value.number == crew->wrote && tally->wrote == crew->wrote && crew->wrote > 0;
+  return find(is_good,
+              "%" PRId64 " increments done, %" PRId64 " in the log of writes, %" PRId64
+              " in the file",
+              crew->wrote, tally->wrote, value.number);
+}
+
+static int judge_kill(const struct story *story, const struct tally *tally) {
+  int64_t stall_ms = story->recovered_ms - story->killed_ms;
+  if (story->killed < 0) return find(0, "nobody could be killed while it held the lock");
+  if (story->recovered_ms == 0) {
+    return find(0, "nobody came to hold the lock after worker %d was killed", story->killed + 1);
+  }
+  if (tally->dead_writes > 0) return find(0, "the killed worker has written with its last token");
+  /* Generous, as the machine may be busy; the figure is what counts. */
+  return find(stall_ms <= 2 * story->lease_ms + 1000,
+              "after the kill the next one held the lock in %.2f s (lease %.2f s)",
+              (double)stall_ms / 1000, (double)story->lease_ms / 1000);
+}
+
+static int judge_stop(const struct crew *crew, const struct story *story,
+                      const struct tally *tally) {
+  const struct member *member;
+  int is_good;
+  if (story->stopped < 0) return find(0, "nobody could be stopped while it held the lock");
+  member = &crew->members[story->stopped];
+  is_good = find(member->lost_token == story->stopped_token,
+                 "stopped for %.2f s, worker %d was%s told LOST",
+                 (double)(story->continued_ms - story->stopped_ms) / 1000, story->stopped + 1,
+                 member->lost_token == story->stopped_token ? "" : " not");
+  if (tally->late_writes > 0) return find(0, "its late write was accepted");
+  if (tally->late_refusals != 1 || member->refused_token != story->stopped_token) {
+    return find(0, "its late write was not attempted");
+  }
+  find(1, "its late write was refused: token %" PRId64 ", the file had seen %" PRId64,
+       member->refused_token, member->refused_highest);
+  return is_good;
+}
+
+static int judge_safe(const struct crew *crew, const struct story *story,
+                      const struct tally *tally) {
+  int is_good = judge_workers(crew);
+  is_good &= judge_number(crew, tally);
+  is_good &= find(
+      tally->falls == 0 && tally->leaps == 0,
+      "tokens rose strictly and the number by one, in %" PRId64 " of %" PRId64 " writes",
+      tally->wrote - (tally->falls > tally->leaps ? tally->falls : tally->leaps), tally->wrote);
+  is_good &= judge_kill(story, tally);
+  is_good &= judge_stop(crew, story, tally);
+  puts(is_good ? "verdict: good, nothing was lost" : "verdict: BAD");
+  return is_good;
+}
+
+static int judge_unsafe(const struct crew *crew, const struct tally *tally) {
+  struct store_value value;
+  int64_t lost;
+  int is_good = judge_workers(crew);
+  if (store_read(crew->folder, &value) != 0) return find(0, "the file cannot be read");
+  lost = crew->wrote - value.number;
+  is_good &= find(tally->wrote == crew->wrote,
+                  "%" PRId64 " increments done, %" PRId64 " in the log of writes", crew->wrote,
+                  tally->wrote);
+  is_good &=
+      find(lost == 0, "%" PRId64 " in the file: %" PRId64 " updates lost (%.0f %%)", value.number,
+           lost, crew->wrote > 0 ? 100.0 * (double)lost / (double)crew->wrote : 0.0);
+  puts(is_good ? "verdict: good, by luck: there was no lock"
+               : "verdict: BAD, as there was no lock");
+  return is_good;
+}
+
+int verdict_print(const struct crew *crew, const struct story *story) {
+  struct tally tally = {0};
+  tally.story = story;
+  tally.killed_process = story->killed < 0 ? -1 : (long)crew->members[story->killed].process;
+  tally.stopped_process = story->stopped < 0 ? -1 : (long)crew->members[story->stopped].process;
+  if (store_each_record(crew->folder, count_record, &tally) != 0) {
+    return find(0, "the log of writes cannot be read");
+  }
+  return story->is_safe ? judge_safe(crew, story, &tally) : judge_unsafe(crew, &tally);
+}

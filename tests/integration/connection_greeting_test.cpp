@@ -1,0 +1,259 @@
+// How redis::connection greets a server, and what it says when that fails.
+#include <atomic>
+
+#include "integration/connection_fixture.hpp"
+#include "support/fake_server.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing {
+namespace {
+
+// The outcome of opening with this configuration.
+outcome opened(const std::string& path,
+               const std::function<void(redis::connection_config&)>& adjust = {},
+               time_ns deadline = soon()) {
+  session client(path, adjust);
+  return client.open(deadline);
+}
+
+void expect_refusal(const outcome& result, const std::string& part) {
+  EXPECT_EQ(result.code, status::refused) << result.message;
+  EXPECT_NE(result.message.find(part), std::string::npos) << result.message;
+}
+
+TEST(Greeting, LearnsWhoTheServerIs) {
+  test_server server;
+  session client(server.socket_path());
+  ASSERT_TRUE(client.open().ok());
+  ASSERT_EQ(client.heard.ups.size(), 1U);
+  const auto& facts = client.heard.ups[0];
+  EXPECT_EQ(facts.protocol, 3);
+  EXPECT_EQ(facts.role, "master");
+  EXPECT_GT(facts.client_id, 0);
+  EXPECT_GE(facts.version_number, 6002000);
+  EXPECT_EQ(facts.run_id.size(), 40U);
+}
+
+TEST(Greeting, LogsIn) {
+  test_server server({.arguments = {"--requirepass", "secret"}, .login = {"AUTH", "secret"}});
+  const auto right = opened(server.socket_path(), [](auto& config) { config.password = "secret"; });
+  EXPECT_TRUE(right.ok()) << right.message;
+  const auto wrong = opened(server.socket_path(), [](auto& config) { config.password = "Secret"; });
+  expect_refusal(wrong, "password is wrong");
+  EXPECT_EQ(wrong.message.find("Secret"), std::string::npos);
+  EXPECT_TRUE(wrong.server_text.starts_with("WRONGPASS")) << wrong.server_text;
+  expect_refusal(opened(server.socket_path()), "wants a password");
+}
+
+TEST(Greeting, LogsInAsAUserAndNamesTheChannelThatItLacks) {
+  test_server server;
+  server.command({"ACL", "SETUSER", "worker", "on", ">pw", "~*", "+@all", "&mortise:*"});
+  server.command({"ACL", "SETUSER", "deaf", "on", ">pw", "~*", "+@all", "resetchannels"});
+  const auto as = [](const char* user) {
+    return [user](auto& config) {
+      config.user = user;
+      config.password = "pw";
+    };
+  };
+  const auto right = opened(server.socket_path(), as("worker"));
+  EXPECT_TRUE(right.ok()) << right.message;
+  expect_refusal(opened(server.socket_path(), as("deaf")), "&mortise:*");
+  expect_refusal(opened(server.socket_path(), as("nobody")), "password is wrong");
+}
+
+TEST(Greeting, SelectsTheDatabase) {
+  test_server server;
+  session client(server.socket_path(), [](auto& config) { config.database = 3; });
+  ASSERT_TRUE(client.open().ok());
+  EXPECT_EQ(client.ask({"SET", "a", "1"}), "OK");
+  EXPECT_EQ(server.command({"GET", "a"}), "(nil)");
+  expect_refusal(opened(server.socket_path(), [](auto& config) { config.database = 99; }),
+                 "database 99");
+}
+
+TEST(Greeting, LoadsScriptsAndSaysThePrologue) {
+  test_server server;
+  static const redis::script sum{"sum", "return ARGV[1] + ARGV[2]", ""};
+  session client(server.socket_path(), [](auto& config) {
+    config.scripts = {&sum};
+    config.prologue = {{"a wish", encoded({"NO-SUCH-COMMAND"}), false},
+                       {"a mark", encoded({"INCR", "mark"}), true}};
+  });
+  ASSERT_TRUE(client.open().ok());
+  EXPECT_EQ(client.ask({"GET", "mark"}), "1");
+  EXPECT_EQ(client.ask({"SCRIPT", "EXISTS", server.command({"SCRIPT", "LOAD", "return 1"})}), "1");
+  const auto sha =
+      server.command({"EVAL", "return redis.sha1hex(ARGV[1])", "0", std::string(sum.text)});
+  EXPECT_EQ(client.ask({"EVALSHA", sha, "0", "2", "3"}), "5");
+  expect_refusal(
+      opened(server.socket_path(),
+             [](auto& config) {
+               config.prologue = {{"the examination", encoded({"NO-SUCH-COMMAND"}), true}};
+             }),
+      "refused the examination");
+}
+
+TEST(Greeting, UsesTwoSocketsWhereThereIsNoResp3) {
+  test_server server({.arguments = {"--rename-command", "HELLO", ""}});
+  session client(server.socket_path(), [](auto& config) { config.database = 2; });
+  const auto result = client.open();
+  ASSERT_TRUE(result.ok()) << result.message;
+  EXPECT_EQ(client.heard.ups[0].protocol, 2);
+  EXPECT_EQ(client.heard.ups[0].role, "master");
+  EXPECT_EQ(client.heard.ups[0].run_id.size(), 40U);
+  EXPECT_EQ(client.ask({"GET", "b"}), "(nil)");
+  EXPECT_EQ(server.command({"PUBLISH", "mortise:inbox", "one"}), "1");
+  ASSERT_TRUE(client.heard.wait_for_pushes(1));
+  // Either socket's end is the end of both.
+  server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
+  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  EXPECT_EQ(client.ask_when_up({"PING"}), "PONG");
+  EXPECT_EQ(server.command({"PUBLISH", "mortise:inbox", "two"}), "1");
+  ASSERT_TRUE(client.heard.wait_for_pushes(2));
+  EXPECT_EQ(client.heard.pushes[1].second, "two");
+  EXPECT_EQ(client.heard.downs.size(), 1U);
+}
+
+TEST(Greeting, LogsInWithoutResp3) {
+  test_server server({.arguments = {"--rename-command", "HELLO", "", "--requirepass", "secret"},
+                      .login = {"AUTH", "secret"}});
+  const auto right = opened(server.socket_path(), [](auto& config) { config.password = "secret"; });
+  EXPECT_TRUE(right.ok()) << right.message;
+  expect_refusal(opened(server.socket_path(), [](auto& config) { config.password = "no"; }),
+                 "password is wrong");
+  expect_refusal(opened(server.socket_path()), "wants a password");
+}
+
+TEST(Greeting, FallsBackForEveryWayOfRefusingHello) {
+  for (const auto* refusal :
+       {"-NOPROTO sorry, this protocol version is not supported\r\n",
+        "-NOPERM this user has no permissions to run the 'hello' command\r\n",
+        "-ERR unknown command `HELLO`, with args beginning with: `3`, \r\n"}) {
+    fake_server server([&](fake_peer& peer, const fake_command& command) {
+      if (command.is("HELLO")) return peer.send(refusal);
+      if (command.is("ROLE")) return peer.send("*1\r\n$6\r\nmaster\r\n");
+      if (command.is("SUBSCRIBE")) {
+        return peer.send("*3\r\n$9\r\nsubscribe\r\n$13\r\nmortise:inbox\r\n:1\r\n");
+      }
+      fake_server::answer_healthy(peer, command);
+    });
+    session client(server.socket_path());
+    const auto result = client.open();
+    ASSERT_TRUE(result.ok()) << result.message;
+    EXPECT_EQ(client.heard.ups[0].protocol, 2);
+    EXPECT_EQ(client.ask({"PING"}), "PONG");
+  }
+}
+
+std::string hello(const std::string& version, const std::string& role) {
+  const auto field = [](const std::string& text) {
+    return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+  };
+  return "%4\r\n" + field("server") + field("redis") + field("version") + field(version) +
+         field("id") + ":7\r\n" + field("role") + field(role);
+}
+
+TEST(Greeting, RefusesServersThatWillNotDo) {
+  fake_server server;
+  const auto opened_to = [&](const std::string& answer) {
+    server.set_answer([answer](fake_peer& peer, const fake_command& command) {
+      if (command.is("HELLO")) return peer.send(answer);
+      fake_server::answer_healthy(peer, command);
+    });
+    return opened(server.socket_path());
+  };
+  expect_refusal(opened_to(hello("6.0.16", "master")), "needs Redis 6.2");
+  expect_refusal(opened_to(hello("7.2.4", "replica")), "master's address");
+  expect_refusal(opened_to(hello("7.2.4", "sentinel")), "Sentinel");
+  expect_refusal(opened_to("-DENIED Redis is running in protected mode\r\n"), "protected mode");
+  expect_refusal(opened_to("+HTTP\r\n"), "makes no sense");
+  const auto alien = opened_to("HTTP/1.1 400 Bad Request\r\n\r\n");
+  EXPECT_EQ(alien.code, status::unreachable);
+  EXPECT_NE(alien.message.find("broke the protocol"), std::string::npos) << alien.message;
+  EXPECT_TRUE(opened_to(hello("6.2.0", "master")).ok());
+}
+
+TEST(Greeting, WaitsForAServerThatIsLoading) {
+  std::atomic<int> tries{0};
+  fake_server server([&](fake_peer& peer, const fake_command& command) {
+    if (command.is("HELLO") && ++tries <= 3) {
+      return peer.send("-LOADING Redis is loading the dataset in memory\r\n");
+    }
+    fake_server::answer_healthy(peer, command);
+  });
+  EXPECT_TRUE(opened(server.socket_path()).ok());
+  EXPECT_EQ(tries.load(), 4);
+}
+
+TEST(Greeting, GivesUpOnALoadingServerAtTheDeadline) {
+  fake_server server([&](fake_peer& peer, const fake_command& command) {
+    if (command.is("SUBSCRIBE")) return peer.send("-BUSY Redis is busy running a script\r\n");
+    fake_server::answer_healthy(peer, command);
+  });
+  const time_ns start = boot_now();
+  const auto result = opened(server.socket_path(), {}, start + 300 * ns_per_ms);
+  expect_refusal(result, "BUSY Redis is busy");
+  EXPECT_TRUE(result.is_retryable);
+  EXPECT_LT(boot_now(), start + 10 * ns_per_s);
+}
+
+TEST(Greeting, SaysAtOnceThatNobodyListens) {
+  const time_ns start = boot_now();
+  const auto absent = opened("/tmp/mortise-no-such-socket");
+  EXPECT_EQ(absent.code, status::unreachable);
+  EXPECT_NE(absent.message.find("/tmp/mortise-no-such-socket"), std::string::npos);
+  EXPECT_NE(absent.message.find("No such file"), std::string::npos) << absent.message;
+  test_server server({.with_port = true});
+  server.stop();
+  const auto refused = opened(
+      "", [&](auto& config) { config.where = net::resolver_for_host("127.0.0.1", server.port()); });
+  EXPECT_EQ(refused.code, status::unreachable);
+  EXPECT_NE(refused.message.find("Connection refused"), std::string::npos) << refused.message;
+  EXPECT_LT(boot_now(), start + generous_ns);
+  const auto nowhere = opened(std::string(200, 'x'));
+  EXPECT_EQ(nowhere.code, status::invalid_argument) << nowhere.message;
+}
+
+TEST(Greeting, KeepsTheDeadlineWhenNobodyAnswers) {
+  fake_server server([](fake_peer&, const fake_command&) {});
+  const time_ns start = boot_now();
+  const auto result = opened(server.socket_path(), {}, start + 100 * ns_per_ms);
+  EXPECT_EQ(result.code, status::unreachable);
+  EXPECT_NE(result.message.find("did not answer in time"), std::string::npos) << result.message;
+  EXPECT_LT(boot_now(), start + 5 * ns_per_s);
+}
+
+// Hazard 26: the name service may hang for minutes.
+TEST(Greeting, KeepsTheDeadlineWhenTheNameServiceHangs) {
+  struct slow_names final : net::resolver {
+    explicit slow_names(net::address found) : found_(found) {}
+    [[nodiscard]] bool is_immediate() const noexcept override { return false; }
+    [[nodiscard]] std::string text() const override { return "slow.example:6379"; }
+    net::resolution resolve(time_ns) override {
+      while (!is_released.load()) is_released.wait(false);
+      return {{}, {found_}};
+    }
+    std::atomic<bool> is_released{false};
+    net::address found_;
+  };
+  test_server server;
+  net::address where;
+  ASSERT_TRUE(net::address::from_path(server.socket_path(), where));
+  const auto names = std::make_shared<slow_names>(where);
+  const time_ns start = boot_now();
+  const auto result = opened(
+      "", [&](auto& config) { config.where = names; }, start + 100 * ns_per_ms);
+  EXPECT_EQ(result.code, status::unreachable);
+  EXPECT_NE(result.message.find("slow.example"), std::string::npos) << result.message;
+  EXPECT_LT(boot_now(), start + 5 * ns_per_s);
+  session client("", [&](auto& config) { config.where = names; });
+  std::thread release([&] {
+    names->is_released = true;
+    names->is_released.notify_all();
+  });
+  EXPECT_TRUE(client.open().ok());
+  release.join();
+}
+
+}  // namespace
+}  // namespace mortise::testing
