@@ -54,6 +54,7 @@ class plain_request final : public redis::request {
       try {
         if (reply.is_error() && reply.text().substr(0, 8) != "NOSCRIPT") {
           how_ = lock::read_error(reply.text()).details;
+          how_.is_ambiguous = false;  // looking changes nothing
         } else if (read_) {
           read_(reply);
         }

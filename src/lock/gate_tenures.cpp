@@ -95,7 +95,12 @@ void gate::grant_to_next(time_ns now) {
 }
 
 void gate::refuse_next(time_ns now) {
-  const auto details = current_->details();
+  auto details = current_->details();
+  if (details.ok()) {
+    // Whatever was not understood is never taken for a grant (hazard 31).
+    details = outcome::of(status::unknown, "the server's answer cannot be understood");
+    details.is_ambiguous = true;
+  }
   if (waiters_.empty()) return depart(nullptr, nullptr, now);
   auto& next = *waiters_.front();
   if (!next.is_try && is_passing(details.server_text)) {

@@ -70,13 +70,21 @@ class queued final : public protocol {
       case step::cancel:
         return read_cancel(reply);
     }
-    return {};
+    return unreadable();
   }
 
  private:
   static verdict of(answer what) {
     verdict result;
     result.what = what;
+    return result;
+  }
+
+  // A reply of a shape that no step has. It may be anything but a yes (hazard 31).
+  static verdict unreadable() {
+    auto result = of(answer::unknown);
+    result.details = outcome::of(status::unknown, "the server's reply cannot be understood");
+    result.details.is_ambiguous = true;
     return result;
   }
 
@@ -115,10 +123,11 @@ class queued final : public protocol {
   }
 
   static verdict read_transaction(const redis::value& reply) {
-    if (reply.type() != redis::kind::array || reply.size() != 3) return {};
+    if (reply.type() != redis::kind::array || reply.size() != 3) return unreadable();
     const auto& set = reply.at(0);
     if (set.is_error()) return read_error(set.text());
     if (set.is_null()) return of(answer::not_free);
+    if (set.type() != redis::kind::status) return unreadable();
     // The lock is set. A counter of a wrong type, or one that was lost, reads as token 0 or as too
     // small a token; the machinery then asks again by script, which repairs it.
     auto result = of(answer::granted);
@@ -129,7 +138,7 @@ class queued final : public protocol {
   }
 
   static verdict read_acquire(step what, const redis::value& reply) {
-    if (reply.type() != redis::kind::array || reply.size() != 5) return {};
+    if (reply.type() != redis::kind::array || reply.size() != 5) return unreadable();
     verdict result;
     result.server_us = reply.at(2).integer();
     result.ttl_ms = reply.at(3).integer();
@@ -146,7 +155,7 @@ class queued final : public protocol {
   }
 
   static verdict read_renew(const redis::value& reply) {
-    if (reply.type() != redis::kind::array || reply.size() == 0) return {};
+    if (reply.type() != redis::kind::array || reply.size() == 0) return unreadable();
     if (reply.at(0).integer() == 0) return of(answer::not_owner);
     auto result = of(answer::renewed);
     result.last_token = reply.at(1).integer();
@@ -156,7 +165,7 @@ class queued final : public protocol {
   }
 
   static verdict read_cancel(const redis::value& reply) {
-    if (reply.type() != redis::kind::integer) return {};
+    if (reply.type() != redis::kind::integer) return unreadable();
     switch (reply.integer()) {
       case 0:
         return of(answer::not_owner);
@@ -168,7 +177,7 @@ class queued final : public protocol {
   }
 
   static verdict read_release(const redis::value& reply) {
-    if (reply.type() != redis::kind::integer) return {};
+    if (reply.type() != redis::kind::integer) return unreadable();
     switch (reply.integer()) {
       case 0:
         return of(answer::not_owner);

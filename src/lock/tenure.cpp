@@ -345,7 +345,10 @@ news tenure::on_timer(time_ns now) {
     case tenure_phase::leaving:
       if (now >= ask_at_) {
         ask_at_ = time_never;
-        if (open_.empty()) ask(leave_step_, 0, nullptr, now);
+        const bool is_asked = std::any_of(open_.begin(), open_.end(), [&](const auto& item) {
+          return item.what == leave_step_;
+        });
+        if (!is_asked) ask(leave_step_, 0, nullptr, now);
       }
       if (now < leave_until_) return news::none;
       phase_ = tenure_phase::over;

@@ -283,6 +283,15 @@ TEST_F(gate_test, hazard_28_a_passing_refusal_is_tried_on_and_another_told) {
   EXPECT_EQ(second_call_.result.server_text, "NOPERM this user has no permissions");
 }
 
+TEST_F(gate_test, hazard_31_what_was_not_understood_is_unknown_and_is_taken_back) {
+  gate_.acquire(first_call_, start_ns);
+  answer_last(said(answer::unknown), start_ns + ms(1));
+  EXPECT_EQ(first_call_.result.code, status::unknown);
+  EXPECT_TRUE(first_call_.result.is_ambiguous);
+  EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(1)));
+  EXPECT_EQ(link_.last().what, step::cancel);
+}
+
 TEST_F(gate_test, hazard_23_an_unlock_without_an_answer_is_unknown_and_tried_on) {
   hold_first();
   other_call unlocked;

@@ -1,0 +1,121 @@
+/* What most C tests begin with: a client, a handle, a call in a thread of its own, the time. */
+#ifndef MORTISE_TESTS_FIXTURE_H
+#define MORTISE_TESTS_FIXTURE_H
+
+#include "check.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "server.h"
+
+/* Far longer than anything takes, so that only a hang hits it. */
+enum { patience_ms = 20000 };
+
+/* Asks the server how many keys of locks and queues there are. */
+#define lock_keys "EVAL return(#redis.call('KEYS','{mortise:*')) 0"
+
+static inline int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static inline mortise_client *open_client_with(const char *url, const mortise_options *options) {
+  mortise_error *error = mortise_error_new();
+  mortise_client *client = mortise_client_new(url, strlen(url), options, error);
+  if (client == NULL) check_failed(__FILE__, __LINE__, mortise_error_message(error));
+  mortise_error_free(error);
+  return client;
+}
+
+static inline mortise_client *open_client(const test_server *server) {
+  return open_client_with(server_url(server), NULL);
+}
+
+/* A client whose calls give up after this long. */
+static inline mortise_client *open_quick_client(const test_server *server, int64_t timeout_ms) {
+  mortise_options *options = mortise_options_new();
+  CHECK_STATUS(MORTISE_OK, mortise_options_set_command_timeout_ms(options, timeout_ms, NULL));
+  mortise_client *client = open_client_with(server_url(server), options);
+  mortise_options_free(options);
+  return client;
+}
+
+static inline mortise_lock *open_lock_with(mortise_client *client, const char *name,
+                                           const mortise_options *options) {
+  mortise_error *error = mortise_error_new();
+  mortise_lock *lock = mortise_lock_new(client, name, strlen(name), options, error);
+  if (lock == NULL) check_failed(__FILE__, __LINE__, mortise_error_message(error));
+  mortise_error_free(error);
+  return lock;
+}
+
+static inline mortise_lock *open_lock(mortise_client *client, const char *name) {
+  return open_lock_with(client, name, NULL);
+}
+
+/* Options with one setting given as text. */
+static inline mortise_options *options_with(const char *key, const char *value) {
+  mortise_options *options = mortise_options_new();
+  CHECK(options != NULL);
+  CHECK_STATUS(MORTISE_OK,
+               mortise_options_set(options, key, strlen(key), value, strlen(value), NULL));
+  return options;
+}
+
+static inline void set_option(mortise_options *options, const char *key, const char *value) {
+  CHECK_STATUS(MORTISE_OK,
+               mortise_options_set(options, key, strlen(key), value, strlen(value), NULL));
+}
+
+/* An acquire in a thread of its own. */
+typedef struct background {
+  pthread_t thread;
+  mortise_lock *lock;
+  int64_t timeout_ms;
+  mortise_status status;
+  int64_t token;
+  int64_t took_ms;
+} background;
+
+static inline void *background_acquire(void *argument) {
+  background *call = argument;
+  const int64_t begin = now_ms();
+  call->status = mortise_lock_acquire(call->lock, call->timeout_ms, NULL);
+  call->token = call->status == MORTISE_OK ? mortise_lock_token(call->lock) : 0;
+  call->took_ms = now_ms() - begin;
+  return NULL;
+}
+
+static inline void start_acquire(background *call, mortise_lock *lock, int64_t timeout_ms) {
+  call->lock = lock;
+  call->timeout_ms = timeout_ms;
+  CHECK(pthread_create(&call->thread, NULL, background_acquire, call) == 0);
+}
+
+static inline mortise_status finish_acquire(background *call) {
+  CHECK(pthread_join(call->thread, NULL) == 0);
+  return call->status;
+}
+
+/* Until another thread's acquire on this handle has begun: then the handle is busy. */
+static inline void wait_until_busy(mortise_lock *lock) {
+  const int64_t begin = now_ms();
+  while (mortise_lock_extend(lock, 0, NULL) != MORTISE_BUSY) {
+    CHECK(now_ms() - begin < patience_ms);
+    poll(NULL, 0, 1);
+  }
+}
+
+/* Until this handle no longer holds by its own reckoning. */
+static inline void wait_until_not_held(mortise_lock *lock) {
+  const int64_t begin = now_ms();
+  while (mortise_lock_is_held(lock) == 1) {
+    CHECK(now_ms() - begin < patience_ms);
+    poll(NULL, 0, 1);
+  }
+}
+
+#endif

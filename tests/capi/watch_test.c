@@ -1,0 +1,168 @@
+/* Losses and risks are told on a queue, and never dropped. */
+#include "fixture.h"
+
+static test_server *server;
+static mortise_client *client;
+
+static mortise_queue *open_queue(int64_t capacity) {
+  mortise_queue *queue = mortise_queue_new(client, capacity, NULL);
+  CHECK(queue != NULL);
+  return queue;
+}
+
+static mortise_lock *open_short(const char *name, const char *renewal) {
+  mortise_options *options = options_with("lease", "600ms");
+  set_option(options, "renewal", renewal);
+  mortise_lock *lock = open_lock_with(client, name, options);
+  mortise_options_free(options);
+  return lock;
+}
+
+static void check_event(mortise_queue *queue, mortise_event_kind kind, int64_t tag, int64_t token) {
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_NUMBER(kind, mortise_event_get_kind(event));
+  CHECK_NUMBER(tag, mortise_event_tag(event));
+  CHECK_NUMBER(token, mortise_event_token(event));
+  CHECK_STATUS(kind == MORTISE_EVENT_LOST ? MORTISE_LOST : MORTISE_OK, mortise_event_status(event));
+  mortise_event_free(event);
+}
+
+static void check_quiet(mortise_queue *queue) {
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_queue_next(queue, 0, event, NULL));
+  mortise_event_free(event);
+}
+
+/* Somebody removes or overwrites the key: the next renewal finds out. */
+static void a_hold_taken_away_is_told(void) {
+  mortise_queue *queue = open_queue(0);
+  const char *const harm[] = {"DEL {mortise:taken}", "SET {mortise:taken} other PX 500"};
+  for (int i = 0; i < 2; ++i) {
+    mortise_lock *lock = open_short("taken", "on");
+    CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 40 + i, NULL));
+    CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
+    const int64_t token = mortise_lock_token(lock);
+    server_command(server, harm[i]);
+    check_event(queue, MORTISE_EVENT_LOST, 40 + i, token);
+    CHECK_NUMBER(0, mortise_lock_is_held(lock));
+    CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(lock, NULL));
+    mortise_lock_free(lock);
+    check_quiet(queue);
+  }
+  server_wait_for_exactly(server, "EXISTS {mortise:taken}", 0);
+  mortise_queue_free(queue);
+}
+
+/* The server hangs: first the risk is told, then the loss. */
+static void a_hold_that_cannot_be_renewed_is_told_twice(void) {
+  mortise_queue *queue = open_queue(0);
+  mortise_lock *lock = open_short("hang", "on");
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 1, NULL));
+  const int64_t token = mortise_lock_token(lock);
+  server_pause(server);
+  check_event(queue, MORTISE_EVENT_AT_RISK, 1, token);
+  check_event(queue, MORTISE_EVENT_LOST, 1, token);
+  server_resume(server);
+  CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(lock, NULL));
+  mortise_lock_free(lock);
+  mortise_queue_free(queue);
+}
+
+static void a_hold_without_renewal_ends_with_both(void) {
+  mortise_queue *queue = open_queue(0);
+  mortise_lock *lock = open_short("single", "off");
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 2, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
+  const int64_t token = mortise_lock_token(lock);
+  check_event(queue, MORTISE_EVENT_AT_RISK, 2, token);
+  check_event(queue, MORTISE_EVENT_LOST, 2, token);
+  CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(lock, NULL));
+  mortise_lock_free(lock);
+  check_quiet(queue);
+  mortise_queue_free(queue);
+}
+
+static void an_unlocked_or_renewed_hold_is_not_told(void) {
+  mortise_queue *queue = open_queue(0);
+  mortise_lock *renewed = open_short("renewed", "on");
+  mortise_lock *unlocked = open_short("unlocked", "off");
+  mortise_lock *clock = open_short("clock", "off");
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(renewed, queue, 1, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(unlocked, queue, 2, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(renewed, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(unlocked, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(unlocked, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(clock, NULL));
+  wait_until_not_held(clock); /* a lease later than the others */
+  check_quiet(queue);
+  CHECK_NUMBER(1, mortise_lock_is_held(renewed));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(renewed, NULL));
+  check_quiet(queue);
+  mortise_lock_free(renewed);
+  mortise_lock_free(unlocked);
+  mortise_lock_free(clock);
+  mortise_queue_free(queue);
+}
+
+static void a_watch_can_be_replaced_and_ended(void) {
+  mortise_queue *first = open_queue(1);
+  mortise_queue *second = open_queue(1);
+  mortise_lock *lock = open_short("moved", "off");
+  mortise_lock *other = open_short("second", "off");
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, NULL, 0, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, first, 1, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, first, 2, NULL));
+  CHECK_STATUS(MORTISE_LIMIT, mortise_lock_watch(other, first, 3, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, second, 4, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(other, first, 5, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(other, NULL, 0, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(other, NULL));
+  const int64_t token = mortise_lock_token(lock);
+  check_event(second, MORTISE_EVENT_AT_RISK, 4, token);
+  check_event(second, MORTISE_EVENT_LOST, 4, token);
+  wait_until_not_held(other);
+  check_quiet(first);
+  mortise_lock_free(lock);
+  mortise_lock_free(other);
+  mortise_queue_free(first);
+  mortise_queue_free(second);
+}
+
+/* A queue that is full of results still has room for the notices of what it watches. */
+static void notices_are_never_dropped(void) {
+  mortise_queue *queue = open_queue(2);
+  mortise_lock *watched = open_short("watched", "off");
+  mortise_lock *filler = open_lock(client, "filler");
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(watched, queue, 1, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try_async(filler, queue, 2, NULL));
+  CHECK_STATUS(MORTISE_LIMIT, mortise_lock_extend_async(filler, queue, 3, 0, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(watched, NULL));
+  const int64_t token = mortise_lock_token(watched);
+  wait_until_not_held(watched);
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_NUMBER(2, mortise_event_tag(event));
+  check_event(queue, MORTISE_EVENT_AT_RISK, 1, token);
+  check_event(queue, MORTISE_EVENT_LOST, 1, token);
+  mortise_event_free(event);
+  mortise_lock_free(watched);
+  mortise_lock_free(filler);
+  mortise_queue_free(queue);
+}
+
+int main(void) {
+  server = server_start(NULL);
+  client = open_client(server);
+  RUN(a_hold_taken_away_is_told);
+  RUN(a_hold_that_cannot_be_renewed_is_told_twice);
+  RUN(a_hold_without_renewal_ends_with_both);
+  RUN(an_unlocked_or_renewed_hold_is_not_told);
+  RUN(a_watch_can_be_replaced_and_ended);
+  RUN(notices_are_never_dropped);
+  mortise_client_free(client);
+  server_free(server);
+  return 0;
+}

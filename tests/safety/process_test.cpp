@@ -1,0 +1,199 @@
+// Hazards of processes: fork, signals, sudden death.
+#include <gtest/gtest.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "safety/handles.hpp"
+#include "support/child.hpp"
+#include "support/fake_server.hpp"
+#include "support/server.hpp"
+
+// The children of a process with threads make clients, which start threads of their own.
+extern "C" const char* __tsan_default_options() {  // NOLINT(bugprone-reserved-identifier)
+  return "die_after_fork=0";
+}
+
+namespace mortise::testing {
+namespace {
+
+TEST(safety, hazard_21_a_thousand_forks_have_a_thousand_identities) {
+  constexpr int forks = 1000;
+  constexpr int at_once = 20;
+  test_server server;
+  const auto client = open_client(server.url());
+  const auto lock = open_lock(client, "parent");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  const auto token = mortise_lock_token(lock.get());
+  std::set<std::string> owners;
+  for (int started = 0; started < forks; started += at_once) {
+    std::vector<std::unique_ptr<child>> children;
+    for (int i = 0; i < at_once; ++i) {
+      children.push_back(std::make_unique<child>([&](child_end& test) {
+        const auto inherited = mortise_lock_unlock(lock.get(), nullptr);
+        mortise_lock_free(lock.get());
+        const auto own = open_client(server.url());
+        const auto mine = open_lock(own, "child" + std::to_string(getpid()));
+        const info_handle info(mortise_info_new());
+        const auto got = mortise_lock_acquire(mine.get(), patience_ms, nullptr);
+        mortise_lock_query(mine.get(), info.get(), nullptr);
+        test.say(told(inherited) + ", " + told(got) + ", " +
+                 std::to_string(mortise_info_is_mine(info.get())));
+        test.say(mortise_info_entry_owner(info.get(), 0));
+        test.hear();
+      }));
+    }
+    for (const auto& each : children) {
+      EXPECT_EQ(told(MORTISE_FORKED) + ", " + told(MORTISE_OK) + ", 1", each->hear());
+      EXPECT_TRUE(owners.insert(each->hear()).second);
+    }
+  }
+  EXPECT_EQ(static_cast<std::size_t>(forks), owners.size());
+  EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
+  EXPECT_EQ(token, mortise_lock_token(lock.get()));
+  EXPECT_EQ("1", server.command({"EXISTS", lock_key("parent")}));
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+}
+
+volatile std::sig_atomic_t alarms = 0;
+
+TEST(safety, hazard_22_ten_thousand_signals_a_second_do_no_harm) {
+  test_server server;
+  const auto url = server.url();
+  // In a child, whose only thread that takes the signal is the one that calls.
+  child stormed([&](child_end& test) {
+    struct sigaction action {};
+    action.sa_handler = [](int) { alarms = alarms + 1; };  // without SA_RESTART
+    sigaction(SIGALRM, &action, nullptr);
+    const auto client = open_client(url);
+    const auto other = open_client(url);
+    const auto lock = open_lock(client, "storm");
+    const auto waiter = open_lock(other, "storm");
+    const auto queue = open_queue(other);
+    const itimerval each{{0, 100}, {0, 100}};
+    setitimer(ITIMER_REAL, &each, nullptr);
+    std::map<std::string, int> failures;
+    const auto expect = [&](const char* what, bool is_so, mortise_status got) {
+      if (!is_so) ++failures[std::string(what) + " says " + told(got)];
+    };
+    const auto expect_ok = [&](const char* what, mortise_status got) {
+      expect(what, got == MORTISE_OK, got);
+    };
+    for (int round = 0; round < 500; ++round) {
+      expect_ok("acquire", mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+      const auto late = mortise_lock_acquire(waiter.get(), 1, nullptr);
+      // Unknown when even the first answer took longer.
+      expect("late", late == MORTISE_TIMED_OUT || late == MORTISE_UNKNOWN, late);
+      expect_ok("wait",
+                mortise_lock_acquire_async(waiter.get(), queue.get(), round, patience_ms, nullptr));
+      expect_ok("unlock", mortise_lock_unlock(lock.get(), nullptr));
+      expect_ok("event", next_event(queue).status);
+      expect_ok("unlock", mortise_lock_unlock(waiter.get(), nullptr));
+      expect_ok("ping", mortise_client_ping(client.get(), nullptr));
+    }
+    const itimerval never{};
+    setitimer(ITIMER_REAL, &never, nullptr);
+    std::string failed;
+    for (const auto& [what, count] : failures) failed += what + ", ";
+    test.say(failed);
+    test.say(alarms > 100 ? "stormy" : "calm");
+    test.hear();
+  });
+  EXPECT_EQ("", stormed.hear());
+  EXPECT_EQ("stormy", stormed.hear());
+}
+
+// A write to a connection whose other end is gone must not end the process. This server is gone
+// right after each answer, and the next command is under way at once.
+TEST(safety, hazard_22_no_sigpipe) {
+  child caller([](child_end& test) {
+    std::signal(SIGPIPE, SIG_DFL);
+    const auto client = open_client(test.hear());
+    int answered = 0;
+    for (int i = 0; i < 200; ++i) {
+      answered += mortise_client_ping(client.get(), nullptr) == MORTISE_OK;
+    }
+    test.say(answered > 0 ? "alive" : "never answered");
+    test.hear();
+  });
+  fake_server server([](fake_peer& peer, const fake_command& command) {
+    if (command.is("EVAL")) return peer.send(":1790000000000000\r\n");
+    fake_server::answer_healthy(peer, command);
+    if (command.is("PING")) peer.close();
+  });
+  caller.say(server.url() + "?command_timeout=100ms");
+  EXPECT_EQ("alive", caller.hear());
+}
+
+TEST(safety, hazard_22_killed_holder_is_succeeded_when_its_lease_ends) {
+  test_server server;
+  const auto url = server.url() + "?lease=800ms";
+  for (const bool is_awaited : {false, true}) {
+    child holder([&](child_end& test) {
+      const auto client = open_client(url);
+      const auto lock = open_lock(client, "killed");
+      test.say(told(mortise_lock_acquire(lock.get(), patience_ms, nullptr)));
+      test.hear();
+    });
+    ASSERT_EQ(told(MORTISE_OK), holder.hear());
+    const auto client = open_client(url);
+    const auto lock = open_lock(client, "killed");
+    const auto queue = open_queue(client);
+    if (is_awaited) {
+      ASSERT_EQ(MORTISE_OK,
+                mortise_lock_acquire_async(lock.get(), queue.get(), 1, patience_ms, nullptr));
+      ASSERT_TRUE(eventually([&] { return server.command({"LLEN", queue_key("killed")}) == "1"; }));
+    }
+    const auto begin = boot_now();
+    holder.kill();
+    if (is_awaited) {
+      EXPECT_EQ(MORTISE_OK, next_event(queue).status);
+    } else {
+      EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+    }
+    EXPECT_LT(ms_since(begin), 800 + 5 * second_ms);
+    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+  }
+}
+
+// Those who died while they waited are passed over.
+TEST(safety, hazard_22_killed_waiters_do_not_hold_up_the_next) {
+  test_server server;
+  const auto url = server.url() + "?lease=30s";
+  std::vector<std::unique_ptr<child>> waiters;
+  for (int i = 0; i < 5; ++i) {
+    waiters.push_back(std::make_unique<child>([&](child_end& test) {
+      const auto client = open_client(url);
+      const auto lock = open_lock(client, "dead");
+      test.hear();
+      mortise_lock_acquire(lock.get(), MORTISE_FOREVER, nullptr);
+    }));
+  }
+  const auto client = open_client(url);
+  const auto other = open_client(url);
+  const auto holder = open_lock(client, "dead");
+  const auto last = open_lock(other, "dead");
+  const auto queue = open_queue(other);
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(holder.get(), patience_ms, nullptr));
+  for (const auto& each : waiters) each->say("wait");
+  const auto length = [&] { return server.command({"LLEN", queue_key("dead")}); };
+  ASSERT_TRUE(eventually([&] { return length() == "5"; }));
+  ASSERT_EQ(MORTISE_OK,
+            mortise_lock_acquire_async(last.get(), queue.get(), 1, patience_ms, nullptr));
+  ASSERT_TRUE(eventually([&] { return length() == "6"; }));
+  waiters.clear();
+  const auto begin = boot_now();
+  ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(holder.get(), nullptr));
+  EXPECT_EQ(MORTISE_OK, next_event(queue).status);
+  EXPECT_LT(ms_since(begin), 2500);  // less than the lease of one grant that nobody confirms
+}
+
+}  // namespace
+}  // namespace mortise::testing

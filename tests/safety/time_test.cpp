@@ -1,0 +1,210 @@
+// Hazards of time and pauses: a holder that sleeps, clocks that jump, a server that is slow.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "safety/clock_shim.hpp"
+#include "safety/handles.hpp"
+#include "support/child.hpp"
+#include "support/proxy.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing {
+namespace {
+
+// What the protected resource does: it takes no token that is lower than the highest it has seen.
+class fenced_store {
+ public:
+  bool write(std::int64_t token) {
+    if (token < highest_) return false;
+    highest_ = token;
+    return true;
+  }
+
+ private:
+  std::int64_t highest_ = 0;
+};
+
+TEST(safety, hazard_01_paused_holder_is_told_lost_and_fenced_off) {
+  test_server server;
+  const auto url = server.url() + "?lease=500ms";
+  child paused([&](child_end& test) {
+    const auto client = open_client(url);
+    const auto lock = open_lock(client, "pause");
+    const auto got = mortise_lock_acquire(lock.get(), patience_ms, nullptr);
+    test.say(got == MORTISE_OK ? std::to_string(mortise_lock_token(lock.get())) : told(got));
+    test.hear();
+    test.say(std::to_string(mortise_lock_is_held(lock.get())));
+    test.say(told(mortise_lock_unlock(lock.get(), nullptr)));
+    test.say(std::to_string(mortise_lock_token(lock.get())));
+    test.hear();
+  });
+  const auto old_token = std::stoll(paused.hear());
+  fenced_store store;
+  EXPECT_TRUE(store.write(old_token));
+  paused.pause();
+
+  const auto client = open_client(url);
+  const auto lock = open_lock(client, "pause");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  EXPECT_TRUE(store.write(mortise_lock_token(lock.get())));
+  EXPECT_GT(mortise_lock_token(lock.get()), old_token);
+
+  paused.resume();
+  paused.say("look");
+  EXPECT_EQ("0", paused.hear());
+  EXPECT_EQ(told(MORTISE_LOST), paused.hear());
+  EXPECT_EQ(std::to_string(old_token), paused.hear());
+  EXPECT_FALSE(store.write(old_token));
+  EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+}
+
+// The grant comes by message while the waiter sleeps; counted from its receipt it would be valid
+// although the server has long given the lock to the next.
+TEST(safety, hazard_01_waiter_paused_when_it_is_granted_does_not_hold) {
+  test_server server;
+  const auto url = server.url() + "?lease=400ms";
+  child sleeper([&](child_end& test) {
+    const auto client = open_client(url);
+    const auto lock = open_lock(client, "grant");
+    test.hear();
+    const auto got = mortise_lock_acquire(lock.get(), patience_ms, nullptr);
+    test.say(told(got) + " " + std::to_string(mortise_lock_is_held(lock.get())));
+  });
+  const auto client = open_client(url);
+  const auto holder = open_lock(client, "grant");
+  const auto next = open_lock(client, "grant");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(holder.get(), patience_ms, nullptr));
+  sleeper.say("wait");
+  ASSERT_TRUE(eventually([&] { return server.command({"LLEN", queue_key("grant")}) == "1"; }));
+  sleeper.pause();
+  ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(holder.get(), nullptr));
+  EXPECT_NE("(nil)", server.command({"GET", lock_key("grant")}));  // it is the sleeper's
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(next.get(), patience_ms, nullptr));
+  sleeper.resume();
+  // It says nothing while another holds.
+  EXPECT_TRUE(
+      always([&] { return mortise_lock_is_held(next.get()) == 1 && !sleeper.has_line(); }, 800));
+  ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(next.get(), nullptr));
+  EXPECT_EQ(told(MORTISE_OK) + " 1", sleeper.hear());
+}
+
+// Runs in a child because its clocks are never right again.
+std::string held_after_shift(const std::string& url, clockid_t clock, time_ns by_ns) {
+  child shifted([&](child_end& test) {
+    const auto client = open_client(url);
+    const auto lock = open_lock(client, "clock");
+    if (mortise_lock_acquire(lock.get(), patience_ms, nullptr) != MORTISE_OK) return;
+    const auto before = mortise_lock_valid_ms(lock.get());
+    shift_clock(clock, by_ns);
+    const auto after = mortise_lock_valid_ms(lock.get());
+    const bool is_held = mortise_lock_is_held(lock.get()) == 1;
+    test.say(std::string(is_held ? "held " : "not held ") +
+             (after > 0 && before - after < 5 * second_ms ? "valid " : "invalid ") +
+             told(mortise_lock_unlock(lock.get(), nullptr)));
+    test.hear();  // closing a client with such a clock could take as long as the jump
+  });
+  return shifted.hear();
+}
+
+TEST(safety, hazard_02_suspend_ends_the_hold) {
+  test_server server;
+  const auto url = server.url() + "?lease=10s";
+  EXPECT_EQ("not held invalid " + told(MORTISE_LOST),
+            held_after_shift(url, CLOCK_BOOTTIME, 11 * ns_per_s));
+  // A clock that stands still during suspend is not the one that is read.
+  server.command({"FLUSHALL"});
+  EXPECT_EQ("held valid " + told(MORTISE_OK),
+            held_after_shift(url, CLOCK_MONOTONIC, 3600 * ns_per_s));
+}
+
+TEST(safety, hazard_03_wall_clock_steps_change_nothing) {
+  test_server server;
+  const auto url = server.url() + "?lease=10s";
+  for (const auto hours : {-1, 1, 24 * 365}) {
+    EXPECT_EQ("held valid " + told(MORTISE_OK),
+              held_after_shift(url, CLOCK_REALTIME, hours * 3600 * ns_per_s));
+  }
+  // Nor do waits: they end when they should.
+  child waiter([&](child_end& test) {
+    const auto client = open_client(url);
+    const auto lock = open_lock(client, "waits");
+    test.hear();
+    std::thread stepper([] { shift_clock(CLOCK_REALTIME, -3600 * ns_per_s); });
+    const auto begin = boot_now();
+    const auto got = mortise_lock_acquire(lock.get(), 300, nullptr);
+    stepper.join();
+    test.say(told(got) + (ms_since(begin) < 10 * second_ms ? " in time" : " late"));
+    test.hear();
+  });
+  const auto client = open_client(url);
+  const auto holder = open_lock(client, "waits");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(holder.get(), patience_ms, nullptr));
+  waiter.say("wait");
+  EXPECT_EQ(told(MORTISE_TIMED_OUT) + " in time", waiter.hear());
+}
+
+// What the handle believes is never more than what the server grants.
+void check_against_server(test_server& server, mortise_lock* lock, std::string_view name) {
+  const auto look = boot_now();
+  const auto valid = mortise_lock_valid_ms(lock);
+  const auto at_server = std::stoll(server.command({"PTTL", lock_key(name)}));
+  EXPECT_GE(at_server + ms_since(look) + 1, valid);
+}
+
+// The server carries the acquire out in time, and its answer arrives when the lease is over.
+TEST(safety, hazard_06_late_grant_is_not_a_hold) {
+  test_server server;
+  proxy between(server.socket_path());
+  const auto client = open_client(between.url() + "?lease=400ms");
+  const auto lock = open_lock(client, "late");
+  std::atomic<bool> is_delayed{false};
+  between.set_rule([&](const fake_command& command) {
+    return command.is("EXEC") && !is_delayed.exchange(true) ? fault::delay(1200) : fault::none();
+  });
+  const auto begin = boot_now();
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  EXPECT_GE(ms_since(begin), 600);  // so it is not by that answer
+  EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
+  check_against_server(server, lock.get(), "late");
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+  EXPECT_EQ("0", server.command({"EXISTS", lock_key("late")}));
+}
+
+TEST(safety, hazard_06_late_execution_is_not_counted_on) {
+  test_server server;
+  const auto client = open_client(server.url() + "?lease=400ms");
+  const auto lock = open_lock(client, "slow");
+  server.command({"CLIENT", "PAUSE", "1200", "ALL"});
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
+  EXPECT_LE(mortise_lock_valid_ms(lock.get()), 400);
+  check_against_server(server, lock.get(), "slow");
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+  EXPECT_EQ("0", server.command({"EXISTS", lock_key("slow")}));
+}
+
+TEST(safety, hazard_06_hold_ends_in_time_when_the_server_is_slow) {
+  test_server server;
+  const auto client = open_client(server.url() + "?lease=400ms");
+  const auto queue = open_queue(client);
+  const auto lock = open_lock(client, "slow");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock.get(), queue.get(), 1, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  const auto token = mortise_lock_token(lock.get());
+  server.command({"CLIENT", "PAUSE", "1500", "ALL"});
+  const auto lost = next_loss(queue);
+  EXPECT_EQ(MORTISE_EVENT_LOST, lost.kind);
+  EXPECT_EQ(token, lost.token);
+  // The late answers to its renewals do not bring it back.
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 0; }, 1800));
+  EXPECT_EQ(MORTISE_LOST, mortise_lock_unlock(lock.get(), nullptr));
+}
+
+}  // namespace
+}  // namespace mortise::testing

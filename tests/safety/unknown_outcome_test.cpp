@@ -1,0 +1,192 @@
+// Hazards of unknown outcomes: lost replies, ghost commands, connections that break at a bad moment.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "safety/handles.hpp"
+#include "scripts/scripts.hpp"
+#include "support/proxy.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing {
+namespace {
+
+bool runs(const fake_command& command, const redis::script& script) {
+  return command.words.size() > 1 && (command.is("EVALSHA") || command.is("EVAL")) &&
+         (command.words[1] == script.sha1 || command.words[1] == script.text);
+}
+
+// Does this to the first command that fits, and nothing to all others.
+template <class Fits>
+proxy::rule once(fault what, Fits fits) {
+  auto is_done = std::make_shared<std::atomic<bool>>(false);
+  return [=](const fake_command& command) {
+    return fits(command) && !is_done->exchange(true) ? what : fault::none();
+  };
+}
+
+bool is_try(const fake_command& command) { return command.is("EXEC"); }
+bool is_release(const fake_command& command) { return runs(command, scripts::release); }
+bool is_renewal(const fake_command& command) { return runs(command, scripts::renew); }
+bool is_wait(const fake_command& command) { return runs(command, scripts::acquire); }
+
+TEST(safety, hazard_15_acquire_whose_reply_is_lost_finds_its_own_lock) {
+  test_server server;
+  proxy between(server.socket_path());
+  const auto client = open_client(between.url() + "?lease=30s");
+  for (const auto& harm : {fault::cut_after(), fault::cut_before()}) {
+    const auto lock = open_lock(client, "reply");
+    between.set_rule(once(harm, is_try));
+    const auto begin = boot_now();
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+    EXPECT_LT(ms_since(begin), 10 * second_ms);  // not a lease
+    EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
+    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+    EXPECT_EQ("0", server.command({"EXISTS", lock_key("reply")}));
+  }
+}
+
+TEST(safety, hazard_15_try_whose_reply_never_comes_is_unknown_and_given_back) {
+  test_server server;
+  proxy between(server.socket_path());
+  const auto client = open_client(between.url() + "?lease=30s&command_timeout=300ms");
+  const auto error = new_error();
+  for (int round = 0; round < 3; ++round) {
+    const auto lock = open_lock(client, "reply");
+    between.set_rule(once(fault::swallow(), is_try));
+    const auto got = mortise_lock_try(lock.get(), error.get());
+    ASSERT_EQ(MORTISE_UNKNOWN, got) << mortise_error_message(error.get());
+    EXPECT_EQ(1, mortise_error_is_ambiguous(error.get()));
+    EXPECT_EQ(0, mortise_lock_is_held(lock.get()));
+    EXPECT_TRUE(eventually(
+        [&] {
+          return server.command({"EXISTS", lock_key("reply")}) == "0";
+        },
+        10 * second_ms));
+    // Not only gone: whoever comes next gets it.
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, error.get()))
+        << mortise_error_message(error.get());
+    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+  }
+}
+
+TEST(safety, hazard_15_wait_whose_reply_is_lost_keeps_its_place) {
+  test_server server;
+  proxy between(server.socket_path());
+  const auto waiting_client = open_client(between.url());
+  const auto client = open_client(server.url());
+  const auto queue = open_queue(waiting_client);
+  for (const auto& harm : {fault::cut_after(), fault::cut_before()}) {
+    const auto holder = open_lock(client, "place");
+    const auto waiter = open_lock(waiting_client, "place");
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(holder.get(), patience_ms, nullptr));
+    between.set_rule(once(harm, is_wait));
+    ASSERT_EQ(MORTISE_OK,
+              mortise_lock_acquire_async(waiter.get(), queue.get(), 1, patience_ms, nullptr));
+    ASSERT_TRUE(eventually([&] { return server.command({"LLEN", queue_key("place")}) != "0"; }));
+    ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(holder.get(), nullptr));
+    const auto begin = boot_now();
+    EXPECT_EQ(MORTISE_OK, next_event(queue).status);
+    EXPECT_LT(ms_since(begin), 10 * second_ms);
+    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(waiter.get(), nullptr));
+    EXPECT_EQ("0", server.command({"EXISTS", lock_key("place"), queue_key("place")}));
+  }
+}
+
+TEST(safety, hazard_16_ghost_of_an_abandoned_acquire_does_not_stay) {
+  test_server server;
+  const auto client = open_client(server.url() + "?lease=60s&command_timeout=200ms");
+  for (int round = 0; round < 3; ++round) {
+    const auto lock = open_lock(client, "ghost");
+    server.pause();
+    const auto got = mortise_lock_acquire(lock.get(), 300, nullptr);
+    EXPECT_TRUE(got == MORTISE_UNKNOWN || got == MORTISE_UNREACHABLE || got == MORTISE_TIMED_OUT)
+        << told(got);
+    EXPECT_EQ(0, mortise_lock_is_held(lock.get()));
+    server.resume();
+    // The command that was sent before is carried out now or never, and what it took is given back.
+    const auto next = open_lock(client, "ghost");
+    const auto begin = boot_now();
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(next.get(), patience_ms, nullptr));
+    EXPECT_LT(ms_since(begin), 15 * second_ms);
+    ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(next.get(), nullptr));
+    EXPECT_TRUE(eventually([&] { return server.command({"EXISTS", lock_key("ghost")}) == "0"; }));
+  }
+}
+
+TEST(safety, hazard_16_ghost_of_an_abandoned_release_does_not_end_the_next_hold) {
+  test_server server;
+  const auto client = open_client(server.url() + "?lease=60s&command_timeout=200ms");
+  const auto lock = open_lock(client, "ghost");
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+    server.pause();
+    const auto said = mortise_lock_unlock(lock.get(), nullptr);
+    EXPECT_TRUE(said == MORTISE_UNKNOWN || said == MORTISE_UNREACHABLE) << told(said);
+    server.resume();
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+    EXPECT_TRUE(always(
+        [&] {
+          return mortise_lock_is_held(lock.get()) == 1 &&
+                 server.command({"EXISTS", lock_key("ghost")}) == "1";
+        },
+        300));
+    ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+  }
+}
+
+TEST(safety, hazard_16_release_whose_reply_is_lost_ends_once) {
+  test_server server;
+  proxy between(server.socket_path());
+  const auto client = open_client(between.url() + "?lease=60s");
+  for (const auto& harm : {fault::cut_after(), fault::cut_before()}) {
+    const auto lock = open_lock(client, "once");
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+    between.set_rule(once(harm, is_release));
+    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+    EXPECT_EQ(MORTISE_NOT_OWNER, mortise_lock_unlock(lock.get(), nullptr));
+    EXPECT_EQ("0", server.command({"EXISTS", lock_key("once")}));
+  }
+}
+
+TEST(safety, hazard_18_renewal_survives_the_loss_of_each_first_try) {
+  test_server server;
+  proxy between(server.socket_path());
+  const auto client = open_client(between.url() + "?lease=900ms");
+  const auto queue = open_queue(client);
+  const auto lock = open_lock(client, "renewal");
+  std::atomic<int> renewals{0};
+  ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock.get(), queue.get(), 1, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  between.set_rule([&](const fake_command& command) {
+    return is_renewal(command) && renewals++ % 2 == 0 ? fault::cut_before() : fault::none();
+  });
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 1; }, 4 * second_ms));
+  EXPECT_GE(renewals, 6);
+  EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue, 0).kind);
+  between.set_rule({});
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+}
+
+TEST(safety, hazard_18_renewal_survives_refusals_of_each_first_try) {
+  test_server server;
+  proxy between(server.socket_path());
+  const auto client = open_client(between.url() + "?lease=900ms");
+  const auto lock = open_lock(client, "renewal");
+  std::atomic<int> renewals{0};
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  between.set_rule([&](const fake_command& command) {
+    if (!is_renewal(command) || renewals++ % 3 == 2) return fault::none();
+    return renewals % 2 == 0 ? fault::answer("-LOADING not yet\r\n")
+                             : fault::answer("-ERR something odd\r\n");
+  });
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 1; }, 4 * second_ms));
+  EXPECT_GE(renewals, 6);
+  between.set_rule({});
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+}
+
+}  // namespace
+}  // namespace mortise::testing

@@ -1,0 +1,266 @@
+#include "simulation/client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/inbox.hpp"
+#include "redis/command.hpp"
+#include "scripts/scripts.hpp"
+
+namespace mortise::simulation {
+
+simulated_client::simulated_client(world& around, simulated_server& server, int number)
+    : clock(around.dice.below(1000 * ns_per_s),
+            around.dice.between(-around.plan.drift_ppm, around.plan.drift_ppm)),
+      world_(around),
+      server_(server),
+      id_("c" + std::to_string(number)),
+      is_resp2_(around.dice.happens(250)) {}
+
+simulated_keeper& simulated_client::keeper_for(const std::string& name, bool is_strict, user& who) {
+  const auto known = std::find_if(keepers_.begin(), keepers_.end(), [&](const auto& keeper) {
+    return !is_strict && !keeper->is_strict() && keeper->name() == name;
+  });
+  if (known != keepers_.end()) {
+    (*known)->add(who);
+    return **known;
+  }
+  keepers_.push_back(
+      std::make_unique<simulated_keeper>(*this, keepers_.size() + 1, name, is_strict));
+  keepers_.back()->add(who);
+  return *keepers_.back();
+}
+
+void simulated_client::run(std::function<void()> what) {
+  if (is_dead_) return;
+  if (is_paused()) {
+    postponed_.push_back(std::move(what));
+  } else {
+    what();
+  }
+}
+
+// ---- connecting -----------------------------------------------------------------------------
+
+void simulated_client::connect() {
+  if (is_dead_ || is_up_ || is_connecting_) return;
+  const auto era = ++era_;
+  auto* const link = server_.connect();
+  auto* const second = link != nullptr && is_resp2_ ? server_.connect() : nullptr;
+  if (link == nullptr) {
+    world_.time.after((10 + world_.dice.spread(990)) * ns_per_ms,
+                      [this] { run([this] { connect(); }); });
+    return;
+  }
+  is_connecting_ = true;
+  greetings_left_ = 0;
+  commands_.link = link;
+  messages_.link = second;
+  for (auto* half : {&commands_, &messages_}) {
+    half->input.clear();
+    half->parser.reset();
+    if (half->link == nullptr) continue;
+    half->link->on_arrival = [this, half, era] {
+      if (era == era_ && !is_paused()) read(*half);
+    };
+  }
+  greet(commands_, false);
+  if (second != nullptr) greet(messages_, true);
+  world_.time.after(world_.plan.command_timeout_ms * ns_per_ms, [this, era] {
+    if (era == era_ && !is_up_) run([this] { fall_down(); });
+  });
+}
+
+void simulated_client::greet(stream& on, bool is_for_messages) {
+  std::string bytes;
+  redis::command_writer writer(bytes);
+  const auto inbox = client::inbox_channel(id_);
+  if (!is_resp2_) writer.command({"HELLO", "3"});
+  if (is_for_messages || !is_resp2_) writer.command({"SUBSCRIBE", inbox});
+  if (!is_for_messages) {
+    for (const auto old : old_sessions_) {
+      writer.command({"CLIENT", "KILL", "ID", std::to_string(old)});
+    }
+    for (const auto* script : scripts::all()) writer.command({"SCRIPT", "LOAD", script->text});
+    writer.command({"EVAL", scripts::seed.text, "1", "mortise:fence"});
+    greetings_left_ += static_cast<int>(old_sessions_.size() + scripts::all().size()) + 1;
+    if (!is_resp2_) ++greetings_left_;
+  }
+  if (is_for_messages) ++greetings_left_;
+  on.link->send(std::move(bytes));
+}
+
+void simulated_client::take_greeting(const redis::value& reply) {
+  if (reply.is_error()) return fall_down();
+  if (--greetings_left_ == 0) become_up();
+}
+
+void simulated_client::become_up() {
+  is_connecting_ = false;
+  is_up_ = true;
+  old_sessions_.clear();
+  for (const auto* half : {&commands_, &messages_}) {
+    if (half->link != nullptr) old_sessions_.push_back(half->link->at_server().id);
+  }
+  last_heard_ = now();
+  well_since_ = world_.time.now();
+  world_.say("%s: up as session %ld", id_.c_str(), old_sessions_[0]);
+  for (const auto& keeper : keepers_) {
+    keeper->enter([](lock::gate& gate, time_ns now) { gate.on_up(now); });
+  }
+}
+
+void simulated_client::fall_down() {
+  if (!is_up_ && !is_connecting_) return;
+  world_.say("%s: down", id_.c_str());
+  is_up_ = false;
+  is_connecting_ = false;
+  well_since_ = time_never;
+  ++era_;
+  for (auto* half : {&commands_, &messages_}) {
+    if (half->link != nullptr) half->link->close();
+    half->link = nullptr;
+  }
+  for (auto& broken : std::exchange(open_, {})) {
+    ++world_.seen[count::broken_answers];
+    lock::verdict said;
+    said.what = broken.is_sent ? lock::answer::broken : lock::answer::unsent;
+    broken.keeper->enter([&](lock::gate& gate, time_ns now) {
+      gate.on_answer(broken.tenure, broken.serial, said, now);
+    });
+  }
+  world_.time.after((10 + world_.dice.spread(990)) * ns_per_ms,
+                    [this] { run([this] { connect(); }); });
+}
+
+// ---- sending --------------------------------------------------------------------------------
+
+bool simulated_client::ask(simulated_keeper& keeper, const lock::question& asked) {
+  if (!is_up_ || is_dead_) return false;
+  // A bound of the engine may be hit.
+  if (world_.plan.has_oddities && world_.dice.happens(2)) return false;
+  request made;
+  made.keeper = &keeper;
+  made.tenure = asked.tenure;
+  made.serial = asked.serial;
+  made.what = asked.what;
+  made.is_sent = false;
+  made.replies_left = lock::queued_protocol().write(made.bytes, asked, keeper.keys());
+  open_.push_back(std::move(made));
+  if (is_flush_planned_) return true;
+  is_flush_planned_ = true;
+  const auto era = era_;
+  const auto delay = world_.dice.happens(800) ? 0 : world_.dice.spread(300 * ns_per_us);
+  world_.time.after(delay, [this, era] {
+    run([this, era] {
+      is_flush_planned_ = false;
+      if (era == era_) flush();
+    });
+  });
+  return true;
+}
+
+void simulated_client::flush() {
+  for (auto& item : open_) {
+    if (item.is_sent) continue;
+    item.is_sent = true;
+    item.sent = now();
+    commands_.link->send(std::move(item.bytes));
+  }
+  plan_silence_check();
+}
+
+// A connection that says nothing for long while a request is open counts as broken.
+void simulated_client::plan_silence_check() {
+  if (silence_era_ == era_) return;
+  const auto era = silence_era_ = era_;
+  const auto limit = world_.plan.command_timeout_ms * ns_per_ms;
+  world_.time.after(limit + ns_per_ms, [this, era, limit] {
+    run([this, era, limit] {
+      if (era != era_) return;
+      silence_era_ = 0;
+      if (open_.empty() || !open_.front().is_sent) return;
+      if (std::max(open_.front().sent, last_heard_) <= now() - limit) return fall_down();
+      plan_silence_check();
+    });
+  });
+}
+
+// ---- receiving ------------------------------------------------------------------------------
+
+void simulated_client::read(stream& from) {
+  const auto era = era_;
+  std::string bytes;
+  bool has_ended = false;
+  while (era == era_ && !is_dead_ && from.link->receive(bytes, has_ended)) {
+    if (has_ended) return fall_down();
+    last_heard_ = now();
+    from.input += bytes;
+    while (era == era_ && !from.input.empty()) {
+      const auto result = from.parser.parse(from.input);
+      if (result == redis::parse_result::incomplete) break;
+      if (result == redis::parse_result::violation) {
+        world_.violate("the server's reply can't be read");
+        return fall_down();
+      }
+      take(from, from.parser.reply());
+      if (era == era_) from.input.erase(0, from.parser.consumed());
+    }
+  }
+}
+
+void simulated_client::take(stream& from, const redis::value& reply) {
+  const bool is_push = reply.type() == redis::kind::push;
+  if (is_push || &from == &messages_) {
+    if (reply.at(0).text() == "message") return take_message(reply);
+    if (!is_push) take_greeting(reply);
+    return;
+  }
+  if (is_up_) {
+    take_answer(reply);
+  } else {
+    take_greeting(reply);
+  }
+}
+
+void simulated_client::take_message(const redis::value& pushed) {
+  const auto told = client::read_message(pushed.at(2).text());
+  if (!told || told->keeper == 0 || told->keeper > keepers_.size()) {
+    return world_.violate("unreadable message: " + std::string(pushed.at(2).text()));
+  }
+  world_.say("%s: message %.*s", id_.c_str(), static_cast<int>(pushed.at(2).text().size()),
+             pushed.at(2).text().data());
+  keepers_[told->keeper - 1]->enter([&](lock::gate& gate, time_ns now) {
+    switch (told->kind) {
+      case client::message_kind::grant:
+        ++world_.seen[count::by_message];
+        return gate.on_grant(told->owner, told->last_token, told->server_us, told->others_wait,
+                             now);
+      case client::message_kind::head:
+        return gate.on_head(told->owner, told->ttl_ms, now);
+      case client::message_kind::wanted:
+        return gate.on_wanted(told->owner, now);
+    }
+  });
+}
+
+void simulated_client::take_answer(const redis::value& reply) {
+  if (open_.empty()) return world_.violate("a reply that nobody waits for");
+  auto& first = open_.front();
+  // Of several replies the first error counts, or else the last.
+  if (!first.is_decided && (reply.is_error() || first.replies_left == 1)) {
+    first.is_decided = true;
+    first.said = lock::queued_protocol().read(first.what, reply);
+  }
+  if (--first.replies_left > 0) return;
+  const auto answered = std::move(first);
+  open_.pop_front();
+  world_.say("%s: answer to step %d of tenure %lu: %d", id_.c_str(),
+             static_cast<int>(answered.what), answered.tenure,
+             static_cast<int>(answered.said.what));
+  answered.keeper->enter([&](lock::gate& gate, time_ns now) {
+    gate.on_answer(answered.tenure, answered.serial, answered.said, now);
+  });
+}
+
+}  // namespace mortise::simulation

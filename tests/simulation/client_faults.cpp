@@ -1,0 +1,175 @@
+// What happens to a simulated process and its gates: death, pauses, time.
+#include <algorithm>
+#include <utility>
+
+#include "lock/owner_token.hpp"
+#include "simulation/client.hpp"
+#include "simulation/user.hpp"
+
+namespace mortise::simulation {
+
+// ---- the process ----------------------------------------------------------------------------
+
+void simulated_client::crash() {
+  if (is_dead_) return;
+  world_.say("%s: crash", id_.c_str());
+  is_dead_ = true;
+  is_up_ = false;
+  for (auto* half : {&commands_, &messages_}) {
+    if (half->link == nullptr) continue;
+    // A killed process leaves its connection to the kernel, a dead host says nothing any more.
+    half->link->on_arrival = nullptr;
+    if (world_.dice.happens(500)) {
+      half->link->cut();
+    } else {
+      half->link->close();
+    }
+  }
+  for (const auto& keeper : keepers_) {
+    for (auto* const who : keeper->users()) who->on_end();
+  }
+}
+
+void simulated_client::pause(time_ns until) {
+  world_.say("%s: paused for %ld us", id_.c_str(), (until - world_.time.now()) / ns_per_us);
+  paused_until_ = std::max(paused_until_, until);
+  world_.time.at(paused_until_, [this] { resume(); });
+}
+
+void simulated_client::wake() {
+  if (!is_paused()) return;
+  paused_until_ = world_.time.now();
+  resume();
+}
+
+// What piled up is done in any order, except that each stream stays in order.
+void simulated_client::resume() {
+  if (is_dead_ || is_paused() || (postponed_.empty() && !is_up_ && !is_connecting_)) return;
+  world_.say("%s: resumed", id_.c_str());
+  auto waiting = std::exchange(postponed_, {});
+  const auto read_all = [this] {
+    for (auto* half : {&commands_, &messages_}) {
+      if (half->link != nullptr) read(*half);
+    }
+  };
+  for (std::size_t i = 1; i < waiting.size(); ++i) {
+    std::swap(waiting[i],
+              waiting[static_cast<std::size_t>(world_.dice.below(static_cast<int>(i) + 1))]);
+  }
+  const auto reads_at = world_.dice.below(static_cast<std::int64_t>(waiting.size()) + 1);
+  for (std::size_t i = 0; i <= waiting.size(); ++i) {
+    if (static_cast<std::int64_t>(i) == reads_at) read_all();
+    if (i < waiting.size()) run(std::move(waiting[i]));
+  }
+}
+
+void simulated_client::cut() {
+  for (auto* half : {&commands_, &messages_}) {
+    if (half->link != nullptr) half->link->cut();
+  }
+}
+
+void simulated_client::stall(time_ns until) {
+  for (auto* half : {&commands_, &messages_}) {
+    if (half->link != nullptr) half->link->stall(until);
+  }
+}
+
+void simulated_client::close() {
+  if (is_over()) return;
+  world_.say("%s: closes", id_.c_str());
+  is_closed_ = true;
+  for (const auto& keeper : keepers_) {
+    for (auto* const who : keeper->users()) who->on_end();
+    keeper->enter([](lock::gate& gate, time_ns now) { gate.close(now); });
+  }
+  world_.time.after(ns_per_ms + world_.dice.spread(100 * ns_per_ms), [this] {
+    if (is_dead_) return;
+    for (const auto& keeper : keepers_) {
+      for (auto* const who : keeper->users()) {
+        if (who->is_busy()) world_.violate(who->describe() + ": still waits after the close");
+      }
+    }
+    is_dead_ = true;
+    is_up_ = false;
+    for (auto* half : {&commands_, &messages_}) {
+      if (half->link != nullptr) half->link->close();
+    }
+  });
+}
+
+// ---- its gates ------------------------------------------------------------------------------
+
+simulated_keeper::simulated_keeper(simulated_client& owner, std::uint64_t id, std::string name,
+                                   bool is_strict)
+    : client_(owner),
+      id_(id),
+      name_(std::move(name)),
+      is_strict_(is_strict),
+      keys_(lock::queued_protocol().keys(name_)),
+      gate_(*this, *this) {}
+
+time_ns simulated_keeper::local_now() const { return client_.now(); }
+
+bool simulated_keeper::ask(const lock::question& asked, lock::operation* /*caller*/) noexcept {
+  const bool is_sent = client_.ask(*this, asked);
+  client_.world_.say("%s: asks step %d of tenure %lu, ttl %ld, %s", client_.id_.c_str(),
+                     static_cast<int>(asked.what), asked.tenure, asked.ttl_ms,
+                     is_sent ? std::string(asked.token).c_str() : "in vain");
+  return is_sent;
+}
+
+std::string simulated_keeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) {
+  const auto sequence = std::to_string(id_) + "." + std::to_string(++attempts_);
+  return lock::make_owner_token(client_.id_, sequence, label, grant_ttl_ms);
+}
+
+std::int64_t simulated_keeper::random_below(std::int64_t bound) noexcept {
+  return client_.world_.dice.below(bound);
+}
+
+outcome simulated_keeper::problem() const {
+  return client_.is_up_ ? outcome{} : outcome::of(status::unreachable, "not connected");
+}
+
+user& simulated_keeper::user_of(lock::owner& who) {
+  for (auto* const candidate : users_) {
+    if (&candidate->owner() == &who) return *candidate;
+  }
+  client_.world_.violate("a notice for a handle that was freed");
+  return *users_.front();
+}
+
+void simulated_keeper::on_lost(lock::owner& who) noexcept { user_of(who).on_lost(); }
+
+void simulated_keeper::on_at_risk(lock::owner& who) noexcept { user_of(who).on_at_risk(); }
+
+void simulated_keeper::observe() {
+  if (client_.is_dead_) return;
+  const auto now = local_now();
+  for (auto* const who : users_) who->observe(now);
+}
+
+void simulated_keeper::plan_timer() {
+  const auto next = gate_.next_timer();
+  if (next >= time_never || client_.is_dead_) return;
+  auto& world = client_.world_;
+  const auto due = std::max(world.time.now(), client_.clock.truth_of(next));
+  if (due >= timer_at_) return;
+  timer_at_ = due;
+  const auto lateness = 1000 + world.dice.spread(500 * ns_per_us);
+  world.time.at(due + lateness, [this, due] {
+    if (timer_at_ == due) client_.run([this] { on_timer(); });
+  });
+}
+
+void simulated_keeper::on_timer() {
+  timer_at_ = time_never;
+  enter([](lock::gate& gate, time_ns now) { gate.on_timer(now); });
+  if (gate_.next_timer() <= local_now()) {
+    client_.world_.violate(client_.id() + ": a timer stays due, which is a busy loop");
+    timer_at_ = 0;  // once is enough
+  }
+}
+
+}  // namespace mortise::simulation

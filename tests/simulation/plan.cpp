@@ -1,0 +1,105 @@
+#include <algorithm>
+
+#include "simulation/world.hpp"
+
+namespace mortise::simulation {
+
+namespace {
+
+void plan_calm(plan& made, chance& dice) {
+  made.kind = "calm";
+  made.duration = dice.between(5, 40) * ns_per_s;
+}
+
+// Many waiters and nothing else, to count what the server is asked.
+void plan_contended(plan& made, chance& dice) {
+  made.kind = "contended";
+  made.clients = static_cast<int>(dice.between(5, 12));
+  made.handles = static_cast<int>(dice.between(1, 4));
+  made.names = 1;
+  made.leases_ms = {30'000};
+  made.think_ns = dice.between(1, 50) * ns_per_us;
+  made.hold_ns = dice.spread(20 * ns_per_ms);
+  made.latency_ns = dice.between(20, 2000) * ns_per_us;
+  made.duration = std::clamp<time_ns>(200 * (made.hold_ns + made.latency_ns), ns_per_s / 2,
+                                      10 * ns_per_s);
+  made.try_per_mille = 0;
+  made.has_oddities = false;
+}
+
+time_ns now_and_then(chance& dice) {
+  return dice.happens(500) ? 0 : dice.between(100, 5000) * ns_per_ms;
+}
+
+void plan_faulty(plan& made, chance& dice) {
+  made.kind = "faulty";
+  made.duration = dice.between(5, 40) * ns_per_s;
+  made.command_timeout_ms = dice.one_of<std::int64_t>({100, 500, 3000});
+  made.latency_ns = std::min(made.latency_ns, made.command_timeout_ms * ns_per_ms / 10);
+  made.breaks = now_and_then(dice);
+  made.crashes = now_and_then(dice) * 3;
+  made.pauses = now_and_then(dice);
+  made.server_pauses = now_and_then(dice) * 2;
+  made.outages = now_and_then(dice) * 4;
+  made.refusals = now_and_then(dice) * 2;
+  made.script_flushes = now_and_then(dice);
+  made.stalls = now_and_then(dice) * 2;
+}
+
+void plan_broken_promises(plan& made, chance& dice) {
+  if (dice.happens(500)) plan_faulty(made, dice);
+  made.kind = "broken promises";
+  made.is_exclusive = false;
+  const auto which = dice.below(3);
+  if (which == 0) made.data_losses = dice.between(300, 5000) * ns_per_ms;
+  if (which == 1) made.meddlings = dice.between(300, 5000) * ns_per_ms;
+  if (which == 2) made.clock_steps = dice.between(300, 5000) * ns_per_ms;
+}
+
+}  // namespace
+
+plan make_plan(std::uint64_t seed) {
+  chance dice(seed * 2);
+  plan made;
+  made.seed = seed;
+  made.clients = static_cast<int>(dice.between(1, 6));
+  made.handles = static_cast<int>(dice.between(1, 5));
+  made.names = static_cast<int>(dice.between(1, 3));
+  made.leases_ms.clear();
+  for (auto count = dice.between(1, 2); count > 0; --count) {
+    made.leases_ms.push_back(dice.one_of<std::int64_t>({50, 200, 1000, 1000, 5000, 30'000}));
+  }
+  const auto shortest = *std::min_element(made.leases_ms.begin(), made.leases_ms.end());
+  made.latency_ns =
+      20 * ns_per_us + dice.spread(std::min(shortest * ns_per_ms / 10, 200 * ns_per_ms));
+  made.think_ns = 100 * ns_per_us + dice.spread(500 * ns_per_ms);
+  made.hold_ns = dice.spread(shortest * ns_per_ms);
+  made.strict_per_mille = dice.one_of({0, 200, 1000});
+  made.try_per_mille = dice.one_of({0, 200, 800});
+  made.defers_own_pushes = dice.happens(500);
+  const auto kind = dice.below(100);
+  if (kind < 20) {
+    plan_calm(made, dice);
+  } else if (kind < 30) {
+    plan_contended(made, dice);
+  } else if (kind < 85) {
+    plan_faulty(made, dice);
+  } else {
+    plan_broken_promises(made, dice);
+  }
+  return made;
+}
+
+const char* count_name(count which) {
+  static constexpr std::array names{
+      "acquired",       "not acquired",   "timed out",     "cancelled",     "lost",
+      "at risk",        "unknown",        "unreachable",   "refused",       "other outcomes",
+      "unlocked",       "extended",       "reentered",     "by message",    "server commands",
+      "breaks",         "crashes",        "pauses",        "server pauses", "outages",
+      "refusals",       "script flushes", "stalls",        "data losses",   "meddlings",
+      "clock steps",    "closes",         "forgotten",     "broken answers", "ghost commands"};
+  static_assert(names.size() == static_cast<std::size_t>(count::size));
+  return names[static_cast<std::size_t>(which)];
+}
+
+}  // namespace mortise::simulation

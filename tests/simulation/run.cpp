@@ -1,0 +1,201 @@
+#include "simulation/run.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+
+#include "lock/owner_token.hpp"
+
+namespace mortise::simulation {
+
+namespace {
+
+constexpr time_ns look_every_ns = 20 * ns_per_ms;
+// Longer than the five minutes after which a queue that nobody looks at is gone.
+constexpr time_ns forgetting_ns = 400 * ns_per_s;
+constexpr std::int64_t most_attempts = 2000;
+constexpr std::int64_t most_events = 20'000'000;
+
+}  // namespace
+
+void world::violate(const std::string& what) {
+  say("VIOLATION: %s", what.c_str());
+  if (violations.size() < 20) {
+    violations.push_back("at " + std::to_string(time.now() / ns_per_us) + " us: " + what);
+  }
+}
+
+void world::say(const char* format, ...) {
+  if (!is_verbose) return;
+  std::printf("%12.3f ms  ", static_cast<double>(time.now()) / 1e6);
+  va_list values;
+  va_start(values, format);
+  std::vprintf(format, values);
+  va_end(values);
+  std::printf("\n");
+}
+
+run::run(const plan& chosen, bool is_verbose) : world_(chosen), server_(world_) {
+  world_.is_verbose = is_verbose;
+  server_.redis.defers_own_pushes = chosen.defers_own_pushes;
+  for (int i = 0; i < chosen.names; ++i) {
+    const auto name = "name " + std::to_string(i);
+    names_.push_back({name, lock::queued_protocol().keys(name).lock});
+  }
+  for (int i = 0; i < chosen.clients; ++i) add_client();
+}
+
+simulated_client& run::add_client() {
+  const auto number = static_cast<int>(clients_.size()) + 1;
+  clients_.push_back(std::make_unique<simulated_client>(world_, server_, number));
+  add_users(*clients_.back());
+  clients_.back()->connect();
+  return *clients_.back();
+}
+
+void run::add_users(simulated_client& to) {
+  auto& dice = world_.dice;
+  const auto& plan = world_.plan;
+  for (int i = 0; i < plan.handles; ++i) {
+    const auto lease = plan.leases_ms[static_cast<std::size_t>(
+        dice.below(static_cast<std::int64_t>(plan.leases_ms.size())))];
+    const bool is_strict = dice.happens(plan.strict_per_mille);
+    users_.push_back(std::make_unique<user>(to, names_[static_cast<std::size_t>(dice.below(plan.names))].name,
+                                            is_strict,
+                                            static_cast<int>(users_.size()) + 1, lease));
+    users_.back()->start();
+  }
+}
+
+// Ends the eventful part of a run early when enough has happened.
+bool run::is_enough() {
+  return world_.seen[count::acquired] + world_.seen[count::not_acquired] > most_attempts;
+}
+
+const std::vector<std::string>& run::go() {
+  const auto& plan = world_.plan;
+  watch_liveness();
+  plan_faults();
+  while (world_.violations.empty() && !is_enough() && world_.time.now() < plan.duration) {
+    live(std::min(plan.duration, world_.time.now() + ns_per_s));
+  }
+  heal();
+  const auto longest = *std::max_element(plan.leases_ms.begin(), plan.leases_ms.end());
+  const auto recovery = plan.has_faults() ? 10 * ns_per_s + longest * 3 / 2 * ns_per_ms : 0;
+  // Users who were busy need not be watched at that pace while the system recovers.
+  if (is_enough()) world_.plan.think_ns = std::max(world_.plan.think_ns, ns_per_s);
+  live(world_.time.now() + recovery);
+  wind_up();
+  if (world_.violations.empty()) check_end();
+  return world_.violations;
+}
+
+void run::live(time_ns until) {
+  while (world_.violations.empty() && world_.time.advance(until)) {
+    if (++events_ > most_events) world_.violate("too many events: something spins");
+  }
+}
+
+// ---- liveness -------------------------------------------------------------------------------
+
+void run::watch_liveness() {
+  for (auto& watched : names_) watch_name(watched);
+  world_.time.after(look_every_ns, [this] { watch_liveness(); });
+}
+
+// Whether the lease that the server knows of belongs to somebody who can't give it back.
+bool run::is_stuck(const std::string& lock_key) {
+  const auto* lock = server_.redis.find(lock_key);
+  if (lock == nullptr) return false;
+  const auto id = lock::split_owner_token(lock->text).client;
+  return std::none_of(clients_.begin(), clients_.end(), [&](const auto& client) {
+    return client->id() == id && !client->is_dead() && client->is_up() && !client->is_paused();
+  });
+}
+
+// While somebody healthy waits and nobody holds, the lock has to come to somebody soon, as soon as
+// the lease of whoever died or was paused with it has ended.
+void run::watch_name(watched_name& watched) {
+  const auto now = world_.time.now();
+  auto waits_since = now;
+  bool somebody_holds = false;
+  for (const auto& who : users_) {
+    const auto& client = who->client();
+    if (client.is_dead() || who->name() != watched.name) continue;
+    somebody_holds = somebody_holds || who->holds_now();
+    if (who->is_waiting() && client.is_up() && !client.is_paused()) {
+      waits_since = std::min(waits_since, who->waiting_since());
+    }
+  }
+  if (somebody_holds || is_stuck(watched.lock_key)) watched.idle_since = now;
+  const auto stall = now - std::max({waits_since, watched.idle_since, world_.healthy_since});
+  worst_stall_ = std::max(worst_stall_, stall);
+  // A waiter may have to find out by itself, and a grant to somebody who gave up has to lapse.
+  constexpr auto bound = 6 * ns_per_s;
+  if (stall > bound) {
+    world_.violate("\"" + watched.name + "\": nobody gets the lock for " +
+                   std::to_string(stall / ns_per_ms) + " ms although somebody waits");
+  }
+}
+
+// ---- the end --------------------------------------------------------------------------------
+
+void run::heal() {
+  is_healed_ = true;
+  server_.redis.fault = {};
+  for (const auto& client : clients_) client->wake();
+  world_.say("---- healed");
+  world_.disturb(world_.time.now());
+}
+
+void run::wind_up() {
+  world_.say("---- winding up");
+  for (const auto& who : users_) who->retire();
+  live(world_.time.now() + 2 * ns_per_s);
+  for (const auto& who : users_) {
+    if (!who->client().is_over()) who->give_up();
+  }
+  const auto longest = 2 * *std::max_element(world_.plan.leases_ms.begin(),
+                                             world_.plan.leases_ms.end());
+  live(world_.time.now() + 10 * ns_per_s + 3 * longest * ns_per_ms);
+  if (!world_.violations.empty()) return;
+  for (const auto& client : clients_) {
+    if (client->is_dead()) continue;
+    for (const auto& keeper : client->keepers()) {
+      if (!keeper->gate().is_idle()) world_.violate(client->id() + ": a gate does not come to rest");
+    }
+  }
+  for (const auto& who : users_) {
+    if (!who->client().is_dead() && !who->is_settled()) {
+      world_.violate(who->describe() + ": an accepted operation was never finished");
+    }
+    who->check_poison();
+  }
+}
+
+void run::check_end() {
+  if (!world_.plan.has_faults()) check_cost();
+  // Without faults nothing may be left at once, and otherwise once every lease and queue has ended.
+  if (world_.plan.has_faults()) live(world_.time.now() + forgetting_ns);
+  for (const auto& key : server_.redis.keys()) {
+    if (key != "mortise:fence") world_.violate("the key \"" + key + "\" is left");
+  }
+  testing::history_rules rules;
+  rules.is_exclusive = world_.plan.is_exclusive;
+  for (const auto& problem : testing::check_history(world_.history, rules)) {
+    world_.violate(problem);
+  }
+}
+
+// Server commands for each time that the lock changed hands, with many waiting.
+void run::check_cost() {
+  if (world_.plan.kind != "contended") return;
+  std::int64_t commands = 0;
+  for (const auto& [name, facts] : server_.watch.names()) commands += facts.commands;
+  const auto cycles = world_.seen[count::acquired];
+  if (cycles > 100 && commands * 10 > cycles * 21) {
+    world_.violate(std::to_string(commands) + " commands for " + std::to_string(cycles) +
+                   " contended cycles");
+  }
+}
+
+}  // namespace mortise::simulation

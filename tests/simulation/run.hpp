@@ -1,0 +1,71 @@
+// One run: a server, its clients and their users, faults, and at the end a reckoning.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulation/client.hpp"
+#include "simulation/server.hpp"
+#include "simulation/user.hpp"
+#include "simulation/world.hpp"
+
+namespace mortise::simulation {
+
+class run {
+ public:
+  run(const plan& chosen, bool is_verbose);
+  // Lives through it and gives the violations, none when all is well.
+  const std::vector<std::string>& go();
+  [[nodiscard]] const counters& seen() const { return world_.seen; }
+  [[nodiscard]] time_ns worst_stall() const { return worst_stall_; }
+
+ private:
+  simulated_client& add_client();
+  void add_users(simulated_client& to);
+  void plan_faults();
+  void plan_fault(time_ns mean, void (run::*what)());
+  simulated_client* somebody();
+  const std::string& some_key();
+
+  void break_connection();
+  void crash_client();
+  void pause_client();
+  void pause_server();
+  void shut_server();
+  void refuse();
+  void flush_scripts();
+  void stall_connection();
+  void lose_data();
+  void meddle();
+  void step_clock();
+  void close_client();
+
+  void watch_liveness();
+  struct watched_name {
+    std::string name;
+    std::string lock_key;
+    time_ns idle_since = 0;  // since when nobody holds
+  };
+  bool is_stuck(const std::string& lock_key);
+  void watch_name(watched_name& watched);
+  void live(time_ns until);
+  bool is_enough();
+  void heal();
+  void wind_up();
+  void check_end();
+  void check_cost();
+
+  world world_;
+  simulated_server server_;
+  std::vector<std::unique_ptr<simulated_client>> clients_;
+  std::vector<std::unique_ptr<user>> users_;
+  std::vector<watched_name> names_;
+  time_ns worst_stall_ = 0;
+  bool is_healed_ = false;
+  int refusal_number_ = 0;
+  std::int64_t events_ = 0;
+};
+
+}  // namespace mortise::simulation

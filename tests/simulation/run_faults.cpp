@@ -1,0 +1,213 @@
+// The faults of a run.
+#include <algorithm>
+
+#include "simulation/run.hpp"
+
+namespace mortise::simulation {
+
+void run::plan_faults() {
+  const auto& plan = world_.plan;
+  plan_fault(plan.breaks, &run::break_connection);
+  plan_fault(plan.crashes, &run::crash_client);
+  plan_fault(plan.pauses, &run::pause_client);
+  plan_fault(plan.server_pauses, &run::pause_server);
+  plan_fault(plan.outages, &run::shut_server);
+  plan_fault(plan.refusals, &run::refuse);
+  plan_fault(plan.script_flushes, &run::flush_scripts);
+  plan_fault(plan.stalls, &run::stall_connection);
+  plan_fault(plan.data_losses, &run::lose_data);
+  plan_fault(plan.meddlings, &run::meddle);
+  plan_fault(plan.clock_steps, &run::step_clock);
+  if (plan.has_oddities) plan_fault(plan.duration, &run::close_client);
+}
+
+void run::plan_fault(time_ns mean, void (run::*what)()) {
+  if (mean == 0) return;
+  world_.time.after(world_.dice.below(2 * mean), [this, mean, what] {
+    if (is_healed_) return;
+    (this->*what)();
+    plan_fault(mean, what);
+  });
+}
+
+simulated_client* run::somebody() {
+  const auto index = world_.dice.below(static_cast<std::int64_t>(clients_.size()));
+  auto* const client = clients_[static_cast<std::size_t>(index)].get();
+  return client->is_over() ? nullptr : client;
+}
+
+const std::string& run::some_key() {
+  return names_[static_cast<std::size_t>(world_.dice.below(world_.plan.names))].lock_key;
+}
+
+// ---- clients and their connections ----------------------------------------------------------
+
+void run::break_connection() {
+  auto* const client = somebody();
+  if (client == nullptr) return;
+  world_.say("---- %s's connection breaks", client->id().c_str());
+  ++world_.seen[count::breaks];
+  client->cut();
+  world_.disturb(world_.time.now() + ns_per_s);
+}
+
+void run::crash_client() {
+  auto* const client = somebody();
+  if (client == nullptr) return;
+  ++world_.seen[count::crashes];
+  client->crash();
+  world_.disturb(world_.time.now() + 5 * ns_per_s);
+  add_client();
+}
+
+void run::pause_client() {
+  auto* const client = somebody();
+  if (client == nullptr) return;
+  ++world_.seen[count::pauses];
+  const auto longest =
+      *std::max_element(world_.plan.leases_ms.begin(), world_.plan.leases_ms.end());
+  const auto until = world_.time.now() + world_.dice.spread(3 * longest * ns_per_ms);
+  client->pause(until);
+  world_.disturb(until);
+}
+
+void run::stall_connection() {
+  auto* const client = somebody();
+  if (client == nullptr) return;
+  ++world_.seen[count::stalls];
+  const auto until = world_.time.now() + world_.dice.spread(5 * ns_per_s);
+  client->stall(until);
+  world_.disturb(until + ns_per_s);
+}
+
+void run::close_client() {
+  auto* const client = somebody();
+  if (client == nullptr || client->is_paused()) return;
+  ++world_.seen[count::closes];
+  client->close();
+  add_client();
+}
+
+// ---- the server -----------------------------------------------------------------------------
+
+void run::pause_server() {
+  ++world_.seen[count::server_pauses];
+  const auto until = world_.time.now() + world_.dice.spread(5 * ns_per_s);
+  world_.say("---- the server hangs until %ld us", until / ns_per_us);
+  server_.pause(until);
+  world_.disturb(until + ns_per_s);
+}
+
+void run::shut_server() {
+  ++world_.seen[count::outages];
+  world_.say("---- the server is gone");
+  const auto until = world_.time.now() + world_.dice.spread(5 * ns_per_s);
+  server_.shut(until);
+  if (world_.dice.happens(500)) server_.redis.flush_scripts();
+  world_.disturb(until + ns_per_s);
+}
+
+void run::refuse() {
+  ++world_.seen[count::refusals];
+  auto& fault = server_.redis.fault;
+  fault = {};
+  switch (world_.dice.below(8)) {
+    case 0:
+      fault.refuse_all = "LOADING Redis is loading the dataset in memory";
+      break;
+    case 1:
+      fault.refuse_all = "BUSY Redis is busy running a script.";
+      break;
+    case 2:
+      fault.refuse_all = "NOPERM this user has no permissions";
+      break;
+    case 3:
+      fault.refuse_all = "SOMETHING that nobody has heard of";
+      break;
+    case 4:
+      fault.refuse_writes = "READONLY You can't write against a read only replica.";
+      break;
+    case 5:
+      fault.refuse_writes = "MISCONF Redis is configured to save RDB snapshots";
+      break;
+    case 6:
+      fault.refuse_writes = "NOREPLICAS Not enough good replicas to write.";
+      break;
+    default:
+      fault.is_out_of_memory = true;
+      break;
+  }
+  const auto until = world_.time.now() + world_.dice.spread(2 * ns_per_s);
+  world_.say("---- the server refuses until %ld us: %s%s", until / ns_per_us,
+             fault.refuse_all.c_str(), fault.refuse_writes.c_str());
+  world_.disturb(until + ns_per_s);
+  world_.time.at(until, [this, number = ++refusal_number_] {
+    if (number == refusal_number_) server_.redis.fault = {};
+  });
+}
+
+void run::flush_scripts() {
+  ++world_.seen[count::script_flushes];
+  world_.say("---- SCRIPT FLUSH");
+  server_.redis.flush_scripts();
+}
+
+// ---- outside the promise --------------------------------------------------------------------
+
+void run::lose_data() {
+  ++world_.seen[count::data_losses];
+  world_.say("---- FLUSHALL");
+  server_.redis.call({"FLUSHALL"});
+  world_.disturb(world_.time.now());
+}
+
+void run::meddle() {
+  ++world_.seen[count::meddlings];
+  const auto& lock = some_key();
+  const auto queue = lock + ":q";
+  const auto until = world_.time.now() + world_.dice.spread(2 * ns_per_s);
+  std::vector<std::string> spoilt;
+  switch (world_.dice.below(7)) {
+    case 0:
+      server_.redis.call({"DEL", lock});
+      break;
+    case 1:
+      server_.redis.call({"DEL", queue});
+      break;
+    case 2:
+      server_.redis.call({"DEL", "mortise:fence"});
+      break;
+    case 3:
+      server_.redis.call({"SET", lock, "another program's"});
+      spoilt = {"DEL", lock};
+      break;
+    case 4:
+      server_.redis.call({"DEL", lock});
+      server_.redis.call({"RPUSH", lock, "a list"});
+      spoilt = {"DEL", lock};
+      break;
+    case 5:
+      server_.redis.call({"SET", queue, "no list"});
+      spoilt = {"DEL", queue};
+      break;
+    default:
+      server_.redis.call({"SET", "mortise:fence", "no number"});
+      break;
+  }
+  world_.say("---- an administrator meddles");
+  world_.disturb(until);
+  if (!spoilt.empty()) {
+    world_.time.at(until, [this, spoilt] { server_.redis.call(spoilt); });
+  }
+}
+
+void run::step_clock() {
+  ++world_.seen[count::clock_steps];
+  const auto by = world_.dice.spread(20 * ns_per_s) * (world_.dice.happens(500) ? 1 : -1);
+  world_.say("---- the server's clock steps by %ld us", by / ns_per_us);
+  server_.clock.step(by);
+  // Stepped back, it makes every lease that much longer.
+  world_.disturb(world_.time.now() + std::abs(by));
+}
+
+}  // namespace mortise::simulation

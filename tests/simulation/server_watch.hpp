@@ -1,0 +1,50 @@
+// Looks over the server's shoulder at each command: who may change which lock, in which order
+// waiters are served, and whether fencing tokens only rise.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "simulation/simulated_redis.hpp"
+#include "simulation/world.hpp"
+
+namespace mortise::simulation {
+
+class server_watch {
+ public:
+  server_watch(world& around, simulated_redis& redis) : world_(around), redis_(redis) {}
+
+  void execute(session& from, const arguments& command);
+
+  // What happened at one lock.
+  struct name_facts {
+    std::int64_t grants = 0;    // by the server, to whomever
+    std::int64_t commands = 0;  // scripts and transactions
+    std::int64_t arrivals = 0;
+    std::map<std::string, std::int64_t> arrived;  // who waits, by when it came
+  };
+  [[nodiscard]] const std::map<std::string, name_facts>& names() const { return names_; }
+
+ private:
+  struct sight {
+    std::string owner;  // without the mark, empty when nobody
+    std::int64_t expires_ms = -1;
+    std::deque<std::string> queue;
+  };
+  sight look(const std::string& lock_key);
+  void compare(const std::string& lock_key, const std::string& actor, const sight& before,
+               const sight& after);
+  void check_queue(const std::string& lock_key, const sight& before, const sight& after);
+  void check_order(const std::string& lock_key, const sight& before, const sight& after);
+  void check_fence();
+  void complain(const std::string& lock_key, const std::string& what);
+
+  world& world_;
+  simulated_redis& redis_;
+  std::map<std::string, name_facts> names_;
+  std::int64_t fence_ = 0;
+};
+
+}  // namespace mortise::simulation

@@ -1,0 +1,150 @@
+// An in-process Redis: the commands that Mortise uses, with the replies of Redis 7.0, and the real
+// Lua scripts. Single-threaded and without a clock of its own. That it behaves as the real one does
+// is what redis_comparison_test.cpp checks.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mortise::simulation {
+
+struct reply {
+  enum class form : std::uint8_t { nil, status, error, integer, text, array, push };
+  form type = form::nil;
+  std::string text;
+  std::int64_t integer = 0;
+  std::vector<reply> items;
+
+  static reply nil() { return {}; }
+  static reply status(std::string_view text) { return {form::status, std::string(text), 0, {}}; }
+  static reply error(std::string_view text) { return {form::error, std::string(text), 0, {}}; }
+  static reply number(std::int64_t value) { return {form::integer, {}, value, {}}; }
+  static reply bulk(std::string_view text) { return {form::text, std::string(text), 0, {}}; }
+  static reply list(std::vector<reply> items) { return {form::array, {}, 0, std::move(items)}; }
+
+  [[nodiscard]] bool is_error() const { return type == form::error; }
+  // Appends it in RESP2 or RESP3.
+  void write(std::string& out, int protocol) const;
+};
+
+using arguments = std::vector<std::string>;
+
+// One connection as the server sees it.
+struct session {
+  std::int64_t id = 0;
+  int protocol = 2;
+  bool is_open = true;
+  std::set<std::string, std::less<>> channels;
+  std::function<void(std::string)> send;  // bytes to this client
+  std::function<void()> on_killed;        // by CLIENT KILL
+
+  // MULTI … EXEC.
+  bool is_in_multi = false;
+  bool is_aborted = false;
+  std::vector<arguments> queued;
+};
+
+class script_host;
+
+class simulated_redis {
+ public:
+  using clock = std::function<std::int64_t()>;  // microseconds since 1970
+
+  explicit simulated_redis(clock now_us);
+  ~simulated_redis();
+
+  session& connect();
+  void disconnect(session& gone);
+  // Carries out one command and sends the reply to its session.
+  void execute(session& from, const arguments& command);
+  // Carries out one command for nobody, as an administrator's or from inside a script.
+  reply call(const arguments& command, session* from = nullptr);
+  // The same with the rules for a command inside a script.
+  reply call_from_script(const arguments& command);
+
+  // Faults. An empty text means none.
+  struct faults {
+    std::string refuse_all;     // such as "LOADING …": nearly every command is refused
+    std::string refuse_writes;  // such as "READONLY …"
+    bool is_out_of_memory = false;
+  } fault;
+
+  // Messages that a client's own command sends to it come before the reply in Redis 7.0, after it in
+  // later versions.
+  bool defers_own_pushes = false;
+
+  struct entry {
+    bool is_list = false;
+    std::string text;
+    std::deque<std::string> items;
+    std::int64_t expires_ms = -1;  // -1: never
+    bool operator==(const entry&) const = default;
+  };
+  // The living entry of a key, or nullptr.
+  const entry* find(std::string_view key);
+  // Deletes what has expired, and names what is left.
+  std::vector<std::string> keys();
+  void flush_scripts();
+  // How many connections listen on a channel.
+  [[nodiscard]] std::int64_t hearers(std::string_view channel) const;
+  [[nodiscard]] std::int64_t now_us() const { return now_us_(); }
+  [[nodiscard]] std::int64_t now_ms() const { return now_us_() / 1000; }
+  [[nodiscard]] std::uint64_t commands() const { return commands_; }
+
+ private:
+  friend class script_host;
+  struct command_row {
+    const char* name;
+    int arity;  // as in Redis: with the command's name; negative: at least
+    bool writes;
+    bool needs_memory;
+    bool in_scripts;
+    bool while_loading;
+    reply (simulated_redis::*run)(const arguments&);
+  };
+  static const command_row* find_command(std::string_view name);
+  reply refusal_of(const command_row* row, const arguments& command);
+  reply run_multi(session& from, const arguments& command, const command_row* row);
+  reply connection_command(const arguments& command, session* from, bool& is_one);
+  entry* live(std::string_view key);
+  bool is_wrong_type(const entry* found, bool wants_list) const;
+
+  reply get(const arguments& command);
+  reply set(const arguments& command);
+  reply del(const arguments& command);
+  reply incrby(const arguments& command);
+  reply pexpire(const arguments& command);
+  reply pttl(const arguments& command);
+  reply llen(const arguments& command);
+  reply push(const arguments& command);
+  reply lpop(const arguments& command);
+  reply lindex(const arguments& command);
+  reply lrem(const arguments& command);
+  reply lpos(const arguments& command);
+  reply lrange(const arguments& command);
+  reply time(const arguments& command);
+  reply publish(const arguments& command);
+  reply eval(const arguments& command);
+  reply script(const arguments& command);
+  reply flushall(const arguments& command);
+  reply ping(const arguments& command);
+
+  clock now_us_;
+  std::map<std::string, entry, std::less<>> entries_;
+  std::map<std::int64_t, std::unique_ptr<session>> sessions_;
+  std::int64_t next_session_ = 1;
+  std::unique_ptr<script_host> scripts_;
+  std::uint64_t commands_ = 0;
+  bool script_has_written_ = false;
+  session* served_ = nullptr;          // whose command is being carried out
+  std::vector<std::string> deferred_;  // its own messages
+};
+
+}  // namespace mortise::simulation
