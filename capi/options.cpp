@@ -14,6 +14,14 @@ mortise_status set_value(mortise_options* options, mortise_error* error, Set&& s
   });
 }
 
+// A length that no text has, such as -1 in an unsigned type, is refused before anything is read.
+outcome check_length(const char* name, size_t length) {
+  constexpr size_t longest = 4096;
+  if (length <= longest) return {};
+  return mortise::capi::bad_argument(
+      name, std::to_string(length) + " bytes; give at most " + std::to_string(longest));
+}
+
 }  // namespace
 
 mortise_options* mortise_options_new(void) {
@@ -27,6 +35,8 @@ mortise_status mortise_options_set(mortise_options* options, const char* key, si
   return set_value(options, error, [&](settings& values) -> outcome {
     if (key == nullptr) return mortise::capi::is_null("key");
     if (value == nullptr && value_len > 0) return mortise::capi::is_null("value");
+    if (auto checked = check_length("key", key_len); !checked.ok()) return checked;
+    if (auto checked = check_length("value", value_len); !checked.ok()) return checked;
     return mortise::set_option(values, {key, key_len}, {value == nullptr ? "" : value, value_len});
   });
 }

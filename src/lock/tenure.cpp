@@ -62,10 +62,11 @@ std::optional<tenure::open_question> tenure::close_question(std::uint32_t serial
   return asked;
 }
 
-// These four say that the question left nothing at the server.
-void tenure::note_trace(answer what) noexcept {
-  if (what != answer::not_free && what != answer::refused && what != answer::no_script &&
-      what != answer::unsent) {
+// Four answers say that an attempt to get the lock left nothing at the server.
+void tenure::note_trace(step asked, answer said) noexcept {
+  const bool is_attempt = asked != step::renew && asked != step::release && asked != step::cancel;
+  if (is_attempt && said != answer::not_free && said != answer::refused &&
+      said != answer::no_script && said != answer::unsent) {
     may_be_there_ = true;
   }
 }
@@ -77,7 +78,7 @@ void tenure::start(bool directly, operation* caller, time_ns now) {
 news tenure::on_answer(std::uint32_t serial, const verdict& said, time_ns now) {
   const auto asked = close_question(serial);
   if (!asked) return news::none;
-  note_trace(said.what);
+  note_trace(asked->what, said.what);
   switch (phase_) {
     case tenure_phase::asking:
     case tenure_phase::queued:

@@ -50,6 +50,8 @@ news tenure::on_leave_answer(const open_question& asked, const verdict& said, ti
       leave_result_ = said.what;
       details_ = said.details;
       leave_unknown_ = leave_unknown_ || said.what == answer::unknown;
+      // All attempts were refused as well, so nothing is there.
+      if (leave_step_ == step::cancel && !may_be_there_ && open_.empty()) break;
       // What is refused for good is tried on for long; what is not understood is soon given up.
       if (said.what == answer::unknown && now - left_at_ > grant_lease_ms * ns_per_ms) break;
       // Whoever waits for the leave is told, and it is tried on, less and less often: a place or a

@@ -1,8 +1,10 @@
 #include "net/transport.hpp"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +18,8 @@ namespace {
 constexpr int keepalive_idle_s = 15;
 constexpr int keepalive_interval_s = 5;
 constexpr int keepalive_tries = 3;
+// The kernel rounds it up to its ticks.
+constexpr int nap_us = 2000;
 
 void set(int descriptor, int level, int option, int value) noexcept {
   ::setsockopt(descriptor, level, option, &value, sizeof value);
@@ -38,7 +42,7 @@ io_result socket_transport::start_connect(const address& where) noexcept {
     set(descriptor_, IPPROTO_TCP, TCP_KEEPINTVL, keepalive_interval_s);
     set(descriptor_, IPPROTO_TCP, TCP_KEEPCNT, keepalive_tries);
   }
-  if (::connect(descriptor_, where.raw(), where.size()) == 0) return {};
+  if (::connect(descriptor_, where.raw(), where.size()) == 0) return note_connected();
   // An interrupted connect goes on in the background, like one in progress.
   if (errno == EINPROGRESS || errno == EINTR) return {io_state::want_write};
   return failure(errno);
@@ -48,7 +52,16 @@ io_result socket_transport::finish_connect() noexcept {
   int error = 0;
   socklen_t size = sizeof error;
   if (::getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return failure(errno);
-  return error == 0 ? io_result{} : failure(error);
+  return error == 0 ? note_connected() : failure(error);
+}
+
+// From here on only receive_or_nap sleeps, and not for long: all else says MSG_DONTWAIT.
+io_result socket_transport::note_connected() noexcept {
+  const timeval nap{0, nap_us};
+  ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &nap, sizeof nap);
+  const int flags = ::fcntl(descriptor_, F_GETFL);
+  ::fcntl(descriptor_, F_SETFL, flags & ~O_NONBLOCK);
+  return {};
 }
 
 io_result socket_transport::send(std::string_view bytes) noexcept {
@@ -62,14 +75,21 @@ io_result socket_transport::send(std::string_view bytes) noexcept {
 }
 
 io_result socket_transport::receive(char* into, std::size_t room) noexcept {
-  for (;;) {
-    const auto count = ::recv(descriptor_, into, room, MSG_DONTWAIT);
-    if (count > 0) return {io_state::done, static_cast<std::size_t>(count)};
-    if (count == 0) return {io_state::closed};
-    if (errno == EINTR) continue;
-    if (errno == EAGAIN || errno == EWOULDBLOCK) return {io_state::want_read};
-    return failure(errno);
-  }
+  return receive_with(into, room, MSG_DONTWAIT);
+}
+
+io_result socket_transport::receive_or_nap(char* into, std::size_t room) noexcept {
+  return receive_with(into, room, 0);
+}
+
+io_result socket_transport::receive_with(char* into, std::size_t room, int flags) noexcept {
+  const auto count = ::recv(descriptor_, into, room, flags);
+  if (count > 0) return {io_state::done, static_cast<std::size_t>(count)};
+  if (count == 0) return {io_state::closed};
+  // An interrupted receive is tried again like one that found nothing: the caller looks at the
+  // clock in between.
+  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return {io_state::want_read};
+  return failure(errno);
 }
 
 void socket_transport::finish_sending() noexcept { ::shutdown(descriptor_, SHUT_WR); }

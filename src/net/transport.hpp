@@ -41,6 +41,11 @@ class transport {
   // Receives all there is, up to `room` bytes: where it gives less than `room`, nothing is left
   // until the descriptor is readable again.
   virtual io_result receive(char* into, std::size_t room) noexcept = 0;
+  // As receive, but may sleep for a few milliseconds until there is something, which takes one
+  // system call where waiting and receiving take two.
+  virtual io_result receive_or_nap(char* into, std::size_t room) noexcept {
+    return receive(into, room);
+  }
   // No more will be sent: the other side sees the end of the stream after what is on its way.
   virtual void finish_sending() noexcept = 0;
   // The descriptor to wait for; -1 before start_connect and after close.
@@ -61,12 +66,16 @@ class socket_transport final : public transport {
   io_result finish_connect() noexcept override;
   io_result send(std::string_view bytes) noexcept override;
   io_result receive(char* into, std::size_t room) noexcept override;
+  io_result receive_or_nap(char* into, std::size_t room) noexcept override;
   void finish_sending() noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
   void close() noexcept override;
   [[nodiscard]] std::string describe(int error) const override;
 
  private:
+  io_result receive_with(char* into, std::size_t room, int flags) noexcept;
+  io_result note_connected() noexcept;
+
   int descriptor_ = -1;
 };
 

@@ -196,6 +196,7 @@ void connection::go_up() {
   if (!commands_.admit()) return;
   if (messages_ && messages_->is_attached() && !messages_->admit()) return;
   loop_.cancel(static_cast<net::timer&>(*this));
+  greeting_.reset();
   phase_ = phase::up;
   was_up_ = has_been_up_ = true;
   failures_ = 0;

@@ -11,10 +11,8 @@ namespace mortise::redis {
 
 class input_buffer {
  public:
-  static constexpr std::size_t smallest = 4096;
+  static constexpr std::size_t smallest = 2048;
   static constexpr std::size_t roomy = 64U << 10U;
-
-  input_buffer() : bytes_(std::make_unique_for_overwrite<char[]>(smallest)) {}
 
   [[nodiscard]] std::string_view unread() const noexcept {
     return {bytes_.get() + begin_, end_ - begin_};
@@ -39,12 +37,16 @@ class input_buffer {
       end_ -= begin_;
       begin_ = 0;
     }
-    if ((is_tight_ && capacity_ < roomy) || room() < smallest / 4) resize(capacity_ * 2);
+    if ((is_tight_ && capacity_ < roomy) || room() < smallest / 4) {
+      resize(std::max(capacity_ * 2, smallest));
+    }
     is_tight_ = false;
   }
-  // Gives back what a burst has needed.
-  void shrink() {
-    if (begin_ == end_ && capacity_ > smallest) resize(smallest);
+  // Gives the memory back; there is new when something comes in.
+  void release() noexcept {
+    if (begin_ != end_) return;
+    bytes_.reset();
+    capacity_ = begin_ = end_ = 0;
   }
 
  private:
@@ -58,7 +60,7 @@ class input_buffer {
   }
 
   std::unique_ptr<char[]> bytes_;
-  std::size_t capacity_ = smallest;
+  std::size_t capacity_ = 0;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   bool is_tight_ = false;

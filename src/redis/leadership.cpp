@@ -12,6 +12,13 @@
 
 namespace mortise::redis {
 
+namespace {
+
+// A caller whose deadline is nearer does not nap, so that it keeps its deadline.
+constexpr time_ns nap_room_ns = 50 * ns_per_ms;
+
+}  // namespace
+
 bool pipeline::await(waiter& who, time_ns deadline) noexcept {
   if (who.settle()) return true;
   lock_type lock(mutex_);
@@ -53,10 +60,10 @@ void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
   begin_reading(reader::caller);
   update_interest();
   if (!who.begin_leading(kick_fd_)) return;
-  while (!is_broken_ && has_open(who)) {
+  for (bool is_first = true; !is_broken_ && has_open(who); is_first = false) {
     const bool is_alone = first_follower_ == nullptr;
     lock.unlock();
-    const bool is_in_time = wait_for_input(deadline, is_alone);
+    const bool is_in_time = wait_for_input(deadline, is_alone, is_first);
     lock.lock();
     if (stall_ == stall::until_readable) stall_ = stall::none;
     if (!output_.is_empty()) send_output(lock);
@@ -115,7 +122,7 @@ void pipeline::unfollow(waiter& who) noexcept {
 }
 
 // Sleeps until there is something to read, and reads it. False when the deadline passed first.
-bool pipeline::wait_for_input(time_ns deadline, bool is_alone) noexcept {
+bool pipeline::wait_for_input(time_ns deadline, bool is_alone, bool is_first) noexcept {
   time_ns now = boot_now();
   if (is_alone && limits_.busy_poll_ns > 0) {
     const time_ns end = std::min(deadline, now + limits_.busy_poll_ns);
@@ -126,6 +133,8 @@ bool pipeline::wait_for_input(time_ns deadline, bool is_alone) noexcept {
   }
   const time_ns left = std::min(deadline - now, net::longest_sleep_ns);
   if (left <= 0) return false;
+  // Most replies come soon. A nap is not interrupted by finish(), but it is over as soon.
+  if (is_first && left > nap_room_ns && read(true)) return true;
   const timespec timeout{static_cast<std::time_t>(left / ns_per_s),
                          static_cast<long>(left % ns_per_s)};
   const short events = wanted_ == net::io_state::want_write ? POLLOUT : POLLIN;

@@ -46,14 +46,11 @@ class output_buffer {
     offset_ = 0;
     sent_ = appended_;
   }
-  // Gives back what a burst has needed; only while it is empty and nobody sends.
-  void shrink() {
-    constexpr std::size_t worth_it = 4096;
-    for (auto* text : {&sending_, &waiting_}) {
-      if (text->capacity() > worth_it) std::string().swap(*text);
-    }
+  // Gives the memory back; only while it is empty and nobody sends.
+  void release() noexcept {
+    std::string().swap(sending_);
+    std::string().swap(waiting_);
     offset_ = 0;
-    sending_.clear();
   }
 
  private:

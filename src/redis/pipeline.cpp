@@ -12,13 +12,6 @@
 
 namespace mortise::redis {
 
-namespace {
-
-// How often a busy connection is looked at for silence, per silence_ns.
-constexpr int ticks_per_silence = 8;
-
-}  // namespace
-
 void pipeline::request_list::push(request& item) noexcept {
   item.next_ = nullptr;
   (last == nullptr ? first : last->next_) = &item;
@@ -81,7 +74,7 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   item.has_caller_ = item.caller != nullptr;
   if (item.has_caller_) item.caller->last_request_ = submitted_;
   submitted_list_.push(item);
-  if (!is_watching_) start_watching();
+  if (!is_watching_) start_watching(tick_period_ns());
   // What is submitted from a reply leaves when all replies at hand have been read.
   const bool is_from_reader = is_reading_ && ::pthread_equal(reader_thread_, ::pthread_self()) != 0;
   if (is_from_reader || is_sending_ || stall_ != stall::none) return status::ok;
@@ -129,15 +122,15 @@ void pipeline::run_flush() noexcept {
   send_output(lock);
 }
 
-void pipeline::start_watching() noexcept {
+void pipeline::start_watching(time_ns until_first_look_ns) noexcept {
   is_watching_ = true;
   mark_ = submitted_;
   mark_ns_ = tick_ns_ = boot_now();
-  loop_.schedule(*this, mark_ns_ + limits_.silence_ns / ticks_per_silence);
+  loop_.schedule(*this, mark_ns_ + until_first_look_ns);
 }
 
 void pipeline::on_timer(time_ns now) noexcept {
-  const time_ns period = limits_.silence_ns / ticks_per_silence;
+  const time_ns period = tick_period_ns();
   const lock_type lock(mutex_);
   const auto answered = answered_.load(std::memory_order_relaxed);
   if (!transport_ || is_broken_ || answered == submitted_) {
@@ -163,15 +156,14 @@ void pipeline::on_timer(time_ns now) noexcept {
   loop_.schedule(*this, now + period);
 }
 
+// An idle connection is to cost next to nothing.
 void pipeline::give_back_memory() noexcept {
   // With the mutex held and the I/O thread, which this is, as the reader, the buffers are ours.
   if (reader_ != reader::io_thread_armed || is_sending_ || !output_.is_empty()) return;
-  try {
-    input_.shrink();
-    output_.shrink();
-  } catch (const std::bad_alloc&) {
-    // Then they stay as they are.
-  }
+  output_.release();
+  if (!input_.unread().empty()) return;
+  input_.release();
+  parser_.emplace();
 }
 
 void pipeline::attach(std::unique_ptr<net::transport> connected) noexcept {
@@ -203,6 +195,7 @@ bool pipeline::admit_everybody() noexcept {
   const lock_type lock(mutex_);
   if (!transport_ || is_broken_) return false;
   admission_ = admission::everybody;
+  if (!is_watching_) start_watching(0);  // the first look gives back what the greeting needed
   return true;
 }
 
@@ -264,7 +257,7 @@ void pipeline::tear_down() noexcept {
   answered_.store(submitted_, std::memory_order_relaxed);
   output_.clear();
   input_.clear();
-  parser_.reset();
+  parser_->reset();
   replies_to_skip_ = 0;
   wanted_ = net::io_state::want_read;
   is_violated_ = is_broken_ = is_finishing_ = false;

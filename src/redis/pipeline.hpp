@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/status.hpp"
 #include "base/time.hpp"
@@ -107,10 +109,12 @@ class pipeline final : private net::event_handler, private net::timer {
     void (pipeline::*what_)() noexcept;
   };
 
+  [[nodiscard]] time_ns tick_period_ns() const noexcept { return limits_.silence_ns / 8; }
+
   // Sending; pipeline.cpp.
   void send_output(lock_type& lock) noexcept;
   void run_flush() noexcept;
-  void start_watching() noexcept;
+  void start_watching(time_ns until_first_look_ns) noexcept;
   void on_timer(time_ns now) noexcept override;
   void give_back_memory() noexcept;
 
@@ -134,10 +138,10 @@ class pipeline final : private net::event_handler, private net::timer {
   waiter* choose_leader() noexcept;
   void follow(waiter& who) noexcept;
   void unfollow(waiter& who) noexcept;
-  bool wait_for_input(time_ns deadline, bool is_alone) noexcept;
+  bool wait_for_input(time_ns deadline, bool is_alone, bool is_first) noexcept;
 
   // Reading; reading.cpp. Only the reader, without the mutex.
-  bool read() noexcept;
+  bool read(bool may_nap = false) noexcept;
   void parse(time_ns now) noexcept;
   void dispatch(const value& reply, time_ns now) noexcept;
   request* oldest_request() noexcept;
@@ -174,7 +178,7 @@ class pipeline final : private net::event_handler, private net::timer {
   std::uint64_t submitted_ = 0;
   request_list submitted_list_;
 
-  // How silence is noticed: requests up to number mark_ were all submitted by mark_ns_.
+  // How silence is noticed: a busy connection is looked at now and then. Requests up to number mark_ were all submitted by mark_ns_.
   bool is_watching_ = false;
   std::uint64_t mark_ = 0;
   time_ns mark_ns_ = 0;
@@ -185,7 +189,7 @@ class pipeline final : private net::event_handler, private net::timer {
   std::atomic<std::uint64_t> answered_{0};
   request_list reading_list_;
   input_buffer input_;
-  parser parser_;
+  std::optional<parser> parser_{std::in_place};
   int replies_to_skip_ = 0;
   bool is_violated_ = false;
   net::io_state wanted_ = net::io_state::want_read;

@@ -15,7 +15,7 @@ bool is_message(const value& item) { return item.size() == 3 && item.at(0).text(
 }  // namespace
 
 // Reads all there is and deals with it. True when there was something.
-bool pipeline::read() noexcept {
+bool pipeline::read(bool may_nap) noexcept {
   for (bool has_read = false;; has_read = true) {
     try {
       input_.make_room();
@@ -24,7 +24,8 @@ bool pipeline::read() noexcept {
       return has_read;
     }
     const auto room = input_.room();
-    const auto result = transport_->receive(input_.tail(), room);
+    const auto result = may_nap && !has_read ? transport_->receive_or_nap(input_.tail(), room)
+                                             : transport_->receive(input_.tail(), room);
     switch (result.state) {
       case net::io_state::done:
         break;
@@ -53,16 +54,16 @@ bool pipeline::read() noexcept {
 
 void pipeline::parse(time_ns now) noexcept {
   while (!input_.unread().empty() && !is_violated_) {
-    const auto result = parser_.parse(input_.unread());
+    const auto result = parser_->parse(input_.unread());
     if (result == parse_result::incomplete) return;
     if (result == parse_result::violation) {
       is_violated_ = true;
       return break_off(outcome::of(
-          status::unreachable, std::string("the server broke the protocol (") + parser_.problem() +
+          status::unreachable, std::string("the server broke the protocol (") + parser_->problem() +
                                    "); is it a Redis or Valkey server that the URL names?"));
     }
-    dispatch(parser_.reply(), now);
-    input_.consume(parser_.consumed());
+    dispatch(parser_->reply(), now);
+    input_.consume(parser_->consumed());
   }
 }
 

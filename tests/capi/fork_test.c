@@ -4,6 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* A child of a process with threads makes a client, which starts threads of its own. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) { return "die_after_fork=0"; }
+
 static test_server *server;
 static mortise_client *client;
 

@@ -211,7 +211,6 @@ const std::vector<std::string> hostile = {
     "$?\r\n;4\r\nabcd\r\n;0\r\n",
     "*?\r\n:1\r\n.\r\n",
     "+OK\r\n+OK\r\n+OK\r\n+OK\r\n+OK\r\n",
-    "*5\r\n:1\r\n:9223372036854775807\r\n:9223372036854775807\r\n:9223372036854775807\r\n:1\r\n",
     "*5\r\n:1\r\n:-1\r\n:-1\r\n:-1\r\n:-1\r\n",
     "*5\r\n$1\r\n1\r\n_\r\n*0\r\n%0\r\n#t\r\n",
     "*0\r\n",

@@ -12,7 +12,7 @@ namespace {
 constexpr time_ns look_every_ns = 20 * ns_per_ms;
 // Longer than the five minutes after which a queue that nobody looks at is gone.
 constexpr time_ns forgetting_ns = 400 * ns_per_s;
-constexpr std::int64_t most_attempts = 2000;
+constexpr std::int64_t most_attempts = 700;
 constexpr std::int64_t most_events = 20'000'000;
 
 }  // namespace
@@ -80,7 +80,7 @@ const std::vector<std::string>& run::go() {
   }
   heal();
   const auto longest = *std::max_element(plan.leases_ms.begin(), plan.leases_ms.end());
-  const auto recovery = plan.has_faults() ? 10 * ns_per_s + longest * 3 / 2 * ns_per_ms : 0;
+  const auto recovery = plan.has_faults() ? 20 * ns_per_s + longest * 3 / 2 * ns_per_ms : 0;
   // Users who were busy need not be watched at that pace while the system recovers.
   if (is_enough()) world_.plan.think_ns = std::max(world_.plan.think_ns, ns_per_s);
   live(world_.time.now() + recovery);
@@ -99,6 +99,7 @@ void run::live(time_ns until) {
 
 void run::watch_liveness() {
   for (auto& watched : names_) watch_name(watched);
+  if (!world_.plan.has_faults()) check_leftovers();
   world_.time.after(look_every_ns, [this] { watch_liveness(); });
 }
 
@@ -117,23 +118,47 @@ bool run::is_stuck(const std::string& lock_key) {
 void run::watch_name(watched_name& watched) {
   const auto now = world_.time.now();
   auto waits_since = now;
-  bool somebody_holds = false;
   for (const auto& who : users_) {
     const auto& client = who->client();
     if (client.is_dead() || who->name() != watched.name) continue;
-    somebody_holds = somebody_holds || who->holds_now();
+    watched.idle_since = std::max(watched.idle_since, who->last_held());
     if (who->is_waiting() && client.is_up() && !client.is_paused()) {
       waits_since = std::min(waits_since, who->waiting_since());
     }
   }
-  if (somebody_holds || is_stuck(watched.lock_key)) watched.idle_since = now;
+  if (is_stuck(watched.lock_key)) watched.idle_since = now;
   const auto stall = now - std::max({waits_since, watched.idle_since, world_.healthy_since});
+  if (stall > worst_stall_) world_.say("stall of %ld us at %s", stall / ns_per_us, watched.name.c_str());
   worst_stall_ = std::max(worst_stall_, stall);
-  // A waiter may have to find out by itself, and a grant to somebody who gave up has to lapse.
-  constexpr auto bound = 6 * ns_per_s;
+  // After faults a waiter may have to find out by itself, and a grant to somebody who gave up has to
+  // lapse. Who waits while the data are lost looks again after 15 s at the latest.
+  auto bound = (world_.plan.is_exclusive ? 4 : 24) * ns_per_s;
+  if (!world_.plan.has_faults()) bound = 300 * ns_per_ms + 20 * world_.plan.latency_ns;
   if (stall > bound) {
     world_.violate("\"" + watched.name + "\": nobody gets the lock for " +
                    std::to_string(stall / ns_per_ms) + " ms although somebody waits");
+  }
+}
+
+// A gate that is at rest has left nothing behind.
+void run::check_leftovers() {
+  for (const auto& watched : names_) {
+    std::vector<std::string> there;
+    if (const auto* lock = server_.redis.find(watched.lock_key)) there.push_back(lock->text);
+    if (const auto* queue = server_.redis.find(watched.lock_key + ":q")) {
+      there.insert(there.end(), queue->items.begin(), queue->items.end());
+    }
+    for (const auto& token : there) {
+      for (const auto& client : clients_) {
+        if (client->is_over()) continue;
+        for (const auto& keeper : client->keepers()) {
+          const auto prefix = "m1:" + client->id() + ":" + std::to_string(keeper->id()) + ".";
+          if (token.starts_with(prefix) && keeper->gate().is_idle()) {
+            world_.violate(token + " was left behind");
+          }
+        }
+      }
+    }
   }
 }
 
@@ -170,6 +195,7 @@ void run::wind_up() {
     }
     who->check_poison();
   }
+  check_leftovers();
 }
 
 void run::check_end() {

@@ -39,6 +39,7 @@ class run {
   void stall_connection();
   void lose_data();
   void meddle();
+  void administer(const arguments& command);
   void step_clock();
   void close_client();
 
@@ -50,6 +51,7 @@ class run {
   };
   bool is_stuck(const std::string& lock_key);
   void watch_name(watched_name& watched);
+  void check_leftovers();
   void live(time_ns until);
   bool is_enough();
   void heal();

@@ -1,5 +1,6 @@
 // The faults of a run.
 #include <algorithm>
+#include <utility>
 
 #include "simulation/run.hpp"
 
@@ -154,10 +155,17 @@ void run::flush_scripts() {
 
 // ---- outside the promise --------------------------------------------------------------------
 
+void run::administer(const arguments& command) {
+  // An administrator is never refused.
+  const auto fault = std::exchange(server_.redis.fault, {});
+  server_.redis.call(command);
+  server_.redis.fault = fault;
+}
+
 void run::lose_data() {
   ++world_.seen[count::data_losses];
   world_.say("---- FLUSHALL");
-  server_.redis.call({"FLUSHALL"});
+  administer({"FLUSHALL"});
   world_.disturb(world_.time.now());
 }
 
@@ -169,35 +177,35 @@ void run::meddle() {
   std::vector<std::string> spoilt;
   switch (world_.dice.below(7)) {
     case 0:
-      server_.redis.call({"DEL", lock});
+      administer({"DEL", lock});
       break;
     case 1:
-      server_.redis.call({"DEL", queue});
+      administer({"DEL", queue});
       break;
     case 2:
-      server_.redis.call({"DEL", "mortise:fence"});
+      administer({"DEL", "mortise:fence"});
       break;
     case 3:
-      server_.redis.call({"SET", lock, "another program's"});
+      administer({"SET", lock, "another program's"});
       spoilt = {"DEL", lock};
       break;
     case 4:
-      server_.redis.call({"DEL", lock});
-      server_.redis.call({"RPUSH", lock, "a list"});
+      administer({"DEL", lock});
+      administer({"RPUSH", lock, "a list"});
       spoilt = {"DEL", lock};
       break;
     case 5:
-      server_.redis.call({"SET", queue, "no list"});
+      administer({"SET", queue, "no list"});
       spoilt = {"DEL", queue};
       break;
     default:
-      server_.redis.call({"SET", "mortise:fence", "no number"});
+      administer({"SET", "mortise:fence", "no number"});
       break;
   }
   world_.say("---- an administrator meddles");
   world_.disturb(until);
   if (!spoilt.empty()) {
-    world_.time.at(until, [this, spoilt] { server_.redis.call(spoilt); });
+    world_.time.at(until, [this, spoilt] { administer(spoilt); });
   }
 }
 

@@ -65,7 +65,8 @@ void server_watch::compare(const std::string& lock_key, const std::string& actor
   if (is_new_owner && after.owner != actor && waited == before.queue.end()) {
     complain(lock_key, after.owner + " was given the lock and had not waited");
   }
-  if (before.owner == actor && after.owner.empty() && !after.queue.empty()) {
+  if (before.owner == actor && after.owner.empty() && !after.queue.empty() &&
+      world_.plan.is_exclusive) {
     complain(lock_key, actor + " left the lock free although others wait");
   }
   if (is_new_owner && after.expires_ms < 0) complain(lock_key, "the lock never expires");

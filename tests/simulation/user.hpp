@@ -39,6 +39,10 @@ class user {
   [[nodiscard]] bool holds_now() const {
     return is_holding() && client_.now() < hold_.valid_until;
   }
+  // The last moment at which it did; true time.
+  [[nodiscard]] time_ns last_held() const {
+    return holds_now() ? world_.time.now() : last_held_;
+  }
   [[nodiscard]] const simulated_client& client() const { return client_; }
   [[nodiscard]] const std::string& name() const { return keeper_.name(); }
   [[nodiscard]] bool is_busy() const { return wait_ != nullptr && !wait_->is_finished; }
@@ -77,10 +81,8 @@ class user {
     int depth = 0;
     std::int64_t token = 0;
     time_ns start = 0;        // true
-    time_ns end = 0;          // true
     time_ns valid_until = 0;  // local
     time_ns promised = 0;     // by an extension, local
-    bool may_run_out = false;
   };
   static constexpr std::int64_t poison = -0x7777777777;
 
@@ -114,6 +116,7 @@ class user {
   std::vector<std::unique_ptr<other_operation>> others_;
   acquiring_operation* wait_ = nullptr;
   hold hold_;
+  time_ns last_held_ = 0;  // true time
   bool is_retired_ = false;
   bool is_forgetting_ = false;
 };

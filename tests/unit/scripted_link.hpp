@@ -24,7 +24,7 @@ struct asked_question {
 class scripted_link final : public lock::link {
  public:
   bool ask(const lock::question& asked, lock::operation* /*caller*/) noexcept override {
-    if (!is_up) return false;
+    if (!is_up || !has_room) return false;
     questions.push_back({asked.tenure, asked.serial, asked.what, std::string(asked.token),
                          asked.ttl_ms, asked.reserve, asked.knows_of_waiters, asked.with_text});
     return true;
@@ -41,6 +41,7 @@ class scripted_link final : public lock::link {
   [[nodiscard]] std::size_t count() const { return questions.size(); }
 
   bool is_up = true;
+  bool has_room = true;  // false: as if too many requests were open
   int tokens_given = 0;
   std::vector<asked_question> questions;
 };

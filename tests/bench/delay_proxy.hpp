@@ -1,0 +1,28 @@
+// A link with a known latency: a process that passes bytes on between clients and a server, each
+// way after a fixed delay.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "process.hpp"
+
+namespace mortise::bench {
+
+class delay_proxy {
+ public:
+  // Clients connect to url(); what they send reaches the server of `server_url` after `one_way_ns`.
+  delay_proxy(const std::string& server_url, std::int64_t one_way_ns);
+  ~delay_proxy();
+  delay_proxy(const delay_proxy&) = delete;
+  delay_proxy& operator=(const delay_proxy&) = delete;
+
+  [[nodiscard]] std::string url() const { return "unix://" + path_; }
+
+ private:
+  std::string path_;
+  int listener_;
+  process relay_;
+};
+
+}  // namespace mortise::bench

@@ -1,0 +1,113 @@
+// Many threads, each with a lock of its own: one client for all, against one hiredis connection for
+// each.
+#include <atomic>
+#include <exception>
+#include <thread>
+
+#include "experiment.hpp"
+#include "reference.hpp"
+#include "subject.hpp"
+
+namespace mortise::bench {
+
+namespace {
+
+struct throughput {
+  double pairs_per_second;
+  double cpu_us;
+};
+
+// Runs `pair(index)` over and over in each of `count` threads for so long.
+template <typename Pair>
+throughput measure(int count, double seconds, Pair&& pair) {
+  std::atomic<int> ready{0};
+  std::atomic<bool> may_start{false};
+  std::atomic<bool> is_over{false};
+  std::atomic<std::int64_t> pairs{0};
+  std::atomic<bool> has_failed{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i) {
+    threads.emplace_back([&, i] {
+      std::int64_t own = 0;
+      try {
+        pair(i);
+        ready.fetch_add(1);
+        may_start.wait(false);
+        for (; !is_over.load(std::memory_order_relaxed); ++own) pair(i);
+      } catch (const std::exception& problem) {
+        std::fprintf(stderr, "bench: a thread: %s\n", problem.what());
+        has_failed = true;
+        ready.fetch_add(1);
+      }
+      pairs.fetch_add(own);
+    });
+  }
+  while (ready.load() < count) sleep_ns(200'000);
+  const double cpu = process_cpu_us();
+  const auto start = now_ns();
+  may_start = true;
+  may_start.notify_all();
+  sleep_ns(static_cast<std::int64_t>(seconds * static_cast<double>(ns_per_second)));
+  is_over = true;
+  for (auto& thread : threads) thread.join();
+  require(!has_failed, "a thread has failed");
+  const auto total = static_cast<double>(pairs.load());
+  return {total * static_cast<double>(ns_per_second) / static_cast<double>(now_ns() - start),
+          (process_cpu_us() - cpu) / total};
+}
+
+void run_with(int count, const char* id, const settings& chosen, table& results) {
+  const bench_server server(chosen);
+  const double seconds = chosen.pick(0.3, 0.15);
+  const auto keys = plain_locks(count);
+  std::vector<std::unique_ptr<reference>> connections;
+  for (int i = 0; i < count; ++i) {
+    connections.push_back(std::make_unique<reference>(server.url()));
+  }
+  const auto client = open_client(server.url());
+  const auto locks = make_locks(client.get(), "threads", count);
+
+  const auto run_plain = [&] {
+    return measure(count, seconds, [&](int i) {
+      const auto index = static_cast<std::size_t>(i);
+      connections[index]->pair(keys[index]);
+    });
+  };
+  std::vector<double> ratios;
+  std::vector<double> subject_rates;
+  std::vector<double> plain_rates;
+  std::vector<double> cpu_ratios;
+  auto before = run_plain();
+  for (int i = 0; i < chosen.pick(11, 5); ++i) {
+    const auto subject = measure(
+        count, seconds, [&](int index) { pair(locks[static_cast<std::size_t>(index)].get()); });
+    const auto after = run_plain();
+    const double plain = (before.pairs_per_second + after.pairs_per_second) / 2;
+    ratios.push_back(subject.pairs_per_second / plain);
+    cpu_ratios.push_back(subject.cpu_us * 2 / (before.cpu_us + after.cpu_us));
+    subject_rates.push_back(subject.pairs_per_second);
+    plain_rates.push_back(plain);
+    before = after;
+  }
+  results.measured(id, median(ratios));
+  results.raw("mortise %.0f pairs/s, hiredis %.0f pairs/s, client CPU of a pair %.2f x",
+              median(subject_rates), median(plain_rates), median(cpu_ratios));
+}
+
+void run(const settings& chosen, table& results) {
+  run_with(8, "threads.8", chosen, results);
+  run_with(64, "threads.64", chosen, results);
+}
+
+}  // namespace
+
+const experiment& threads() {
+  static const experiment instance{
+      "threads",
+      {{"threads.8", "8 threads, rate / a hiredis connection for each", aim::at_least, 1.5, "x"},
+       {"threads.64", "64 threads, rate / a hiredis connection for each", aim::at_least, 1.6, "x"}},
+      run};
+  return instance;
+}
+
+}  // namespace mortise::bench

@@ -1,0 +1,238 @@
+// How claims are given back against resistance: refusals, lost messages, full buffers.
+#include <gtest/gtest.h>
+
+#include "lock/gate.hpp"
+#include "unit/scripted_link.hpp"
+
+namespace mortise::testing {
+namespace {
+
+using lock::answer;
+using lock::news;
+using lock::step;
+using lock::tenure_phase;
+
+class leaving_test : public ::testing::Test {
+ protected:
+  lock::tenure make(std::int64_t lease_ms = 30'000) {
+    lock::keeping terms;
+    terms.lease_ms = lease_ms;
+    terms.renews = true;
+    return {1, "token", terms, true, link_};
+  }
+  // A claim that waits at the server since start_ns; the server's clock shows 50 s.
+  lock::tenure make_queued() {
+    auto claim = make();
+    claim.start(true, nullptr, start_ns);
+    claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
+    return claim;
+  }
+  // Answers the latest question.
+  news answer_last(lock::tenure& claim, const lock::verdict& verdict, time_ns now) {
+    return claim.on_answer(link_.last().serial, verdict, now);
+  }
+
+  scripted_link link_;
+};
+
+TEST_F(leaving_test, hazard_28_a_refused_cancel_is_told_and_tried_on_less_and_less_often) {
+  auto claim = make_queued();
+  auto now = start_ns + ms(10);
+  claim.leave(nullptr, now);
+  time_ns pause = 0;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(link_.last().what, step::cancel);
+    EXPECT_EQ(answer_last(claim, refused("LOADING"), now), news::refused);
+    EXPECT_EQ(claim.phase(), tenure_phase::leaving);
+    EXPECT_GE(claim.next_timer() - now, pause);
+    pause = claim.next_timer() - now;
+    const auto asked = link_.count();
+    now = claim.next_timer();
+    claim.on_timer(now);
+    EXPECT_EQ(link_.count(), asked + 1);
+  }
+  EXPECT_GT(pause, ms(500));
+  EXPECT_EQ(answer_last(claim, said(answer::cancelled), now), news::left);
+  EXPECT_EQ(claim.phase(), tenure_phase::over);
+}
+
+TEST_F(leaving_test, a_leave_that_is_refused_for_good_ends_with_the_queue) {
+  auto claim = make_queued();
+  claim.leave(nullptr, start_ns);
+  auto now = start_ns;
+  while (claim.phase() == tenure_phase::leaving) {
+    answer_last(claim, refused("NOPERM"), now);
+    now = claim.next_timer();
+    ASSERT_LE(now, start_ns + 301 * ns_per_s);
+    claim.on_timer(now);
+  }
+  EXPECT_LT(link_.count(), 50U);
+}
+
+TEST_F(leaving_test, what_is_not_understood_is_given_up_soon) {
+  auto claim = make_queued();
+  claim.leave(nullptr, start_ns);
+  auto now = start_ns;
+  while (claim.phase() == tenure_phase::leaving) {
+    answer_last(claim, said(answer::unknown), now);
+    if (claim.phase() != tenure_phase::leaving) break;
+    now = claim.next_timer();
+    ASSERT_LE(now, start_ns + 10 * ns_per_s);
+    claim.on_timer(now);
+  }
+}
+
+TEST_F(leaving_test, where_nothing_was_left_nothing_is_given_back) {
+  for (const auto what : {answer::refused, answer::unsent, answer::not_free}) {
+    auto claim = make();
+    claim.start(false, nullptr, start_ns);
+    link_.is_up = what == answer::refused;
+    claim.on_answer(link_.last().serial, said(what), start_ns + ms(1));
+    link_.is_up = true;
+    const auto asked = link_.count();
+    claim.leave(nullptr, start_ns + ms(2));
+    EXPECT_EQ(claim.phase(), tenure_phase::over);
+    EXPECT_EQ(link_.count(), asked);
+  }
+}
+
+TEST_F(leaving_test, a_refused_cancel_ends_when_every_attempt_was_refused_too) {
+  auto claim = make();
+  claim.start(true, nullptr, start_ns);
+  claim.leave(nullptr, start_ns + ms(1));
+  EXPECT_EQ(claim.on_answer(1, refused("WRONGTYPE"), start_ns + ms(2)), news::none);
+  EXPECT_EQ(claim.on_answer(2, refused("WRONGTYPE"), start_ns + ms(2)), news::left);
+}
+
+TEST_F(leaving_test, hazard_15_what_may_be_there_is_given_back) {
+  for (const auto what : {answer::unknown, answer::broken}) {
+    auto claim = make();
+    claim.start(false, nullptr, start_ns);
+    claim.on_answer(1, said(what), start_ns + ms(1));
+    claim.leave(nullptr, start_ns + ms(2));
+    EXPECT_EQ(link_.last().what, step::cancel);
+  }
+}
+
+// A look at the server that a grant's message overtook may be carried out when the grant has lapsed.
+// It then enqueues us, which a release would not undo.
+TEST_F(leaving_test, with_a_look_under_way_a_hold_is_given_back_by_cancel) {
+  auto claim = make_queued();
+  claim.on_timer(claim.next_timer());
+  ASSERT_EQ(link_.last().what, step::reacquire);
+  const auto now = start_ns + ms(5003);
+  ASSERT_EQ(claim.on_grant(first_token, 55'600'000, false, now), news::granted);
+  claim.leave(nullptr, now + ms(1));
+  EXPECT_EQ(link_.last().what, step::cancel);
+}
+
+TEST_F(leaving_test, without_room_the_leave_is_tried_on_although_an_attempt_is_open) {
+  auto claim = make();
+  claim.start(true, nullptr, start_ns);
+  link_.has_room = false;
+  claim.leave(nullptr, start_ns + ms(1));
+  link_.has_room = true;
+  const auto asked = link_.count();
+  const auto retry_at = claim.next_timer();
+  ASSERT_LT(retry_at, start_ns + ns_per_s);
+  claim.on_timer(retry_at);
+  EXPECT_EQ(link_.count(), asked + 1);
+  EXPECT_EQ(link_.last().what, step::cancel);
+}
+
+TEST_F(leaving_test, hazard_01_a_grant_older_than_the_latest_answer_is_no_grant) {
+  auto claim = make_queued();
+  claim.on_timer(claim.next_timer());
+  const auto now = start_ns + ms(6000);
+  claim.on_answer(2, queued(5000, 0, 56'000'000), now);
+  // With a connection of its own (RESP2) a message can be later than a younger answer.
+  EXPECT_EQ(claim.on_grant(first_token, 52'000'000, false, now + ms(1)), news::none);
+  EXPECT_EQ(claim.phase(), tenure_phase::queued);
+}
+
+TEST_F(leaving_test, a_head_looks_at_once_when_nobody_holds) {
+  auto claim = make_queued();
+  claim.on_head(-2, start_ns + ms(10));
+  EXPECT_LT(claim.next_timer(), start_ns + ms(50));
+}
+
+// ---- the same, as a handle sees it ----------------------------------------------------------
+
+struct call : lock::acquiring {
+  explicit call(lock::owner& handle) { who = &handle; }
+  void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
+    ++finished;
+    result = how;
+  }
+  int finished = 0;
+  outcome result;
+};
+
+struct other_call : lock::operation {
+  void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
+    ++finished;
+    result = how;
+  }
+  int finished = 0;
+  outcome result;
+};
+
+class leaving_gate_test : public ::testing::Test, private lock::gate_listener {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(gate_.acquire(first_, start_ns).ok());
+    answer(link_.last(), granted(), start_ns + ms(1));
+    ASSERT_TRUE(gate_.is_held(handle_, start_ns + ms(1)));
+  }
+  void answer(asked_question asked, const lock::verdict& verdict, time_ns now) {
+    gate_.on_answer(asked.tenure, asked.serial, verdict, now);
+  }
+  void on_lost(lock::owner& /*who*/) noexcept override {}
+  void on_at_risk(lock::owner& /*who*/) noexcept override {}
+
+  scripted_link link_;
+  lock::gate gate_{link_, *this};
+  lock::owner handle_;
+  call first_{handle_};
+  call second_{handle_};
+  other_call unlock_;
+};
+
+TEST_F(leaving_gate_test, the_late_end_of_an_unlock_does_not_touch_the_next_hold) {
+  ASSERT_TRUE(gate_.unlock(handle_, &unlock_, start_ns + ms(2)).ok());
+  const auto release = link_.last();
+  gate_.abandon(unlock_, status::timed_out, start_ns + ms(3));
+  EXPECT_EQ(unlock_.result.code, status::unknown);
+  ASSERT_TRUE(gate_.acquire(second_, start_ns + ms(4)).ok());
+  answer(link_.last(), granted(first_token + 1), start_ns + ms(5));
+  ASSERT_TRUE(gate_.is_held(handle_, start_ns + ms(5)));
+  answer(release, said(answer::released), start_ns + ms(6));
+  EXPECT_TRUE(gate_.is_held(handle_, start_ns + ms(6)));
+  EXPECT_EQ(unlock_.finished, 1);
+}
+
+TEST_F(leaving_gate_test, hazard_28_a_refused_unlock_is_told_at_once_and_tried_on) {
+  ASSERT_TRUE(gate_.unlock(handle_, &unlock_, start_ns + ms(2)).ok());
+  answer(link_.last(), refused("READONLY"), start_ns + ms(3));
+  EXPECT_EQ(unlock_.result.code, status::refused);
+  EXPECT_EQ(handle_.state, lock::owner_state::idle);
+  EXPECT_FALSE(gate_.is_idle());
+  const auto asked = link_.count();
+  gate_.on_timer(gate_.next_timer());
+  ASSERT_EQ(link_.count(), asked + 1);
+  EXPECT_EQ(link_.last().what, step::release);
+  answer(link_.last(), said(answer::released), start_ns + ms(300));
+  EXPECT_TRUE(gate_.is_idle());
+  EXPECT_EQ(unlock_.finished, 1);
+}
+
+TEST_F(leaving_gate_test, an_extension_that_finds_no_room_is_rejected) {
+  link_.has_room = false;
+  other_call extension;
+  EXPECT_EQ(gate_.extend(handle_, 0, extension, start_ns + ms(2)).code, status::limit);
+  EXPECT_EQ(extension.finished, 0);
+  EXPECT_EQ(gate_.next_timer() < start_ns + ms(30'000), true) << "the hold is still renewed";
+}
+
+}  // namespace
+}  // namespace mortise::testing
