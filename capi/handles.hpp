@@ -41,8 +41,8 @@ template <class Handle>
 outcome usable(const Handle* handle, const char* name) {
   if (handle == nullptr) return is_null(name);
   if (handle->is_foreign()) {
-    return outcome::of(status::forked, std::string(name) +
-                                           ": was made before fork(); make a new client here");
+    return outcome::of(status::forked,
+                       std::string(name) + ": was made before fork(); make a new client here");
   }
   return {};
 }

@@ -60,9 +60,8 @@ mortise_lock* mortise_lock_new(mortise_client* client, const char* name, size_t 
   const auto how = with(client, "client", error, [&](mortise::client::core& core) -> outcome {
     if (auto checked = check_name(name, name_len); !checked.ok()) return checked;
     auto handle = std::make_unique<mortise_lock>();
-    auto created = core.new_lock({name, name_len},
-                                 options == nullptr ? core.defaults() : options->values,
-                                 handle->object);
+    auto created = core.new_lock(
+        {name, name_len}, options == nullptr ? core.defaults() : options->values, handle->object);
     if (created.ok()) made = std::move(handle);
     return created;
   });
@@ -157,6 +156,5 @@ mortise_status mortise_lock_watch(mortise_lock* lock, mortise_queue* queue, int6
       return handle.watch(events, tag);
     });
   }
-  return with(lock, "lock", error,
-              [&](lock_handle& handle) { return handle.watch(nullptr, tag); });
+  return with(lock, "lock", error, [&](lock_handle& handle) { return handle.watch(nullptr, tag); });
 }

@@ -31,7 +31,8 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   void close() noexcept;
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(); }
 
-  outcome new_lock(std::string_view name, const settings& terms, std::shared_ptr<lock_handle>& into);
+  outcome new_lock(std::string_view name, const settings& terms,
+                   std::shared_ptr<lock_handle>& into);
   outcome ping();
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }

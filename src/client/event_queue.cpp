@@ -59,7 +59,7 @@ void event_queue::dismiss(event_node& call) noexcept {
   --open_calls_;
   if (call.is_waiting_acquire_) waiting_.erase(call.waiting_place_);
   call.is_waiting_acquire_ = false;
-  if (is_shut_down_) signal_locked();
+  if (is_drained_locked()) wake_all_locked();
 }
 
 bool event_queue::is_shut_down() {
@@ -94,6 +94,11 @@ void event_queue::signal_locked() noexcept {
   [[maybe_unused]] const auto written = write(event_fd_, &one, sizeof one);
 }
 
+void event_queue::wake_all_locked() noexcept {
+  changes_.fetch_add(1);
+  if (sleepers_ > 0) net::futex_wake_all(&changes_);
+}
+
 void event_queue::unsignal_locked() noexcept {
   if (!is_signalled_ || first_ != nullptr || is_shut_down_) return;
   is_signalled_ = false;
@@ -115,8 +120,9 @@ status event_queue::next(time_ns deadline, event& into) {
     if (first_ != nullptr) {
       const std::unique_ptr<event_node> node(pop_locked());
       unsignal_locked();
-      // Whoever sleeps beside us must hear of what is left.
+      // Whoever sleeps beside us must hear of what is left, and all of them when nothing will come.
       if (sleepers_ > 0 && first_ != nullptr) net::futex_wake_one(&changes_);
+      if (is_drained_locked()) wake_all_locked();
       guard.unlock();
       into = std::move(node->told);
       return status::ok;
@@ -126,7 +132,7 @@ status event_queue::next(time_ns deadline, event& into) {
       is_woken_ = false;
       return status::timed_out;
     }
-    if (is_freed_ || (is_shut_down_ && open_calls_ == 0)) return status::shut_down;
+    if (is_freed_ || is_drained_locked()) return status::shut_down;
     if (boot_now() >= deadline) return status::timed_out;
     const auto seen = changes_.load();
     ++sleepers_;

@@ -93,6 +93,11 @@ class event_queue {
  private:
   outcome reserve_locked();
   void signal_locked() noexcept;
+  void wake_all_locked() noexcept;
+  // Whether no event will ever come again.
+  [[nodiscard]] bool is_drained_locked() const noexcept {
+    return is_shut_down_ && open_calls_ == 0 && first_ == nullptr;
+  }
   void unsignal_locked() noexcept;
   event_node* pop_locked() noexcept;
 

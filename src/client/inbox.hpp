@@ -20,8 +20,8 @@ struct message {
   std::int64_t server_us = 0;
   bool others_wait = false;
   std::int64_t ttl_ms = 0;
-  std::string_view owner;      // the owner token
-  std::uint64_t keeper = 0;    // which of the client's gates it belongs to
+  std::string_view owner;    // the owner token
+  std::uint64_t keeper = 0;  // which of the client's gates it belongs to
 };
 
 // Nothing for a text of another form: a message is only a hint, so what is not understood is left.

@@ -78,7 +78,7 @@ time_ns lock_handle::command_deadline() const {
 
 template <class Operation, class Start>
 outcome lock_handle::block(Operation& call, time_ns deadline, Start&& start) {
-  const auto accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
+  auto accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
     return core_->is_closed() ? closed() : start(gate, now);
   });
   if (!accepted.ok()) return accepted;
@@ -109,9 +109,8 @@ outcome lock_handle::acquire(std::int64_t timeout_ms) {
 
 outcome lock_handle::unlock() {
   blocking<lock::operation> call;
-  return block(call, command_deadline(), [&](lock::gate& gate, time_ns now) {
-    return gate.unlock(owner_, &call, now);
-  });
+  return block(call, command_deadline(),
+               [&](lock::gate& gate, time_ns now) { return gate.unlock(owner_, &call, now); });
 }
 
 outcome lock_handle::extend(std::int64_t lease_ms) {
@@ -123,8 +122,8 @@ outcome lock_handle::extend(std::int64_t lease_ms) {
 
 outcome lock_handle::query(lock_info& info) {
   if (core_->is_closed()) return closed();
-  const auto asked = ask_query(core_->servers().connection_for(name_), keeper_->keys(),
-                               core_->defaults().command_timeout_ms, info);
+  auto asked = ask_query(core_->servers().connection_for(name_), keeper_->keys(),
+                         core_->defaults().command_timeout_ms, info);
   if (!asked.ok()) return asked;
   // Mine is what this handle holds and what the server names this client for.
   info.is_mine = info.is_held && is_held() && !info.entries.empty() &&
@@ -143,7 +142,7 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
   call->handle = shared_from_this();
   call->deadline = deadline;
   if (auto admitted = queue->admit(*call); !admitted.ok()) return admitted;
-  const auto accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
+  auto accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
     // What ends or extends a hold is about the token of that hold.
     if (kind != event_kind::acquired) call->told.token = owner_.token;
     auto how = core_->is_closed() ? closed() : start(gate, *call, now);
@@ -158,13 +157,13 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
 outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                                    time_ns deadline, bool is_try) {
   if (auto armed = rearm(); !armed.ok()) return armed;
-  auto accepted = submit<lock::acquiring>(
-      queue, tag, event_kind::acquired, deadline,
-      [&](lock::gate& gate, lock::acquiring& call, time_ns now) {
-        call.who = &owner_;
-        call.is_try = is_try;
-        return gate.acquire(call, now);
-      });
+  auto accepted =
+      submit<lock::acquiring>(queue, tag, event_kind::acquired, deadline,
+                              [&](lock::gate& gate, lock::acquiring& call, time_ns now) {
+                                call.who = &owner_;
+                                call.is_try = is_try;
+                                return gate.acquire(call, now);
+                              });
   // A shutdown in between has not seen it.
   if (accepted.ok() && queue->is_shut_down()) cancel();
   return accepted;
@@ -249,8 +248,7 @@ void lock_handle::end_watch() noexcept {
   watching_ = {};
 }
 
-void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind,
-                         status code) noexcept {
+void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind, status code) noexcept {
   if (!slot) return;
   slot->told.kind = kind;
   slot->told.tag = watching_.tag;
@@ -259,9 +257,7 @@ void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind,
   watching_.queue->deliver(std::move(slot));
 }
 
-void lock_handle::notice_lost() noexcept {
-  notice(watching_.lost, event_kind::lost, status::lost);
-}
+void lock_handle::notice_lost() noexcept { notice(watching_.lost, event_kind::lost, status::lost); }
 
 void lock_handle::notice_at_risk() noexcept {
   notice(watching_.at_risk, event_kind::at_risk, status::ok);

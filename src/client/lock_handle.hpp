@@ -87,8 +87,8 @@ class lock_handle : public std::enable_shared_from_this<lock_handle> {
   const std::shared_ptr<core> core_;
   const std::shared_ptr<gatekeeper> keeper_;
   const std::string name_;
-  handle_owner owner_;      // under the gatekeeper's mutex
-  watching watching_;       // likewise
+  handle_owner owner_;  // under the gatekeeper's mutex
+  watching watching_;   // likewise
 };
 
 }  // namespace mortise::client

@@ -101,8 +101,7 @@ class single_server final : public deployment, private redis::session_listener {
 
 }  // namespace
 
-std::unique_ptr<deployment> open_single_server(net::reactor& loop,
-                                               const redis::endpoint_url& where,
+std::unique_ptr<deployment> open_single_server(net::reactor& loop, const redis::endpoint_url& where,
                                                const settings& defaults, session_plan plan,
                                                listener& hears) {
   return std::make_unique<single_server>(loop, config_of(where, defaults, std::move(plan)), hears);

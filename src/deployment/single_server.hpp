@@ -20,8 +20,7 @@ struct session_plan {
 };
 
 // Not connected yet; see deployment::open.
-std::unique_ptr<deployment> open_single_server(net::reactor& loop,
-                                               const redis::endpoint_url& where,
+std::unique_ptr<deployment> open_single_server(net::reactor& loop, const redis::endpoint_url& where,
                                                const settings& defaults, session_plan plan,
                                                listener& hears);
 

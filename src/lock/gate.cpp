@@ -26,7 +26,8 @@ outcome gate::acquire(acquiring& wanted, time_ns now) {
       return {};
     case owner_state::lost:
       if (who.is_reentrant) {
-        return outcome::of(status::lost, "the hold was lost; unlock it as often as it was acquired");
+        return outcome::of(status::lost,
+                           "the hold was lost; unlock it as often as it was acquired");
       }
       break;
     case owner_state::idle:
@@ -123,8 +124,9 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
     if (waiter->who->pending == waiter) abandon_acquiring(*waiter, why, now);
     return;
   }
-  auto how = outcome::of(why == status::timed_out ? status::unknown : why,
-                         "no answer from the server in time; the lease ends the hold at the latest");
+  auto how =
+      outcome::of(why == status::timed_out ? status::unknown : why,
+                  "no answer from the server in time; the lease ends the hold at the latest");
   how.is_ambiguous = true;
   const auto problem = world_.problem();
   if (!problem.ok()) how.message += "; " + problem.message;

@@ -111,7 +111,7 @@ class gate {
   std::list<acquiring*> waiters_;
   std::set<std::pair<time_ns, operation*>> deadlines_;
   std::vector<extension> extensions_;
-  owner* holder_ = nullptr;  // who holds by current_
+  owner* holder_ = nullptr;    // who holds by current_
   bool is_refilling_ = false;  // fencing tokens are being drawn, then the next waiter gets the lock
   bool is_contended_ = false;  // the lock is likely taken, so the cheap try would be in vain
   int passes_ = 0;

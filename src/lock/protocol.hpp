@@ -13,10 +13,10 @@ namespace mortise::lock {
 
 // The rows of a protocol's table.
 enum class step : std::uint8_t {
-  try_take,  // take it if it is free; the cheap way, without a script where possible
-  acquire,   // take it or take a place in the queue, first time
-  reacquire, // the same for a token that may be queued or granted already
-  retake,    // as try_take for a token that may have been granted already
+  try_take,   // take it if it is free; the cheap way, without a script where possible
+  acquire,    // take it or take a place in the queue, first time
+  reacquire,  // the same for a token that may be queued or granted already
+  retake,     // as try_take for a token that may have been granted already
   renew,
   release,
   cancel,
@@ -36,11 +36,11 @@ struct question {
 
 // What became of a step.
 enum class answer : std::uint8_t {
-  granted,      // owned
-  not_free,     // owned by another; nothing was enqueued
-  queued,       // waiting at the server
+  granted,   // owned
+  not_free,  // owned by another; nothing was enqueued
+  queued,    // waiting at the server
   renewed,
-  not_owner,    // owned by another or by nobody; nothing was changed
+  not_owner,  // owned by another or by nobody; nothing was changed
   released,
   handed_over,  // released, and a waiter has it now
   cancelled,    // was queued, is not any more
@@ -58,8 +58,8 @@ struct verdict {
   std::int64_t server_us = 0;  // the server's clock, 0 when not told
   std::int64_t ttl_ms = 0;     // of the present owner
   bool others_wait = false;
-  std::int64_t place = -1;     // in the queue, 0 is its head; -1 not queued
-  outcome details;  // of refused and unknown
+  std::int64_t place = -1;  // in the queue, 0 is its head; -1 not queued
+  outcome details;          // of refused and unknown
 };
 
 // The keys of one name. All share one hash tag; the fence counter is the database's.

@@ -89,8 +89,7 @@ class queued final : public protocol {
   }
 
   static redis::command_writer begin(std::string& out, const redis::script& script,
-                                     const question& asked, const key_set& keys,
-                                     std::size_t args) {
+                                     const question& asked, const key_set& keys, std::size_t args) {
     redis::command_writer writer(out);
     writer.begin(6 + args);
     if (asked.with_text) {
@@ -114,8 +113,13 @@ class queued final : public protocol {
   static int write_transaction(std::string& out, const question& asked, const key_set& keys) {
     redis::command_writer writer(out);
     writer.command({"MULTI"});
-    writer.begin(6).arg("SET").arg(keys.lock).arg(asked.token).arg("NX").arg("PX").arg(
-        asked.ttl_ms);
+    writer.begin(6)
+        .arg("SET")
+        .arg(keys.lock)
+        .arg(asked.token)
+        .arg("NX")
+        .arg("PX")
+        .arg(asked.ttl_ms);
     writer.command({"INCR", keys.fence});
     writer.command({"LLEN", keys.queue});
     writer.command({"EXEC"});

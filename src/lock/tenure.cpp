@@ -12,11 +12,12 @@ namespace {
 // How a waiter looks again by itself, in case a message was lost or somebody died (hazard 24). The
 // head looks right when the present lease ends; those behind it later, the further the later, so
 // that many waiters cost the server few looks.
-constexpr time_ns poll_cap_ns = 15 * ns_per_s;
+constexpr std::int64_t poll_cap_ms = 15'000;
 constexpr time_ns poll_slack_ns = 2 * ns_per_ms;
 constexpr std::int64_t poll_jitter_ns = 3 * ns_per_ms;
 constexpr time_ns poll_behind_ns = 700 * ns_per_ms;
 constexpr time_ns poll_each_place_ns = 30 * ns_per_ms;
+constexpr std::int64_t poll_places_max = 10'000;
 // A refusal that will pass is asked again after this, with full jitter on top.
 constexpr time_ns retry_ns = 50 * ns_per_ms;
 
@@ -138,6 +139,8 @@ news tenure::on_acquire_answer(const open_question& asked, const verdict& said, 
       reference_ns_ = asked.sent;
       reference_us_ = said.server_us;
       plan_poll(said, now);
+      // What the answer knows can be older than a message that came before it (RESP2).
+      if (told_head_at_ >= asked.sent) ask_at_ = std::min(ask_at_, head_look_at_);
       return news::none;
     case answer::no_script:
       ask(asked.what, asked.ttl_ms, nullptr, now, 0, 0, true);
@@ -157,10 +160,11 @@ void tenure::retry_later(time_ns now, time_ns at_least) {
 
 void tenure::plan_poll(const verdict& said, time_ns now) noexcept {
   // No key (-2): nobody holds it. A key without expiry (-1) is none that this protocol writes.
-  const auto ttl = said.ttl_ms == -1 ? ns_per_s : to_ns(std::max<std::int64_t>(0, said.ttl_ms));
-  auto wait = std::min(ttl, poll_cap_ns) + poll_slack_ns + world_.random_below(poll_jitter_ns);
+  const auto ttl_ms =
+      said.ttl_ms == -1 ? 1000 : std::clamp<std::int64_t>(said.ttl_ms, 0, poll_cap_ms);
+  auto wait = to_ns(ttl_ms) + poll_slack_ns + world_.random_below(poll_jitter_ns);
   if (said.place != 0) {
-    const auto place = said.place < 0 ? 1 : said.place;
+    const auto place = said.place < 0 ? 1 : std::min(said.place, poll_places_max);
     wait += poll_behind_ns + place * poll_each_place_ns + world_.random_below(poll_behind_ns);
   }
   ask_at_ = now + wait;
@@ -172,6 +176,8 @@ void tenure::on_head(std::int64_t ttl_ms, time_ns now) {
   hint.ttl_ms = ttl_ms;
   hint.place = 0;
   plan_poll(hint, now);
+  told_head_at_ = now;
+  head_look_at_ = ask_at_;
 }
 
 news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait,
@@ -185,8 +191,12 @@ news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool othe
   // Counting from the message's receipt would add the time that this process may have been
   // suspended (hazard 1).
   auto from = reference_ns_;
-  if (reference_us_ != 0) from += (server_us - reference_us_) * ns_per_us / 11 * 10;
-  from = std::min(from, now);
+  if (reference_us_ != 0) {
+    // What is more than has passed here is cut off below; cut before, it can't overflow.
+    const auto passed_us =
+        std::min(server_us - reference_us_, 2 * (now - reference_ns_) / ns_per_us);
+    from = std::min(now, from + passed_us * ns_per_us / 11 * 10);
+  }
   const auto lease_ms = grant_ms(terms_.lease_ms);
   if (now - from > to_ns(lease_ms) / 2) {
     // Too little of it can be counted on, so the server is asked, which also renews it.
@@ -346,9 +356,8 @@ news tenure::on_timer(time_ns now) {
     case tenure_phase::leaving:
       if (now >= ask_at_) {
         ask_at_ = time_never;
-        const bool is_asked = std::any_of(open_.begin(), open_.end(), [&](const auto& item) {
-          return item.what == leave_step_;
-        });
+        const bool is_asked = std::any_of(
+            open_.begin(), open_.end(), [&](const auto& item) { return item.what == leave_step_; });
         if (!is_asked) ask(leave_step_, 0, nullptr, now);
       }
       if (now < leave_until_) return news::none;

@@ -24,13 +24,13 @@ enum class tenure_phase : std::uint8_t {
 enum class news : std::uint8_t {
   none,
   granted,
-  not_free,      // a try that failed; the tenure is over
-  refused,       // details() says why; a tenure that is leaving tries on
+  not_free,  // a try that failed; the tenure is over
+  refused,   // details() says why; a tenure that is leaving tries on
   renewed,
   renew_failed,  // details(); the old deadline stands
   lost,
   at_risk,
-  left,          // leave_result() says how; the tenure is over
+  left,  // leave_result() says how; the tenure is over
 };
 
 // How long a tenure is kept. Set by the gate for the handle that holds by it.
@@ -100,8 +100,8 @@ class tenure {
   struct open_question {
     std::uint32_t serial;
     step what;
-    time_ns sent;     // before its first byte
-    time_ns target;   // renew: the deadline that it asks for
+    time_ns sent;    // before its first byte
+    time_ns target;  // renew: the deadline that it asks for
     std::int64_t ttl_ms;
     std::int64_t reserve;
   };
@@ -133,9 +133,11 @@ class tenure {
   bool may_be_there_ = false;  // an answer has left something of us at the server, or may have
 
   // Asking and queued.
-  time_ns ask_at_ = time_never;    // the next look at the server (also when leaving)
-  time_ns reference_ns_ = 0;       // when a question that the server answered (or the first) was sent,
+  time_ns ask_at_ = time_never;  // the next look at the server (also when leaving)
+  time_ns reference_ns_ = 0;  // when a question that the server answered (or the first) was sent,
   std::int64_t reference_us_ = 0;  // and the server's time in that answer, 0 without one
+  time_ns told_head_at_ = -1;      // when a message said that it is the head of the queue,
+  time_ns head_look_at_ = 0;       // and when it was to look because of that
 
   // Held.
   time_ns granted_at_ = 0;

@@ -27,9 +27,10 @@ void tenure::leave(operation* caller, time_ns now) {
   leave_step_ = was_held && !may_queue ? step::release : step::cancel;
   left_at_ = now;
   // A place in the queue is forgotten with the queue; a hold or a grant to nobody lapses.
-  leave_until_ = leave_step_ == step::cancel
-                     ? now + queue_life_ns
-                     : std::max(valid_until_, now + grant_lease_ms * ns_per_ms) + lease_ttl_ms() * ns_per_ms;
+  leave_until_ =
+      leave_step_ == step::cancel
+          ? now + queue_life_ns
+          : std::max(valid_until_, now + grant_lease_ms * ns_per_ms) + lease_ttl_ms() * ns_per_ms;
   ask_at_ = time_never;
   ask(leave_step_, 0, caller, now);
 }

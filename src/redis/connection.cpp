@@ -59,7 +59,11 @@ outcome connection::open(time_ns deadline) {
     const std::lock_guard guard(mutex_);
     open_deadline_ = deadline;
     is_opening_ = true;
-    problem_ = outcome::of(status::unreachable, where_text_ + " is not connected yet");
+    // What is said when the deadline finds the I/O thread without an answer of its own.
+    problem_ = outcome::of(
+        status::unreachable,
+        where_text_ + " did not answer in time; is the server overloaded, or the network cut?");
+    problem_.is_retryable = true;
   }
   loop_.post(*this);
   const time_ns end = deadline + open_grace_ns;

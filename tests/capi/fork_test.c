@@ -4,10 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A child of a process with threads makes a client, which starts threads of its own. */
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void) { return "die_after_fork=0"; }
-
 static test_server *server;
 static mortise_client *client;
 
@@ -25,6 +21,16 @@ static void in_child(void (*check)(void *), void *argument) {
   CHECK(WIFEXITED(state));
   CHECK_NUMBER(0, WEXITSTATUS(state));
 }
+
+/*
+ * The last check starts threads in a child of a process that has threads, which ThreadSanitizer
+ * cannot follow ("not supported"); every other build makes it.
+ */
+#if defined(__SANITIZE_THREAD__)
+enum { check_count = 4 };
+#else
+enum { check_count = 5 };
+#endif
 
 typedef struct handles {
   mortise_client *client;
@@ -126,9 +132,9 @@ static void children_are_inert(void) {
   all.queue = mortise_queue_new(client, 16, NULL);
   CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(all.held, patience_ms, NULL));
   void (*const checks[])(void *) = {every_call_says_forked, everything_can_be_freed,
-                                    everything_can_be_freed_client_first, a_client_of_its_own_works,
-                                    exit_runs_all_destructors};
-  for (int i = 0; i < 5; ++i) {
+                                    everything_can_be_freed_client_first, exit_runs_all_destructors,
+                                    a_client_of_its_own_works};
+  for (int i = 0; i < check_count; ++i) {
     in_child(checks[i], &all);
     check_parent(&all, i);
   }

@@ -200,10 +200,12 @@ static void readers_share_a_queue(void) {
     CHECK_STATUS(MORTISE_OK, mortise_lock_acquire_async(locks[i], queue, i, MORTISE_FOREVER, NULL));
   }
   mortise_queue_shutdown(queue);
+  const int64_t begin = now_ms();
   for (int i = 0; i < 4; ++i) {
     CHECK(pthread_join(readers[i].thread, NULL) == 0);
     events += readers[i].events;
   }
+  CHECK(now_ms() - begin < 4000); /* all of them hear of the end */
   CHECK_NUMBER(rounds, events);
   for (int i = 0; i < rounds; ++i) mortise_lock_free(locks[i]);
   mortise_queue_free(queue);

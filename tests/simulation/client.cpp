@@ -78,6 +78,7 @@ void simulated_client::greet(stream& on, bool is_for_messages) {
   if (!is_resp2_) writer.command({"HELLO", "3"});
   if (is_for_messages || !is_resp2_) writer.command({"SUBSCRIBE", inbox});
   if (!is_for_messages) {
+    if (!world_.plan.kills_old_sessions) old_sessions_.clear();
     for (const auto old : old_sessions_) {
       writer.command({"CLIENT", "KILL", "ID", std::to_string(old)});
     }
@@ -147,6 +148,7 @@ bool simulated_client::ask(simulated_keeper& keeper, const lock::question& asked
   made.is_sent = false;
   made.replies_left = lock::queued_protocol().write(made.bytes, asked, keeper.keys());
   open_.push_back(std::move(made));
+  set_trap();
   if (is_flush_planned_) return true;
   is_flush_planned_ = true;
   const auto era = era_;
@@ -158,6 +160,20 @@ bool simulated_client::ask(simulated_keeper& keeper, const lock::question& asked
     });
   });
   return true;
+}
+
+// The worst moment for a break or a pause is while an answer is on its way.
+void simulated_client::set_trap() {
+  const auto& plan = world_.plan;
+  if (!world_.dice.happens(plan.trap_per_mille) || world_.is_healed) return;
+  const auto delay = world_.dice.below(5 * plan.latency_ns);
+  const bool is_pause = world_.dice.happens(500);
+  world_.time.after(delay, [this, is_pause] {
+    if (is_over() || world_.is_healed) return;
+    if (!is_pause) return cut();
+    const auto lease = world_.plan.leases_ms.back() * ns_per_ms;
+    pause(world_.time.now() + world_.dice.below(2 * lease));
+  });
 }
 
 void simulated_client::flush() {

@@ -133,6 +133,7 @@ class simulated_client {
   };
 
   bool ask(simulated_keeper& keeper, const lock::question& asked);
+  void set_trap();
   void flush();
   void greet(stream& on, bool is_for_messages);
   void read(stream& from);

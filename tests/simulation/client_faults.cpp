@@ -32,6 +32,8 @@ void simulated_client::crash() {
 
 void simulated_client::pause(time_ns until) {
   world_.say("%s: paused for %ld us", id_.c_str(), (until - world_.time.now()) / ns_per_us);
+  ++world_.seen[count::pauses];
+  world_.disturb(until);
   paused_until_ = std::max(paused_until_, until);
   world_.time.at(paused_until_, [this] { resume(); });
 }
@@ -64,6 +66,9 @@ void simulated_client::resume() {
 }
 
 void simulated_client::cut() {
+  world_.say("---- %s's connection breaks", id_.c_str());
+  ++world_.seen[count::breaks];
+  world_.disturb(world_.time.now() + ns_per_s);
   for (auto* half : {&commands_, &messages_}) {
     if (half->link != nullptr) half->link->cut();
   }

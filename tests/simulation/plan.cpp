@@ -19,10 +19,11 @@ void plan_contended(plan& made, chance& dice) {
   made.names = 1;
   made.leases_ms = {30'000};
   made.think_ns = dice.between(1, 50) * ns_per_us;
-  made.hold_ns = dice.spread(20 * ns_per_ms);
   made.latency_ns = dice.between(20, 2000) * ns_per_us;
-  made.duration = std::clamp<time_ns>(200 * (made.hold_ns + made.latency_ns), ns_per_s / 2,
-                                      10 * ns_per_s);
+  // Long enough that there is always somebody in the queue.
+  made.hold_ns = 4 * made.latency_ns + dice.spread(20 * ns_per_ms);
+  made.duration =
+      std::clamp<time_ns>(200 * (made.hold_ns + made.latency_ns), ns_per_s / 2, 10 * ns_per_s);
   made.try_per_mille = 0;
   made.has_oddities = false;
 }
@@ -44,6 +45,8 @@ void plan_faulty(plan& made, chance& dice) {
   made.refusals = now_and_then(dice) * 2;
   made.script_flushes = now_and_then(dice);
   made.stalls = now_and_then(dice) * 2;
+  made.trap_per_mille = dice.one_of({0, 2, 10});
+  made.kills_old_sessions = dice.happens(850);
 }
 
 void plan_broken_promises(plan& made, chance& dice) {
@@ -92,12 +95,12 @@ plan make_plan(std::uint64_t seed) {
 
 const char* count_name(count which) {
   static constexpr std::array names{
-      "acquired",       "not acquired",   "timed out",     "cancelled",     "lost",
-      "at risk",        "unknown",        "unreachable",   "refused",       "other outcomes",
-      "unlocked",       "extended",       "reentered",     "by message",    "server commands",
-      "breaks",         "crashes",        "pauses",        "server pauses", "outages",
-      "refusals",       "script flushes", "stalls",        "data losses",   "meddlings",
-      "clock steps",    "closes",         "forgotten",     "broken answers", "ghost commands"};
+      "acquired",    "not acquired",   "timed out",   "cancelled",      "lost",
+      "at risk",     "unknown",        "unreachable", "refused",        "other outcomes",
+      "unlocked",    "extended",       "reentered",   "by message",     "server commands",
+      "breaks",      "crashes",        "pauses",      "server pauses",  "outages",
+      "refusals",    "script flushes", "stalls",      "data losses",    "meddlings",
+      "clock steps", "closes",         "forgotten",   "broken answers", "ghost commands"};
   static_assert(names.size() == static_cast<std::size_t>(count::size));
   return names[static_cast<std::size_t>(which)];
 }

@@ -257,8 +257,8 @@ reply simulated_redis::publish(const arguments& command) {
   for (const auto& [id, listener] : sessions_) {
     if (!listener->is_open || !listener->channels.contains(command[1])) continue;
     ++heard;
-    auto message = reply::list(
-        {reply::bulk("message"), reply::bulk(command[1]), reply::bulk(command[2])});
+    auto message =
+        reply::list({reply::bulk("message"), reply::bulk(command[1]), reply::bulk(command[2])});
     message.type = reply::form::push;
     std::string bytes;
     message.write(bytes, listener->protocol);

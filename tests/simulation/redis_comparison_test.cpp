@@ -29,8 +29,7 @@ std::string as_text(const redis::value& value) {
 // One connection to the simulated server, with the manners of testing::raw_client.
 class simulated_peer {
  public:
-  explicit simulated_peer(simulated_redis& server)
-      : server_(server), session_(server.connect()) {
+  explicit simulated_peer(simulated_redis& server) : server_(server), session_(server.connect()) {
     session_.send = [this](const std::string& bytes) { input_ += bytes; };
   }
   std::string command(const arguments& args) {
@@ -107,8 +106,8 @@ class redis_comparison : public ::testing::Test {
       case 1:
         return {"SET", key(), dice_.one_of({owner(), owner() + "*", number()})};
       case 2:
-        return {"SET", key(), owner(), "NX", "PX",
-                dice_.one_of<std::string>({ttl(), "0", "-1", "x", "1.5"})};
+        return {"SET", key(), owner(),
+                "NX",  "PX",  dice_.one_of<std::string>({ttl(), "0", "-1", "x", "1.5"})};
       case 3:
         return {"SET", key(), owner(), "KEEPTTL"};
       case 4:
@@ -231,23 +230,46 @@ TEST_F(redis_comparison, random_commands_and_scripts_are_answered_alike) {
 
 // What no script of ours does today, but one might tomorrow.
 TEST_F(redis_comparison, values_are_converted_alike_between_lua_and_the_protocol) {
-  for (const auto* text :
-       {"return 3.99", "return -3.99", "return false", "return true", "return nil", "return 'x'",
-        "return {1, 2.7, 'x', {3, true}, nil, 4}", "return {1, false, 2}",
-        "return {ok = 'fine'}", "return {err = 'BAD luck'}", "return redis.error_reply('BAD luck')",
-        "return redis.error_reply('alone')", "return redis.status_reply('fine')",
-        "return 1790000000000001", "return tostring(1790000000000001)",
-        "return string.format('%.0f', 1790000000000001)", "return redis.call('GET', KEYS[1])",
-        "return {redis.call('GET', KEYS[1])}", "return type(redis.call('GET', KEYS[1]))",
-        "return redis.call('SET', KEYS[1], 17)", "return redis.call('SET', KEYS[1], 1.5)",
-        "return redis.call('INCRBY', KEYS[1], 2)", "return redis.pcall('LLEN', KEYS[1])",
-        "return redis.pcall('LLEN', KEYS[1]).err", "return redis.call('LLEN', KEYS[1])",
-        "redis.pcall('NOSUCH')\nreturn redis.call('NOSUCH')", "return redis.call('GET')",
-        "return redis.pcall('GET', KEYS[1], 'too many')", "return redis.call({})", "return nosuch",
-        "x = 1", "return #ARGV", "return KEYS[2]", "return 1 .. 2 / 0", "return nil + 1",
-        "error('BAD luck')", "error({err = 'BAD luck'})", "return {'a', {}, {err = 'inner'}}",
-        "return redis.call('EVAL', 'return 1', 0)",
-        "return syntax error"}) {
+  for (const auto* text : {"return 3.99",
+                           "return -3.99",
+                           "return false",
+                           "return true",
+                           "return nil",
+                           "return 'x'",
+                           "return {1, 2.7, 'x', {3, true}, nil, 4}",
+                           "return {1, false, 2}",
+                           "return {ok = 'fine'}",
+                           "return {err = 'BAD luck'}",
+                           "return redis.error_reply('BAD luck')",
+                           "return redis.error_reply('alone')",
+                           "return redis.status_reply('fine')",
+                           "return 1790000000000001",
+                           "return tostring(1790000000000001)",
+                           "return string.format('%.0f', 1790000000000001)",
+                           "return redis.call('GET', KEYS[1])",
+                           "return {redis.call('GET', KEYS[1])}",
+                           "return type(redis.call('GET', KEYS[1]))",
+                           "return redis.call('SET', KEYS[1], 17)",
+                           "return redis.call('SET', KEYS[1], 1.5)",
+                           "return redis.call('INCRBY', KEYS[1], 2)",
+                           "return redis.pcall('LLEN', KEYS[1])",
+                           "return redis.pcall('LLEN', KEYS[1]).err",
+                           "return redis.call('LLEN', KEYS[1])",
+                           "redis.pcall('NOSUCH')\nreturn redis.call('NOSUCH')",
+                           "return redis.call('GET')",
+                           "return redis.pcall('GET', KEYS[1], 'too many')",
+                           "return redis.call({})",
+                           "return nosuch",
+                           "x = 1",
+                           "return #ARGV",
+                           "return KEYS[2]",
+                           "return 1 .. 2 / 0",
+                           "return nil + 1",
+                           "error('BAD luck')",
+                           "error({err = 'BAD luck'})",
+                           "return {'a', {}, {err = 'inner'}}",
+                           "return redis.call('EVAL', 'return 1', 0)",
+                           "return syntax error"}) {
     expect_alike({"EVAL", text, "1", "k", "v"});
   }
   expect_alike({"EVAL", "return 1", "2", "k"});

@@ -65,7 +65,6 @@ class run {
   std::vector<std::unique_ptr<user>> users_;
   std::vector<watched_name> names_;
   time_ns worst_stall_ = 0;
-  bool is_healed_ = false;
   int refusal_number_ = 0;
   std::int64_t events_ = 0;
 };

@@ -25,7 +25,7 @@ void run::plan_faults() {
 void run::plan_fault(time_ns mean, void (run::*what)()) {
   if (mean == 0) return;
   world_.time.after(world_.dice.below(2 * mean), [this, mean, what] {
-    if (is_healed_) return;
+    if (world_.is_healed) return;
     (this->*what)();
     plan_fault(mean, what);
   });
@@ -45,11 +45,7 @@ const std::string& run::some_key() {
 
 void run::break_connection() {
   auto* const client = somebody();
-  if (client == nullptr) return;
-  world_.say("---- %s's connection breaks", client->id().c_str());
-  ++world_.seen[count::breaks];
-  client->cut();
-  world_.disturb(world_.time.now() + ns_per_s);
+  if (client != nullptr) client->cut();
 }
 
 void run::crash_client() {
@@ -64,12 +60,9 @@ void run::crash_client() {
 void run::pause_client() {
   auto* const client = somebody();
   if (client == nullptr) return;
-  ++world_.seen[count::pauses];
   const auto longest =
       *std::max_element(world_.plan.leases_ms.begin(), world_.plan.leases_ms.end());
-  const auto until = world_.time.now() + world_.dice.spread(3 * longest * ns_per_ms);
-  client->pause(until);
-  world_.disturb(until);
+  client->pause(world_.time.now() + world_.dice.spread(3 * longest * ns_per_ms));
 }
 
 void run::stall_connection() {

@@ -47,8 +47,7 @@ void digest_block(const unsigned char* block, std::array<std::uint32_t, 5>& sum)
 }  // namespace
 
 std::string sha1_of(std::string_view text) {
-  std::array<std::uint32_t, 5> sum{0x67452301U, 0xEFCDAB89U, 0x98BADCFEU, 0x10325476U,
-                                   0xC3D2E1F0U};
+  std::array<std::uint32_t, 5> sum{0x67452301U, 0xEFCDAB89U, 0x98BADCFEU, 0x10325476U, 0xC3D2E1F0U};
   std::string padded(text);
   padded += '\x80';
   while (padded.size() % 64 != 56) padded += '\0';

@@ -127,8 +127,7 @@ reply simulated_redis::call_from_script(const arguments& command) {
   return (this->*row->run)(command);
 }
 
-reply simulated_redis::run_multi(session& from, const arguments& command,
-                                 const command_row* row) {
+reply simulated_redis::run_multi(session& from, const arguments& command, const command_row* row) {
   if (!command.empty() && equals(command[0], "EXEC")) {
     from.is_in_multi = false;
     if (from.is_aborted) {
@@ -169,9 +168,8 @@ reply simulated_redis::connection_command(const arguments& command, session* fro
   }
   if (equals(command[0], "SUBSCRIBE") && command.size() == 2) {
     from->channels.insert(command[1]);
-    reply answer = reply::list(
-        {reply::bulk("subscribe"), reply::bulk(command[1]),
-         reply::number(static_cast<std::int64_t>(from->channels.size()))});
+    reply answer = reply::list({reply::bulk("subscribe"), reply::bulk(command[1]),
+                                reply::number(static_cast<std::int64_t>(from->channels.size()))});
     answer.type = reply::form::push;
     return answer;
   }

@@ -20,7 +20,8 @@ hold_record hold(std::int64_t token, std::int64_t start, std::int64_t end,
 TEST(history, accepts_what_is_right) {
   EXPECT_TRUE(check_history({}).empty());
   EXPECT_TRUE(check_history({hold(5, 10, 20)}).empty());
-  EXPECT_TRUE(check_history({hold(7, 20, 30), hold(5, 10, 20)}).empty()) << "one may follow at once";
+  EXPECT_TRUE(check_history({hold(7, 20, 30), hold(5, 10, 20)}).empty())
+      << "one may follow at once";
   EXPECT_TRUE(check_history({hold(5, 10, 20, "a"), hold(5, 10, 20, "b")}).empty());
   EXPECT_TRUE(check_history({hold(5, 10, 10), hold(6, 10, 10), hold(7, 10, 12)}).empty());
 }

@@ -76,9 +76,9 @@ void user::acquire() {
   const auto timeout = plan.command_timeout_ms * ns_per_ms;
   wanted.due = now + timeout;
   if (!wanted.is_try) {
-    wanted.due = dice.happens(400)       ? time_never
-                 : plan.has_oddities     ? now + dice.spread(8 * timeout)
-                                         : now + 8 * timeout;
+    wanted.due = dice.happens(400)   ? time_never
+                 : plan.has_oddities ? now + dice.spread(8 * timeout)
+                                     : now + 8 * timeout;
   }
   // Either the gate watches the deadline, or the caller does.
   const bool is_watched = dice.happens(500);
@@ -157,9 +157,9 @@ void user::on_acquired(acquiring_operation& done, const outcome& how, std::int64
   auto& dice = world_.dice;
   if (!how.ok()) {
     tally(how);
-    const bool is_possible = how.code == status::closed ? client_.is_over() || is_forgetting_
-                                                        : how.code != status::lost &&
-                                                              how.code != status::not_owner;
+    const bool is_possible = how.code == status::closed
+                                 ? client_.is_over() || is_forgetting_
+                                 : how.code != status::lost && how.code != status::not_owner;
     if (!is_possible) violate(std::string("acquire ended: ") + status_text(how.code));
     if (done.is_try ? how.code == status::timed_out : how.code == status::not_acquired) {
       violate("a try timed out, or an acquire was not to wait");
@@ -175,7 +175,8 @@ void user::on_acquired(acquiring_operation& done, const outcome& how, std::int64
   if (hold_.is_active) violate("acquired over a lost hold");
   ++world_.seen[count::acquired];
   // Every token is at least the time of the first in microseconds, however the counter was lost.
-  if (token < lock::least_token || token >= (std::int64_t{1} << 53)) violate("a token out of range");
+  if (token < lock::least_token || token >= (std::int64_t{1} << 53))
+    violate("a token out of range");
   hold_ = {};
   hold_.is_active = true;
   hold_.depth = 1;

@@ -36,13 +36,9 @@ class user {
   [[nodiscard]] lock::owner& owner() { return *owner_; }
   [[nodiscard]] bool is_holding() const { return hold_.is_active && !hold_.is_over; }
   // The same as of now, although nobody may have looked since.
-  [[nodiscard]] bool holds_now() const {
-    return is_holding() && client_.now() < hold_.valid_until;
-  }
+  [[nodiscard]] bool holds_now() const { return is_holding() && client_.now() < hold_.valid_until; }
   // The last moment at which it did; true time.
-  [[nodiscard]] time_ns last_held() const {
-    return holds_now() ? world_.time.now() : last_held_;
-  }
+  [[nodiscard]] time_ns last_held() const { return holds_now() ? world_.time.now() : last_held_; }
   [[nodiscard]] const simulated_client& client() const { return client_; }
   [[nodiscard]] const std::string& name() const { return keeper_.name(); }
   [[nodiscard]] bool is_busy() const { return wait_ != nullptr && !wait_->is_finished; }
@@ -57,7 +53,7 @@ class user {
   struct operation_facts {
     bool is_accepted = false;
     bool is_finished = false;
-    time_ns accepted_at = 0;  // true time
+    time_ns accepted_at = 0;   // true time
     time_ns due = time_never;  // local
   };
   struct acquiring_operation final : lock::acquiring, operation_facts {

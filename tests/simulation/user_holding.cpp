@@ -58,8 +58,8 @@ void user::on_at_risk() {
   const bool is_near = world_.plan.latency_ns * 25 < lease_ms_ * ns_per_ms;
   if (!world_.plan.has_faults() && owner_->renews && is_near) {
     const auto held_for = client_.clock.read(world_.time.now()) - client_.clock.read(hold_.start);
-    const bool is_at_end =
-        owner_->max_hold_ms >= 0 && held_for + 2 * lease_ms_ * ns_per_ms > owner_->max_hold_ms * ns_per_ms;
+    const bool is_at_end = owner_->max_hold_ms >= 0 &&
+                           held_for + 2 * lease_ms_ * ns_per_ms > owner_->max_hold_ms * ns_per_ms;
     if (!is_at_end) violate("at risk although nothing was wrong");
   }
 }
@@ -77,7 +77,7 @@ void user::on_end() {
 void user::live_with_hold() {
   auto& dice = world_.dice;
   const auto& plan = world_.plan;
-  time_ns length = dice.spread(plan.hold_ns);
+  auto length = plan.kind == "contended" ? plan.hold_ns : dice.spread(plan.hold_ns);
   if (plan.has_oddities && dice.happens(80)) length = dice.spread(3 * lease_ms_ * ns_per_ms);
   if (plan.has_oddities && dice.happens(150)) later(dice.below(length + 1), &user::extend);
   if (plan.has_oddities && dice.happens(150)) later(dice.below(length + 1), &user::act_again);
@@ -98,9 +98,9 @@ void user::unlock() {
   auto& asked = *others_.back();
   const auto now = client_.now();
   const auto timeout = world_.plan.command_timeout_ms * ns_per_ms;
-  asked.due = now + (world_.plan.has_oddities && world_.dice.happens(100)
-                         ? world_.dice.spread(timeout)
-                         : timeout);
+  asked.due =
+      now + (world_.plan.has_oddities && world_.dice.happens(100) ? world_.dice.spread(timeout)
+                                                                  : timeout);
   asked.deadline = asked.due;
   asked.valid_when_asked = was_held ? hold_.valid_until : 0;
   const bool is_last = hold_.depth <= 1;
@@ -143,9 +143,9 @@ void user::extend() {
   });
   world_.say("%s: extend: %s", describe().c_str(), status_text(answer.code));
   if (!answer.ok() && asked.is_finished) violate("an operation was rejected and finished");
-  const bool is_expected = was_held ? answer.ok() || answer.code == status::unreachable ||
-                                          answer.code == status::limit
-                                    : !answer.ok();
+  const bool is_expected =
+      was_held ? answer.ok() || answer.code == status::unreachable || answer.code == status::limit
+               : !answer.ok();
   if (!is_expected) violate(std::string("extend answered ") + status_text(answer.code));
 }
 

@@ -55,7 +55,8 @@ class drifting_clock {
   drifting_clock(time_ns offset, std::int64_t fast_ppm) : offset_(offset), fast_ppm_(fast_ppm) {}
 
   [[nodiscard]] time_ns read(time_ns truth) const noexcept {
-    return offset_ + truth + truth / 1'000'000 * fast_ppm_ + truth % 1'000'000 * fast_ppm_ / 1'000'000;
+    return offset_ + truth + truth / 1'000'000 * fast_ppm_ +
+           truth % 1'000'000 * fast_ppm_ / 1'000'000;
   }
   // The first true time at which the clock shows `reading`.
   [[nodiscard]] time_ns truth_of(time_ns reading) const noexcept {

@@ -31,6 +31,8 @@ struct plan {
   int try_per_mille = 200;
   bool has_oddities = true;  // cancels, short timeouts, forgotten handles, extensions
   bool defers_own_pushes = false;
+  bool kills_old_sessions = true;  // a reconnect is allowed CLIENT KILL
+  int trap_per_mille = 0;          // of questions are followed by a break or pause of the client
   // The mean time between faults of a class; 0: never.
   time_ns breaks = 0;
   time_ns crashes = 0;
@@ -39,7 +41,7 @@ struct plan {
   time_ns outages = 0;   // the server restarts, or can't be reached
   time_ns refusals = 0;  // LOADING, READONLY, OOM, …
   time_ns script_flushes = 0;
-  time_ns stalls = 0;    // a connection delivers nothing for a while
+  time_ns stalls = 0;  // a connection delivers nothing for a while
   // Outside the promise of exclusion.
   time_ns data_losses = 0;   // FLUSHALL
   time_ns meddlings = 0;     // an administrator deletes or overwrites keys
@@ -48,7 +50,7 @@ struct plan {
 
   [[nodiscard]] bool has_faults() const {
     return breaks + crashes + pauses + server_pauses + outages + refusals + script_flushes +
-               stalls + data_losses + meddlings + clock_steps >
+               stalls + data_losses + meddlings + clock_steps + trap_per_mille >
            0;
   }
 };
@@ -106,6 +108,7 @@ struct world {
   chance dice;
   counters seen;
   bool is_verbose = false;
+  bool is_healed = false;  // no more faults
   std::vector<std::string> violations;
   std::vector<testing::hold_record> history;
   // Since when nothing was wrong with the server, the network or a clock; faults move it on.

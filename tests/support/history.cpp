@@ -115,8 +115,8 @@ class name_check {
 
 }  // namespace
 
-std::vector<std::string> check_history(std::vector<hold_record> history,
-                                       const history_rules& rules, std::size_t most) {
+std::vector<std::string> check_history(std::vector<hold_record> history, const history_rules& rules,
+                                       std::size_t most) {
   std::unordered_map<std::string_view, holds> names;
   for (const auto& hold : history) names[hold.name].push_back(&hold);
   std::vector<std::string> found;

@@ -54,11 +54,11 @@ TEST(queued_protocol, reads_the_transaction) {
 }
 
 TEST(queued_protocol, hazard_31_a_reply_of_another_shape_is_unknown_and_never_a_grant) {
-  for (const auto what : {step::try_take, step::acquire, step::reacquire, step::retake,
-                          step::renew, step::release, step::cancel}) {
+  for (const auto what : {step::try_take, step::acquire, step::reacquire, step::retake, step::renew,
+                          step::release, step::cancel}) {
     for (const auto* reply : {"+OK\r\n", "$-1\r\n", "*0\r\n", "*1\r\n*0\r\n", "*1\r\n:1\r\n",
-                              "*3\r\n:1\r\n:1800000000000001\r\n:0\r\n",
-                              "*2\r\n:1\r\n:1\r\n", "$1\r\n1\r\n", "%0\r\n"}) {
+                              "*3\r\n:1\r\n:1800000000000001\r\n:0\r\n", "*2\r\n:1\r\n:1\r\n",
+                              "$1\r\n1\r\n", "%0\r\n"}) {
       const auto said = read(what, reply);
       EXPECT_NE(said.what, answer::granted) << static_cast<int>(what) << reply;
       EXPECT_NE(said.what, answer::released) << static_cast<int>(what) << reply;
