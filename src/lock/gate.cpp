@@ -148,14 +148,15 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
 outcome gate::give_up_outcome(const acquiring& given_up, status why) const {
   if (why != status::timed_out) return outcome::of(why);
   auto problem = world_.problem();
-  if (!problem.ok()) return problem;
   const bool is_first = !waiters_.empty() && waiters_.front() == &given_up;
+  const bool is_in_doubt = is_first && current_ && current_->phase() == tenure_phase::asking &&
+                           current_->is_unanswered();
+  if (!problem.ok() && !is_in_doubt) return problem;
   if (is_first && current_ && !current_->has_asked()) {
     return outcome::of(status::limit, "too many requests are open on the connection");
   }
   if (is_first && !last_refusal_.ok()) return last_refusal_;
-  if (is_first && current_ && current_->phase() == tenure_phase::asking &&
-      current_->is_unanswered()) {
+  if (is_in_doubt) {
     auto unknown = outcome::of(status::unknown,
                                "the server did not answer in time; the lock is being given back");
     unknown.is_ambiguous = true;

@@ -25,6 +25,8 @@ constexpr std::int64_t grant_tokens = 1 + batch_passes;
 constexpr std::int64_t reserve_tokens = 256;
 // A fence counter below this was lost: real ones are server time in microseconds.
 constexpr std::int64_t least_token = 1'000'000'000'000'000;
+// Tokens stay below 2^53, where every language can count (hazard 30); nobody draws a larger one.
+constexpr std::int64_t token_limit = std::int64_t{1} << 53;
 
 // What the server is told for a lease of `lease_ms`: 10 % for clocks of different speed and 2 ms for
 // rounding on top, so that the user gets the lease that was asked for (safety.md, section 3).

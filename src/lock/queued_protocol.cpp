@@ -136,6 +136,7 @@ class queued final : public protocol {
     // small a token; the machinery then asks again by script, which repairs it.
     auto result = of(answer::granted);
     result.last_token = reply.at(1).integer();
+    if (result.last_token >= token_limit) return unreadable();
     result.token_count = 1;
     result.others_wait = reply.at(2).integer() > 0;
     return result;
@@ -149,6 +150,7 @@ class queued final : public protocol {
     if (reply.at(0).integer() == 1) {
       result.what = answer::granted;
       result.last_token = reply.at(1).integer();
+      if (result.last_token >= token_limit) return unreadable();
       result.token_count = grant_tokens;
       result.others_wait = reply.at(4).integer() == 1;
     } else {
@@ -163,6 +165,7 @@ class queued final : public protocol {
     if (reply.at(0).integer() == 0) return of(answer::not_owner);
     auto result = of(answer::renewed);
     result.last_token = reply.at(1).integer();
+    if (result.last_token >= token_limit) return unreadable();
     result.server_us = reply.at(2).integer();
     result.others_wait = reply.at(4).integer() == 1;
     return result;

@@ -118,6 +118,7 @@ void tenure::on_up(time_ns now) {
 // ---- asking and queued ----------------------------------------------------------------------
 
 news tenure::on_acquire_answer(const open_question& asked, const verdict& said, time_ns now) {
+  if (said.what != answer::unsent) was_broken_ = said.what == answer::broken;
   switch (said.what) {
     case answer::granted:
       if (said.last_token < least_token) {
@@ -171,7 +172,7 @@ void tenure::plan_poll(const verdict& said, time_ns now) noexcept {
 }
 
 void tenure::on_head(std::int64_t ttl_ms, time_ns now) {
-  if (phase_ != tenure_phase::queued) return;
+  if (phase_ != tenure_phase::asking && phase_ != tenure_phase::queued) return;
   verdict hint;
   hint.ttl_ms = ttl_ms;
   hint.place = 0;

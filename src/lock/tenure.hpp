@@ -87,7 +87,7 @@ class tenure {
   // Whether the server may have been told of the leave.
   [[nodiscard]] bool is_leave_sent() const noexcept { return leave_unknown_ || !open_.empty(); }
   // Whether a question is open, so that the outcome of giving up now is not known.
-  [[nodiscard]] bool is_unanswered() const noexcept { return !open_.empty(); }
+  [[nodiscard]] bool is_unanswered() const noexcept { return !open_.empty() || was_broken_; }
   // The share of the present lease that is left when a third is: the margin for passing it on.
   [[nodiscard]] bool is_fresh(time_ns now) const noexcept {
     return now < valid_until_ - nominal_ns_ / 3;
@@ -130,6 +130,7 @@ class tenure {
   tenure_phase phase_ = tenure_phase::asking;
   std::uint32_t serial_ = 0;
   std::vector<open_question> open_;
+  bool was_broken_ = false;    // the last question was sent, but its connection broke
   bool may_be_there_ = false;  // an answer has left something of us at the server, or may have
 
   // Asking and queued.

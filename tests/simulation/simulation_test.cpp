@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include "scripts/scripts.hpp"
 #include "simulation/run.hpp"
 #include "support/history.hpp"
 
@@ -68,6 +69,27 @@ TEST(history, is_written_and_read_unchanged) {
     std::istringstream line(bad);
     EXPECT_FALSE(testing::read_history(line, read)) << bad;
   }
+}
+
+// A lease ended while somebody waited, and another took the free lock by the cheap way. When it asks
+// again, because its answer was lost, it has to learn that others wait: its lock is not marked.
+TEST(scripts, an_owner_who_slipped_in_learns_that_others_wait) {
+  simulated_redis server([] { return std::int64_t{1'790'000'000'000'000}; });
+  const auto ask = [&](const redis::script& script, arguments values) {
+    arguments command{"EVAL", std::string(script.text), "3", "lock", "lock:q", "fence"};
+    command.insert(command.end(), values.begin(), values.end());
+    return server.call(command);
+  };
+  const arguments subscribe{"SUBSCRIBE", "mortise:inbox:b"};
+  server.call(subscribe, &server.connect());
+  server.call({"RPUSH", "lock:q", "m1:b:1.1::3302"});
+  server.call({"SET", "lock", "m1:a:1.1::3302", "NX", "PX", "33002"});
+  const auto again = ask(scripts::acquire, {"m1:a:1.1::3302", "33002", "again"});
+  ASSERT_EQ(again.items.size(), 5U);
+  EXPECT_EQ(again.items[0].integer, 1);
+  EXPECT_EQ(again.items[4].integer, 1);
+  EXPECT_EQ(ask(scripts::release, {"m1:a:1.1::3302", "1"}).integer, 2);
+  EXPECT_EQ(server.find("lock")->text, "m1:b:1.1::3302");
 }
 
 TEST(drifting_clock, shows_a_reading_first_at_the_truth_of_it) {

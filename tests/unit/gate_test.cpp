@@ -257,6 +257,15 @@ TEST_F(gate_test, outcomes_stay_apart_when_the_time_is_up) {
   EXPECT_EQ(second_call_.result.code, status::unreachable);
 }
 
+TEST_F(gate_test, what_was_sent_before_the_connection_broke_is_unknown_not_unreachable) {
+  gate_.acquire(first_call_, start_ns);
+  link_.is_up = false;
+  answer_last(said(answer::broken), start_ns + ms(50));
+  gate_.abandon(first_call_, status::timed_out, start_ns + ms(100));
+  EXPECT_EQ(first_call_.result.code, status::unknown);
+  EXPECT_TRUE(first_call_.result.is_ambiguous);
+}
+
 TEST_F(gate_test, a_deadline_of_its_own_ends_an_asynchronous_wait) {
   first_call_.deadline = start_ns + ms(50);
   gate_.acquire(first_call_, start_ns);

@@ -69,6 +69,16 @@ TEST(queued_protocol, hazard_31_a_reply_of_another_shape_is_unknown_and_never_a_
   }
 }
 
+TEST(queued_protocol, hazard_30_a_token_beyond_2_to_53_is_no_grant) {
+  EXPECT_EQ(read(step::try_take, "*3\r\n+OK\r\n:9007199254740991\r\n:0\r\n").what, answer::granted);
+  EXPECT_EQ(read(step::try_take, "*3\r\n+OK\r\n:9007199254740992\r\n:0\r\n").what, answer::unknown);
+  EXPECT_EQ(read(step::acquire, "*5\r\n:1\r\n:9223372036854775807\r\n:5\r\n:1\r\n:0\r\n").what,
+            answer::unknown);
+  EXPECT_EQ(read(step::renew, "*5\r\n:1\r\n:9007199254740992\r\n:5\r\n:1\r\n:0\r\n").what,
+            answer::unknown);
+  EXPECT_FALSE(client::read_message("G 9007199254740992 1 0 m1:c:7.2::1"));
+}
+
 TEST(queued_protocol, reads_the_other_steps) {
   const auto owned = read(step::acquire, "*5\r\n:1\r\n:1800000000000017\r\n:5\r\n:33002\r\n:1\r\n");
   EXPECT_EQ(owned.what, answer::granted);
