@@ -35,7 +35,7 @@ std::string record_command(std::string_view client_id) {
 
 std::string seed_command() {
   std::string bytes;
-  redis::command_writer(bytes).command({"EVAL", scripts::seed.text, "1", "mortise:fence"});
+  redis::command_writer(bytes).command({"EVAL", scripts::seed.text, "1", lock::fence_key});
   return bytes;
 }
 
@@ -129,7 +129,7 @@ outcome core::ping() {
 
 std::shared_ptr<gatekeeper> core::keeper_for(std::string_view name, bool is_shared,
                                              const lock::protocol& rules) {
-  const auto key = rules.keys(name).lock;
+  const auto key = rules.keys(name).front();
   const std::lock_guard guard(registry_mutex_);
   if (is_shared) {
     const auto known = shared_keepers_.find(key);
@@ -161,7 +161,7 @@ void core::retire_if_idle(gatekeeper& keeper) noexcept {
   if (known == keepers_.end()) return;
   gone = std::move(known->second);
   keepers_.erase(known);
-  const auto shared = shared_keepers_.find(keeper.keys().lock);
+  const auto shared = shared_keepers_.find(keeper.keys().front());
   if (shared != shared_keepers_.end() && shared->second == keeper.id()) {
     shared_keepers_.erase(shared);
   }

@@ -3,7 +3,6 @@
 #include "base/random.hpp"
 #include "client/core.hpp"
 #include "client/lock_handle.hpp"
-#include "lock/owner_token.hpp"
 
 namespace mortise::client {
 
@@ -13,7 +12,7 @@ gatekeeper::gatekeeper(core& owner, std::uint64_t id, std::string_view name,
       id_(id),
       rules_(rules),
       keys_(rules.keys(name)),
-      gate_(static_cast<lock::link&>(*this), static_cast<lock::gate_listener&>(*this)),
+      gate_(rules, static_cast<lock::link&>(*this), static_cast<lock::gate_listener&>(*this)),
       chance_(random_number() | 1U) {}
 
 gatekeeper::~gatekeeper() { core_.reactor().cancel(*this); }
@@ -70,8 +69,7 @@ void gatekeeper::on_verdict(deployment::inquiry& answered, const lock::verdict& 
 }
 
 std::string gatekeeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) {
-  const auto sequence = std::to_string(id_) + "." + std::to_string(++attempts_);
-  return lock::make_owner_token(core_.id(), sequence, label, grant_ttl_ms);
+  return rules_.owner_token({core_.id(), id_, ++attempts_, label, grant_ttl_ms});
 }
 
 std::int64_t gatekeeper::random_below(std::int64_t bound) noexcept {

@@ -27,6 +27,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   ~gatekeeper() override;
 
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+  [[nodiscard]] const lock::protocol& rules() const noexcept { return rules_; }
   [[nodiscard]] const lock::key_set& keys() const noexcept { return keys_; }
 
   // Runs `step(gate, now)` under the mutex with the time taken before anything is sent, and plans

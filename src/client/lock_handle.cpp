@@ -109,8 +109,9 @@ outcome lock_handle::acquire(std::int64_t timeout_ms) {
 
 outcome lock_handle::unlock() {
   blocking<lock::operation> call;
-  return block(call, command_deadline(),
-               [&](lock::gate& gate, time_ns now) { return gate.unlock(owner_, &call, now); });
+  return block(call, command_deadline(), [&](lock::gate& gate, time_ns now) {
+    return gate.unlock(owner_, lock::hold_mode::whole, &call, now);
+  });
 }
 
 outcome lock_handle::extend(std::int64_t lease_ms) {
@@ -122,13 +123,11 @@ outcome lock_handle::extend(std::int64_t lease_ms) {
 
 outcome lock_handle::query(lock_info& info) {
   if (core_->is_closed()) return closed();
-  auto asked = ask_query(core_->servers().connection_for(name_), keeper_->keys(),
-                         core_->defaults().command_timeout_ms, info);
-  if (!asked.ok()) return asked;
-  // Mine is what this handle holds and what the server names this client for.
-  info.is_mine = info.is_held && is_held() && !info.entries.empty() &&
-                 info.entries.front().client == core_->id();
-  return asked;
+  const auto mine = keeper_->look([&](const lock::gate& gate, time_ns now) {
+    return std::string(gate.is_held(owner_, now) ? gate.owner_token(owner_) : "");
+  });
+  return ask_query(core_->servers().connection_for(name_), keeper_->rules(), keeper_->keys(), mine,
+                   core_->defaults().command_timeout_ms, info);
 }
 
 // ---- asynchronous ---------------------------------------------------------------------------
@@ -182,7 +181,7 @@ outcome lock_handle::acquire_async(const std::shared_ptr<event_queue>& queue, st
 outcome lock_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
   return submit<lock::operation>(queue, tag, event_kind::unlocked, command_deadline(),
                                  [&](lock::gate& gate, lock::operation& call, time_ns now) {
-                                   return gate.unlock(owner_, &call, now);
+                                   return gate.unlock(owner_, lock::hold_mode::whole, &call, now);
                                  });
 }
 

@@ -10,7 +10,6 @@
 #include "lock/refusal.hpp"
 #include "redis/command.hpp"
 #include "redis/connection.hpp"
-#include "scripts/scripts.hpp"
 
 namespace mortise::client {
 
@@ -109,14 +108,20 @@ std::int64_t number_of(const redis::value& text) {
 }
 
 void read_query(const redis::value& reply, lock_info& info) {
-  info.is_held = !reply.at(0).is_null();
+  info.latest_token = number_of(reply.at(2));
+  info.is_mine = reply.at(3).integer() == 1;
+  info.holder_count = reply.at(4).integer();
+  info.is_held = info.holder_count > 0;
   info.time_left_ms = info.is_held ? reply.at(1).integer() : -1;
-  info.waiter_count = reply.at(2).integer();
-  info.latest_token = number_of(reply.at(3));
-  if (info.is_held) info.entries.push_back(party_of(reply.at(0).text()));
-  const auto& waiters = reply.at(4);
-  for (std::size_t i = 0; i < waiters.size(); ++i) {
-    info.entries.push_back(party_of(waiters.at(i).text()));
+  info.waiter_count = reply.at(5).integer();
+  info.permits_in_use = reply.at(7).integer();
+  info.permits = reply.at(8).integer();
+  for (const std::size_t list : {0U, 6U}) {
+    const auto& owners = reply.at(list);
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      info.entries.push_back(party_of(owners.at(i).text()));
+    }
+    if (list == 0) info.shown_holders = static_cast<std::int64_t>(owners.size());
   }
 }
 
@@ -129,11 +134,13 @@ void read_records(const redis::value& reply, lock_info& info) {
   }
 }
 
-std::string query_command(const lock::key_set& keys, bool with_text) {
+std::string query_command(const lock::protocol& rules, const lock::key_set& keys,
+                          std::string_view owner_token, bool with_text) {
   std::string bytes;
-  redis::command_writer(bytes).command({with_text ? "EVAL" : "EVALSHA",
-                                        with_text ? scripts::query.text : scripts::query.sha1, "3",
-                                        keys.lock, keys.queue, keys.fence});
+  lock::question asked;
+  asked.token = owner_token;
+  asked.with_text = with_text;
+  lock::write_script(bytes, rules.query, asked, keys);
   return bytes;
 }
 
@@ -149,8 +156,8 @@ std::string record_text() {
   return std::to_string(getpid()) + " " + host;
 }
 
-outcome ask_query(redis::connection& server, const lock::key_set& keys, std::int64_t timeout_ms,
-                  lock_info& info) {
+outcome ask_query(redis::connection& server, const lock::protocol& rules, const lock::key_set& keys,
+                  std::string_view owner_token, std::int64_t timeout_ms, lock_info& info) {
   const auto deadline = boot_now() + timeout_ms * ns_per_ms;
   info = {};
   bool is_script_missing = false;
@@ -158,10 +165,12 @@ outcome ask_query(redis::connection& server, const lock::key_set& keys, std::int
     is_script_missing = reply.is_error();
     if (!is_script_missing) read_query(reply, info);
   };
-  auto asked = plain_request::run(server, query_command(keys, false), deadline, read);
+  auto asked =
+      plain_request::run(server, query_command(rules, keys, owner_token, false), deadline, read);
   if (asked.ok() && is_script_missing) {
     // The server has forgotten the script (hazard 27).
-    asked = plain_request::run(server, query_command(keys, true), deadline, read);
+    asked =
+        plain_request::run(server, query_command(rules, keys, owner_token, true), deadline, read);
   }
   if (!asked.ok() || info.entries.empty()) return asked;
   std::string bytes;

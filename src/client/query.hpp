@@ -29,7 +29,11 @@ struct lock_info {
   std::int64_t time_left_ms = -1;
   std::int64_t latest_token = 0;
   std::int64_t waiter_count = 0;
-  std::vector<lock_party> entries;  // the holder, if there is one, then the first waiters
+  std::int64_t holder_count = 0;
+  std::int64_t permits_in_use = 0;  // of `permits`, by the holders
+  std::int64_t permits = 0;
+  std::int64_t shown_holders = 0;   // how many of the entries are holders; the rest are waiters
+  std::vector<lock_party> entries;  // the first holders, then the first waiters
 };
 
 // Where a client tells its host and process; see record_text().
@@ -37,8 +41,9 @@ std::string record_key(std::string_view client_id);
 // What it tells: "pid host".
 std::string record_text();
 
-outcome ask_query(redis::connection& server, const lock::key_set& keys, std::int64_t timeout_ms,
-                  lock_info& info);
+// `owner_token` is that of the asker's hold, or empty.
+outcome ask_query(redis::connection& server, const lock::protocol& rules, const lock::key_set& keys,
+                  std::string_view owner_token, std::int64_t timeout_ms, lock_info& info);
 outcome ask_ping(redis::connection& server, std::int64_t timeout_ms);
 
 }  // namespace mortise::client

@@ -20,7 +20,7 @@ class single_inquiry final : public inquiry, private redis::request {
     rules_ = &rules;
     what_ = asked.what;
     bytes_.clear();
-    reply_count = rules.write(bytes_, asked, keys);
+    reply_count = lock::write_step(bytes_, rules, asked, keys);
     caller = lender;
     const auto how = lender != nullptr ? redis::flush::now : redis::flush::by_io_thread;
     return server_.submit(*this, bytes_, how) == status::ok;
@@ -28,7 +28,7 @@ class single_inquiry final : public inquiry, private redis::request {
 
  private:
   void on_reply(const redis::value& reply, time_ns now) noexcept override {
-    who_.on_verdict(*this, rules_->read(what_, reply), now);
+    who_.on_verdict(*this, lock::read_step(*rules_, what_, reply), now);
   }
   void on_broken(bool was_sent) noexcept override {
     lock::verdict said;

@@ -17,13 +17,7 @@ outcome gate::acquire(acquiring& wanted, time_ns now) {
     case owner_state::unlocking:
       return outcome::of(status::busy, "another call on this handle is at work; wait for it");
     case owner_state::held:
-      if (!who.is_reentrant) {
-        return outcome::of(status::already_held,
-                           "this handle holds the lock; unlock it first, or set reentrant=on");
-      }
-      ++who.hold_count;
-      wanted.finish({}, who.token);
-      return {};
+      return acquire_again(wanted);
     case owner_state::lost:
       if (who.is_reentrant) {
         return outcome::of(status::lost,
@@ -46,21 +40,38 @@ outcome gate::acquire(acquiring& wanted, time_ns now) {
   return {};
 }
 
-outcome gate::unlock(owner& who, operation* done, time_ns now) {
-  settle(now);
-  switch (who.state) {
-    case owner_state::idle:
-      return outcome::of(status::not_owner, "this handle holds nothing");
-    case owner_state::acquiring:
-    case owner_state::unlocking:
-      return outcome::of(status::busy, "another call on this handle is at work; wait for it");
-    case owner_state::lost:
-      if (--who.hold_count == 0) who.state = owner_state::idle;
-      return outcome::of(status::lost, "the hold was lost before the unlock");
-    case owner_state::held:
-      break;
+// A hold of the owner that it has already: counted here, the server need not know.
+outcome gate::acquire_again(acquiring& wanted) {
+  auto& who = *wanted.who;
+  if (wanted.mode() == hold_mode::whole && who.hold_count(hold_mode::whole) == 0) {
+    return outcome::of(status::already_held,
+                       "this handle holds a part of the lock; give it back first, or upgrade it");
   }
-  if (--who.hold_count > 0) {
+  if (!who.is_reentrant) {
+    return outcome::of(status::already_held,
+                       "this handle holds the lock; unlock it first, or set reentrant=on");
+  }
+  ++who.hold_count(wanted.mode());
+  wanted.finish({}, who.token);
+  return {};
+}
+
+outcome gate::unlock(owner& who, hold_mode mode, operation* done, time_ns now) {
+  settle(now);
+  const bool has_hold = who.state == owner_state::held || who.state == owner_state::lost;
+  if (has_hold && who.hold_count(mode) == 0) {
+    return outcome::of(status::not_owner, "this handle holds the lock in the other mode");
+  }
+  if (who.state == owner_state::lost) {
+    --who.hold_count(mode);
+    if (!who.has_hold_count()) who.state = owner_state::idle;
+    return outcome::of(status::lost, "the hold was lost before the unlock");
+  }
+  if (auto checked = check_held(who); !checked.ok()) return checked;
+  --who.hold_count(mode);
+  if (who.has_hold_count()) {
+    // A writer that has also read goes on reading.
+    if (mode == hold_mode::whole && who.hold_count(mode) == 0) return lower_hold(1, done, now);
     if (done != nullptr) done->finish({}, who.token);
     return {};
   }
@@ -80,8 +91,8 @@ outcome gate::unlock(owner& who, operation* done, time_ns now) {
   return {};
 }
 
-outcome gate::extend(owner& who, std::int64_t lease_ms, operation& done, time_ns now) {
-  settle(now);
+// ok when it holds and no other call is at work on it.
+outcome gate::check_held(const owner& who) const {
   switch (who.state) {
     case owner_state::idle:
       return outcome::of(status::not_owner, "this handle holds nothing");
@@ -93,6 +104,13 @@ outcome gate::extend(owner& who, std::int64_t lease_ms, operation& done, time_ns
     case owner_state::held:
       break;
   }
+  if (raising_ == nullptr) return {};
+  return outcome::of(status::busy, "this handle is being upgraded; wait for it");
+}
+
+outcome gate::extend(owner& who, std::int64_t lease_ms, operation& done, time_ns now) {
+  settle(now);
+  if (auto checked = check_held(who); !checked.ok()) return checked;
   auto terms = current_->terms();
   const auto lease = lease_ms == 0 ? who.lease_ms : lease_ms;
   const auto target = now + lease * ns_per_ms;
@@ -138,6 +156,7 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
     std::exchange(gone.who, nullptr)->state = owner_state::idle;
     return end(given_up, how, 0);
   }
+  if (raising_ == &given_up) return finish_raise(how);
   const auto open = std::find_if(extensions_.begin(), extensions_.end(),
                                  [&](const auto& item) { return item.done == &given_up; });
   if (open == extensions_.end()) return;
@@ -184,8 +203,11 @@ void gate::forget(owner& who, time_ns now) {
   if (who.pending != nullptr) abandon(*who.pending, status::closed, now);
   if (who.state == owner_state::held) {
     finish_extensions(outcome::of(status::closed), time_never);
-    who.hold_count = 1;
-    unlock(who, nullptr, now);
+    finish_raise(outcome::of(status::closed));
+    const auto mode = who.hold_count(hold_mode::whole) > 0 ? hold_mode::whole : hold_mode::part;
+    who.hold_counts = {};
+    who.hold_count(mode) = 1;
+    unlock(who, mode, nullptr, now);
   }
   for (auto& gone : departures_) {
     if (gone.who != &who) continue;
@@ -200,6 +222,7 @@ void gate::close(time_ns now) {
   const auto closed = outcome::of(status::closed, "the client was freed");
   while (!waiters_.empty()) finish(*waiters_.front(), closed);
   finish_extensions(closed, time_never);
+  finish_raise(closed);
   for (auto& gone : departures_) {
     if (gone.who != nullptr) gone.who->state = owner_state::idle;
     if (gone.done != nullptr) end(*std::exchange(gone.done, nullptr), closed, 0);

@@ -25,6 +25,10 @@ class acquiring : public operation {
   acquiring* as_acquiring() noexcept final { return this; }
   owner* who = nullptr;
   bool is_try = false;
+  std::int64_t weight = 1;  // of the owner's limit
+  [[nodiscard]] hold_mode mode() const noexcept {
+    return weight == who->limit ? hold_mode::whole : hold_mode::part;
+  }
 
  private:
   friend class gate;
@@ -42,13 +46,17 @@ class gate_listener {
 // Not thread-safe: its keeper serialises all calls.
 class gate {
  public:
-  gate(link& world, gate_listener& listener) : world_(world), listener_(listener) {}
+  gate(const protocol& rules, link& world, gate_listener& listener)
+      : rules_(rules), world_(world), listener_(listener) {}
 
-  // Each of the three either rejects at once (the code is not ok, the operation was not accepted),
+  // Each of these either rejects at once (the code is not ok, the operation was not accepted),
   // or accepts, and then finishes the operation now or later.
   outcome acquire(acquiring& wanted, time_ns now);
-  outcome unlock(owner& who, operation* done, time_ns now);
+  outcome unlock(owner& who, hold_mode mode, operation* done, time_ns now);
   outcome extend(owner& who, std::int64_t lease_ms, operation& done, time_ns now);
+  // From a part to the whole, if nobody else has a part; and back to `weight`.
+  outcome raise(owner& who, operation& done, time_ns now);
+  outcome lower(owner& who, std::int64_t weight, operation& done, time_ns now);
 
   // Ends an accepted operation because of its deadline (`timed_out`), a cancel or a close. What has
   // been asked of the server is taken back in the background. No effect once it is finished.
@@ -60,6 +68,10 @@ class gate {
 
   [[nodiscard]] bool is_held(const owner& who, time_ns now) const noexcept;
   [[nodiscard]] time_ns valid_until(const owner& who) const noexcept;
+  // What the server knows the hold by; empty when there is none.
+  [[nodiscard]] std::string_view owner_token(const owner& who) const noexcept {
+    return holder_ == &who && current_ ? std::string_view(current_->token()) : std::string_view();
+  }
 
   // From the world.
   void on_answer(std::uint64_t tenure_id, std::uint32_t serial, const verdict& said, time_ns now);
@@ -67,6 +79,7 @@ class gate {
                 bool others_wait, time_ns now);
   void on_head(std::string_view token, std::int64_t ttl_ms, time_ns now);
   void on_wanted(std::string_view token, time_ns now);
+  void on_free(time_ns now);
   void on_up(time_ns now);
   void on_timer(time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
@@ -99,10 +112,16 @@ class gate {
   void end(operation& ended, const outcome& how, std::int64_t token);
   void finish(acquiring& ended, const outcome& how);
   void finish_extensions(const outcome& how, time_ns until);
+  void finish_raise(const outcome& how);
+  outcome acquire_again(acquiring& wanted);
+  outcome lower_hold(std::int64_t weight, operation* done, time_ns now);
+  [[nodiscard]] outcome failure_of_question() const;
+  [[nodiscard]] outcome check_held(const owner& who) const;
   void settle(time_ns now);
   [[nodiscard]] outcome give_up_outcome(const acquiring& given_up, status why) const;
   static keeping terms_of(const owner& who, time_ns from) noexcept;
 
+  const protocol& rules_;
   link& world_;
   gate_listener& listener_;
   std::uint64_t next_tenure_ = 1;
@@ -111,6 +130,7 @@ class gate {
   std::list<acquiring*> waiters_;
   std::set<std::pair<time_ns, operation*>> deadlines_;
   std::vector<extension> extensions_;
+  operation* raising_ = nullptr;
   owner* holder_ = nullptr;    // who holds by current_
   bool is_refilling_ = false;  // fencing tokens are being drawn, then the next waiter gets the lock
   bool is_contended_ = false;  // the lock is likely taken, so the cheap try would be in vain

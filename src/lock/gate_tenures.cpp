@@ -27,8 +27,10 @@ void gate::start_next(time_ns now) {
   auto& next = *waiters_.front();
   const auto& who = *next.who;
   auto token = world_.new_owner_token(who.label, server_ttl_ms(grant_ms(who.lease_ms)));
-  current_ = std::make_unique<tenure>(next_tenure_++, std::move(token), terms_of(who, now),
-                                      !next.is_try, world_);
+  const patience how{!next.is_try, who.poll_interval_ms, who.poll_attempts};
+  current_ =
+      std::make_unique<tenure>(next_tenure_++, std::move(token), rules_,
+                               claim{next.weight, who.limit}, terms_of(who, now), how, world_);
   is_refilling_ = false;
   last_refusal_ = {};
   current_->start(is_contended_, &next, now);
@@ -56,17 +58,24 @@ void gate::handle(news what, time_ns now) {
       finish_extensions({}, current_->valid_until());
       if (is_refilling_) grant_to_next(now);
       break;
-    case news::renew_failed: {
-      auto how = current_->details();
-      if (how.ok()) how = outcome::of(status::unknown, "the connection broke before the answer");
-      how.is_ambiguous = how.code == status::unknown;
-      finish_extensions(how, time_never);
+    case news::renew_failed:
+      finish_extensions(failure_of_question(), time_never);
       if (is_refilling_) {
         depart(nullptr, nullptr, now);
         start_next(now);
       }
       break;
-    }
+    case news::raised:
+      holder_->token = current_->take_token();
+      std::swap(holder_->hold_counts[0], holder_->hold_counts[1]);
+      finish_raise({});
+      break;
+    case news::not_raised:
+      finish_raise(outcome::of(status::not_acquired, "others hold a part of the lock"));
+      break;
+    case news::raise_failed:
+      finish_raise(failure_of_question());
+      break;
     case news::lost:
       lose(now);
       break;
@@ -74,6 +83,14 @@ void gate::handle(news what, time_ns now) {
       if (holder_ != nullptr) listener_.on_at_risk(*holder_);
       break;
   }
+}
+
+// What is told of a renewal or an upgrade that got no yes and no no.
+outcome gate::failure_of_question() const {
+  auto how = current_->details();
+  if (how.ok()) how = outcome::of(status::unknown, "the connection broke before the answer");
+  how.is_ambiguous = how.code == status::unknown;
+  return how;
 }
 
 void gate::grant_to_next(time_ns now) {
@@ -87,7 +104,8 @@ void gate::grant_to_next(time_ns now) {
   auto& who = *next.who;
   holder_ = &who;
   who.token = current_->take_token();
-  who.hold_count = 1;
+  who.hold_counts = {};
+  who.hold_count(next.mode()) = 1;
   finish(next, {});
   who.state = owner_state::held;
   // The first holder's time counts from the grant, a later one's from now.
@@ -117,7 +135,9 @@ void gate::lose(time_ns now) {
   auto* const loser = std::exchange(holder_, nullptr);
   if (loser != nullptr) {
     loser->state = owner_state::lost;
-    finish_extensions(outcome::of(status::lost, "the hold was lost"), time_never);
+    const auto lost = outcome::of(status::lost, "the hold was lost");
+    finish_extensions(lost, time_never);
+    finish_raise(lost);
     listener_.on_lost(*loser);
   }
   // By our clock it is over; at the server it may have a little left, which is given back.
@@ -210,6 +230,10 @@ void gate::on_wanted(std::string_view token, time_ns now) {
   current_->on_wanted();
   passes_ = 0;
   batch_start_ = now;
+}
+
+void gate::on_free(time_ns now) {
+  if (current_) current_->on_free(now);
 }
 
 void gate::on_up(time_ns now) {

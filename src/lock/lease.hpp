@@ -18,6 +18,10 @@ constexpr std::int64_t grant_lease_ms = 3000;
 constexpr int batch_passes = 16;
 constexpr time_ns batch_ns = 10 * ns_per_ms;
 
+// How much longer than its lease a lock stays at the server while others wait for it, so that its
+// end is theirs; has to equal QUEUE_TURN of scripts/lib/mark.lua.
+constexpr std::int64_t queue_turn_ms = 1000;
+
 // Tokens drawn with every grant by script (one for the grantee, the rest for local passes); has to
 // equal GRANT_TOKENS of scripts/lib/handover.lua.
 constexpr std::int64_t grant_tokens = 1 + batch_passes;

@@ -1,6 +1,8 @@
 // One handle as the lock logic sees it: who may hold, on which terms, and what it has.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -16,19 +18,30 @@ enum class owner_state : std::uint8_t {
   lost,       // the hold was lost and has not been unlocked
 };
 
+// Whether the whole lock is held, as a writer does, or a part of it that leaves room for others.
+enum class hold_mode : std::uint8_t { whole, part };
+
 struct owner {
   // Terms; fixed when the handle is made.
   std::int64_t lease_ms = 30'000;
   std::int64_t max_hold_ms = 3'600'000;  // -1: no limit
   bool renews = true;
   bool is_reentrant = false;
+  std::int64_t limit = 1;  // how much there is of the lock; a mutex is one
+  std::int64_t poll_interval_ms = 100;
+  std::int64_t poll_attempts = -1;  // -1: no limit
   std::string label;
 
   // Kept by the gate.
   owner_state state = owner_state::idle;
-  std::int64_t hold_count = 0;
-  std::int64_t token = 0;        // of the present or the last hold
-  acquiring* pending = nullptr;  // the acquire that waits
+  std::array<std::int64_t, 2> hold_counts{};  // by mode
+  std::int64_t token = 0;                     // of the present or the last hold
+  acquiring* pending = nullptr;               // the acquire that waits
+
+  std::int64_t& hold_count(hold_mode mode) noexcept {
+    return hold_counts[static_cast<std::size_t>(mode)];
+  }
+  [[nodiscard]] bool has_hold_count() const noexcept { return hold_counts[0] + hold_counts[1] > 0; }
 };
 
 }  // namespace mortise::lock

@@ -6,15 +6,17 @@
 #include <string>
 #include <string_view>
 
+#include "lock/protocol.hpp"
+
 namespace mortise::lock {
 
-// `sequence` is unique within the client; it says which gate the attempt belongs to.
-inline std::string make_owner_token(std::string_view client_id, std::string_view sequence,
-                                    std::string_view label, std::int64_t grant_ttl_ms) {
+// The sequence is `<keeper>.<attempt>`, unique within the client.
+inline std::string make_owner_token(const owner_seed& seed) {
   std::string token;
-  token.reserve(16 + client_id.size() + sequence.size() + label.size());
-  token.append("m1:").append(client_id).append(":").append(sequence);
-  token.append(":").append(label).append(":").append(std::to_string(grant_ttl_ms));
+  token.reserve(48 + seed.client.size() + seed.label.size());
+  token.append("m1:").append(seed.client).append(":").append(std::to_string(seed.keeper));
+  token.append(".").append(std::to_string(seed.attempt)).append(":").append(seed.label);
+  token.append(":").append(std::to_string(seed.grant_ttl_ms));
   return token;
 }
 

@@ -1,26 +1,34 @@
-// A protocol: how each step of the machinery is asked of a server and what the answer means. It
-// knows commands, scripts and replies, and nothing of time, waiting or retries.
+// A protocol: how each step of the machinery is asked of a server and what the answer means. It is a
+// table of scripts; all scripts take the same arguments and give the same replies, so one writer and
+// one reader (protocol.cpp) serve all protocols. It knows nothing of time, waiting or retries.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.hpp"
+#include "redis/command.hpp"
 #include "redis/resp.hpp"
 
 namespace mortise::lock {
 
 // The rows of a protocol's table.
 enum class step : std::uint8_t {
-  try_take,   // take it if it is free; the cheap way, without a script where possible
-  acquire,    // take it or take a place in the queue, first time
-  reacquire,  // the same for a token that may be queued or granted already
-  retake,     // as try_take for a token that may have been granted already
-  renew,
+  try_take,       // take it if it is free; the cheap way, without a script where possible
+  acquire,        // take it or take a place in the queue, first time
+  reacquire,      // the same for a token that may be queued or granted already
+  retake,         // as try_take for a token that may have been granted already
+  renew,          // prolong it, for its owner only; also lowers its weight
+  raise,          // take all of what this owner already has a part of, if nobody else has any
+  release_alone,  // release, in the belief that nobody waits
   release,
   cancel,
 };
+constexpr std::size_t step_count = 9;
 
 // One step to be asked.
 struct question {
@@ -29,9 +37,10 @@ struct question {
   step what = step::try_take;
   std::string_view token;  // the owner token of this attempt
   std::int64_t ttl_ms = 0;
-  std::int64_t reserve = 0;       // renew: how many fencing tokens to draw
-  bool knows_of_waiters = false;  // release: although the lock is not marked
-  bool with_text = false;         // the server has forgotten the script (hazard 27)
+  std::int64_t reserve = 0;  // renew: how many fencing tokens to draw
+  std::int64_t weight = 1;   // how much of the lock is wanted,
+  std::int64_t limit = 1;    // of how much there is
+  bool with_text = false;    // the server has forgotten the script (hazard 27)
 };
 
 // What became of a step.
@@ -42,13 +51,14 @@ enum class answer : std::uint8_t {
   renewed,
   not_owner,  // owned by another or by nobody; nothing was changed
   released,
-  handed_over,  // released, and a waiter has it now
-  cancelled,    // was queued, is not any more
-  refused,      // the server says no and has not carried it out
-  no_script,    // not carried out; ask again with the text
-  unknown,      // it answered with something that says neither yes nor no
-  broken,       // sent, and the connection broke before the answer
-  unsent,       // the connection broke before it was sent
+  handed_over,     // released, and a waiter has it now
+  others_waiting,  // not released: somebody waits, who has to be handed over to
+  cancelled,       // was queued, is not any more
+  refused,         // the server says no and has not carried it out
+  no_script,       // not carried out; ask again with the text
+  unknown,         // it answered with something that says neither yes nor no
+  broken,          // sent, and the connection broke before the answer
+  unsent,          // the connection broke before it was sent
 };
 
 struct verdict {
@@ -62,25 +72,64 @@ struct verdict {
   outcome details;          // of refused and unknown
 };
 
-// The keys of one name. All share one hash tag; the fence counter is the database's.
-struct key_set {
-  std::string lock;
-  std::string queue;
-  std::string fence;
+// How somebody who does not get the lock waits for it.
+enum class waiting : std::uint8_t {
+  queue,    // in a queue at the server, which grants directly
+  channel,  // asks again when the holder's program says so on a channel, and when the lease ends
+  polling,  // asks again and again
 };
 
-class protocol {
- public:
-  virtual ~protocol() = default;
-  // The keys that this protocol uses for a lock's name.
-  [[nodiscard]] virtual key_set keys(std::string_view name) const = 0;
-  // Appends the commands of one step, in RESP, and returns how many replies they have.
-  virtual int write(std::string& out, const question& asked, const key_set& keys) const = 0;
-  // Reads the reply (of several replies: the first error, or else the last).
-  [[nodiscard]] virtual verdict read(step what, const redis::value& reply) const = 0;
+// The keys of one name, in the order in which the scripts take them: the lock itself, the fence
+// counter of the database, and what else the protocol has. All but the fence share one hash tag.
+using key_set = std::vector<std::string>;
+
+// What an owner token is made of.
+struct owner_seed {
+  std::string_view client;   // unique; 16 letters and digits
+  std::uint64_t keeper = 0;  // which of the client's gates asks: a grant finds its way by it
+  std::uint64_t attempt = 0;
+  std::string_view label;
+  std::int64_t grant_ttl_ms = 0;
 };
 
-// The default protocol: FIFO at the server, direct grant.
+// How a step is asked: a script, how many of the keys it takes, and how many of the arguments, which
+// are always in this order: owner token, ttl in ms, mode or reserve, weight, limit.
+struct protocol_row {
+  const redis::script* code = nullptr;  // nullptr: this protocol cannot do that
+  std::size_t keys = 0;
+  std::size_t arguments = 0;
+  std::string_view mode;
+};
+
+struct protocol {
+  std::string_view name;
+  waiting how = waiting::queue;
+  // Drawn by each grant by script: one for the grantee, the rest to be passed on with.
+  std::int64_t tokens_per_grant = 1;
+  // Taken with SET NX and no script, which needs the lock to be a string that holds the owner token.
+  bool is_plain_string = false;
+  key_set (*keys)(std::string_view name) = nullptr;
+  std::string (*owner_token)(const owner_seed& seed) = nullptr;
+  std::array<protocol_row, step_count> rows;
+  protocol_row query;
+
+  [[nodiscard]] const protocol_row& row(step what) const {
+    return rows.at(static_cast<std::size_t>(what));
+  }
+};
+
+// Appends the commands of one step, in RESP, and returns how many replies they have.
+int write_step(std::string& out, const protocol& rules, const question& asked, const key_set& keys);
+// Reads the reply (of several replies: the first error, or else the last).
+verdict read_step(const protocol& rules, step what, const redis::value& reply);
+// One script call by hand, for what is not a step.
+void write_script(std::string& out, const protocol_row& row, const question& asked,
+                  const key_set& keys);
+
+// The default protocol of the mutex: FIFO at the server, direct grant.
 const protocol& queued_protocol();
+
+// The fence counter of a database.
+constexpr std::string_view fence_key = "mortise:fence";
 
 }  // namespace mortise::lock

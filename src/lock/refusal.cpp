@@ -32,7 +32,8 @@ constexpr std::array<refusal, 17> refusals{{
     {"WRONGTYPE", false, false,
      "a key under this lock's name has another type; choose another name or remove the key"},
     {"FOREIGN", false, false,
-     "the key under this lock's name was written by another program; choose another name"},
+     "a key under this lock's name belongs to another protocol, kind of lock or program; choose "
+     "another name or the same protocol"},
     {"MOVED", false, false, "the server is part of a cluster; use a cluster URL"},
     {"CROSSSLOT", false, false, "the server is part of a cluster; use a cluster URL"},
     {"EXECABORT", true, false, "the server refused the transaction"},

@@ -28,6 +28,9 @@ enum class news : std::uint8_t {
   refused,   // details() says why; a tenure that is leaving tries on
   renewed,
   renew_failed,  // details(); the old deadline stands
+  raised,        // the whole lock is ours, with a new fencing token
+  not_raised,    // others have a part of it; the hold is as before
+  raise_failed,  // details(); the hold is as before
   lost,
   at_risk,
   left,  // leave_result() says how; the tenure is over
@@ -40,9 +43,25 @@ struct keeping {
   time_ns until = time_never;  // not renewed beyond: max_hold, or the end of an unrenewed lease
 };
 
+// How much of the lock is wanted or held, of how much there is. A mutex is one of one, a writer all.
+struct claim {
+  std::int64_t weight = 1;
+  std::int64_t limit = 1;
+  [[nodiscard]] bool is_whole() const noexcept { return weight == limit; }
+};
+
+// How a tenure that does not get the lock at once goes on. The two numbers are for protocols without
+// a queue.
+struct patience {
+  bool waits = false;
+  std::int64_t poll_interval_ms = 100;
+  std::int64_t poll_attempts = -1;  // how often it asks at most; -1 without a limit
+};
+
 class tenure {
  public:
-  tenure(std::uint64_t id, std::string token, const keeping& terms, bool waits, link& world);
+  tenure(std::uint64_t id, std::string token, const protocol& rules, const claim& wanted,
+         const keeping& terms, const patience& patience, link& world);
 
   // Begins to ask. `directly` skips the cheap try because the lock is likely taken.
   void start(bool directly, operation* caller, time_ns now);
@@ -52,6 +71,8 @@ class tenure {
   news on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait, time_ns now);
   // "You are the head of the queue": look again when the present lease ends.
   void on_head(std::int64_t ttl_ms, time_ns now);
+  // "It was released": said on a channel to all who may wait for it.
+  void on_free(time_ns now);
   // "Somebody waits for your release".
   void on_wanted() noexcept { others_wait_ = true; }
   // The connection is there (again): makes every open matter definite (hazards 15 and 16).
@@ -62,13 +83,18 @@ class tenure {
   // Asks for at least `lease_ms` from now, and for tokens. Returns the question's serial, or 0 when
   // it could not be sent.
   std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, operation* caller, time_ns now);
+  // Takes the whole of what it has a part of, if nobody else has one. False when it was not sent.
+  bool raise(operation* caller, time_ns now);
+  // Keeps only a part of the whole. It takes effect with the renewal that is asked for here, or with
+  // any later one. The question's serial, or 0.
+  std::uint32_t lower(std::int64_t weight, operation* caller, time_ns now);
   // A new holder's terms: plans its renewals, and confirms the grant now if they want it.
   void keep(const keeping& terms, time_ns now);
   // Other terms for the present holder, from its next renewal on.
   void amend(const keeping& terms) noexcept { terms_ = terms; }
   // Gives up whatever it has or waits for. It is over at once when nothing can be at the server.
   void leave(operation* caller, time_ns now);
-  void set_waits(bool waits) noexcept { waits_ = waits; }
+  void set_waits(bool waits) noexcept { patience_.waits = waits; }
   // Asks the same again a little later: the server's refusal is a passing one.
   void retry_later(time_ns now, time_ns at_least = 0);
 
@@ -79,6 +105,7 @@ class tenure {
   // When the grant counts from; an unrenewed lease ends that much later.
   [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
   [[nodiscard]] const keeping& terms() const noexcept { return terms_; }
+  [[nodiscard]] const claim& held() const noexcept { return claim_; }
   [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
   [[nodiscard]] const outcome& details() const noexcept { return details_; }
   [[nodiscard]] answer leave_result() const noexcept { return leave_result_; }
@@ -111,12 +138,20 @@ class tenure {
   std::optional<open_question> close_question(std::uint32_t serial);
   void note_trace(step asked, answer said) noexcept;
   news on_acquire_answer(const open_question& asked, const verdict& said, time_ns now);
+  news on_not_free(const open_question& asked, const verdict& said, time_ns now);
   news on_held_answer(const open_question& asked, const verdict& said, time_ns now);
+  news on_renew_answer(const open_question& asked, const verdict& said, time_ns now);
+  news on_raise_answer(const verdict& said, time_ns now);
   news on_leave_answer(const open_question& asked, const verdict& said, time_ns now);
   news enter_held(time_ns from, std::int64_t lease_ms, const verdict& said, time_ns now);
   news lose() noexcept;
   void take_tokens(const verdict& said) noexcept;
   void plan_poll(const verdict& said, time_ns now) noexcept;
+  void plan_attempt(const verdict& said, time_ns now) noexcept;
+  // The step for a token that the server may know already.
+  [[nodiscard]] step again() const noexcept {
+    return patience_.waits ? step::reacquire : step::retake;
+  }
   void plan_renewal(time_ns from) noexcept;
   void renew_if_wanted(time_ns now);
   [[nodiscard]] time_ns wanted_until(time_ns now) const noexcept;
@@ -125,8 +160,10 @@ class tenure {
   link& world_;
   const std::uint64_t id_;
   const std::string token_;
+  const protocol& rules_;
+  claim claim_;
   keeping terms_;
-  bool waits_;
+  patience patience_;
   tenure_phase phase_ = tenure_phase::asking;
   std::uint32_t serial_ = 0;
   std::vector<open_question> open_;

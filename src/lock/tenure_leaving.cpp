@@ -24,7 +24,8 @@ void tenure::leave(operation* caller, time_ns now) {
   // A look that was overtaken by a message may still enqueue us, if the grant has lapsed by then.
   const bool may_queue = std::any_of(open_.begin(), open_.end(),
                                      [](const auto& item) { return item.what != step::renew; });
-  leave_step_ = was_held && !may_queue ? step::release : step::cancel;
+  leave_step_ = step::cancel;
+  if (was_held && !may_queue) leave_step_ = others_wait_ ? step::release : step::release_alone;
   left_at_ = now;
   // A place in the queue is forgotten with the queue; a hold or a grant to nobody lapses.
   leave_until_ =
@@ -40,6 +41,10 @@ news tenure::on_leave_answer(const open_question& asked, const verdict& said, ti
   switch (said.what) {
     case answer::no_script:
       ask(leave_step_, 0, nullptr, now, 0, 0, true);
+      return news::none;
+    case answer::others_waiting:
+      leave_step_ = step::release;
+      ask(leave_step_, 0, nullptr, now);
       return news::none;
     case answer::broken:
       leave_unknown_ = true;  // asked again after the reconnect

@@ -44,8 +44,9 @@ static void a_refusal_has_the_servers_words(void) {
   mortise_lock *lock = open_lock(client, "list");
   CHECK_NUMBER(1, server_number(server, "RPUSH {mortise:list} element"));
   CHECK_STATUS(MORTISE_REFUSED, mortise_lock_acquire(lock, 1000, error));
-  CHECK_ERROR(error, MORTISE_REFUSED, "type");
-  CHECK_CONTAINS(mortise_error_server_text(error), "WRONGTYPE");
+  CHECK_ERROR(error, MORTISE_REFUSED, "another protocol");
+  CHECK_CONTAINS(mortise_error_server_text(error),
+                 "holds a list that the protocol queued did not write");
   CHECK_NUMBER(0, mortise_error_is_ambiguous(error));
   CHECK_NUMBER(0, mortise_error_is_retryable(error));
   server_number(server, "DEL {mortise:list}");

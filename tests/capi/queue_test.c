@@ -105,8 +105,8 @@ static void a_failure_has_its_details(void) {
   CHECK_STATUS(MORTISE_REFUSED, mortise_event_status(event));
   CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_get_kind(event));
   CHECK_NUMBER(0, mortise_event_token(event));
-  CHECK_CONTAINS(mortise_event_message(event), "type");
-  CHECK_CONTAINS(mortise_event_server_text(event), "WRONGTYPE");
+  CHECK_CONTAINS(mortise_event_message(event), "another protocol");
+  CHECK_CONTAINS(mortise_event_server_text(event), "FOREIGN");
   CHECK_NUMBER(0, mortise_event_is_retryable(event));
   CHECK_NUMBER(0, mortise_event_is_ambiguous(event));
   server_number(server, "DEL {mortise:details}");

@@ -112,7 +112,7 @@ TEST_F(hazard_28, at_the_wait) {
   for (const auto& wanted : errors) {
     SCOPED_TRACE(wanted.text);
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(holder_.get(), patience_ms, nullptr));
-    between_.set_rule(answer_script(scripts::acquire, wanted.text));
+    between_.set_rule(answer_script(scripts::queued_acquire, wanted.text));
     const auto begin = boot_now();
     check(wanted, mortise_lock_acquire(lock_.get(), 150, error_.get()));
     EXPECT_LT(ms_since(begin), 10 * second_ms);
@@ -127,7 +127,7 @@ TEST_F(hazard_28, at_the_extension) {
   for (const auto& wanted : errors) {
     SCOPED_TRACE(wanted.text);
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock_.get(), patience_ms, nullptr));
-    between_.set_rule(answer_script(scripts::renew, wanted.text));
+    between_.set_rule(answer_script(scripts::queued_renew, wanted.text));
     check(wanted, mortise_lock_extend(lock_.get(), 120'000, error_.get()));
     EXPECT_EQ(1, mortise_lock_is_held(lock_.get()));  // the old deadline stands
     EXPECT_LE(mortise_lock_valid_ms(lock_.get()), 60'000);
@@ -140,7 +140,7 @@ TEST_F(hazard_28, at_the_release) {
   for (const auto& wanted : errors) {
     SCOPED_TRACE(wanted.text);
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock_.get(), patience_ms, nullptr));
-    between_.set_rule(answer_script(scripts::release, wanted.text));
+    between_.set_rule(answer_script(scripts::queued_release_alone, wanted.text));
     check(wanted, mortise_lock_unlock(lock_.get(), error_.get()));
     EXPECT_EQ(0, mortise_lock_is_held(lock_.get()));
     EXPECT_EQ(MORTISE_NOT_OWNER, mortise_lock_unlock(lock_.get(), nullptr));
@@ -161,7 +161,7 @@ TEST_F(hazard_28, at_the_cancel) {
     ASSERT_EQ(MORTISE_OK,
               mortise_lock_acquire_async(waiter.get(), queue.get(), 1, patience_ms, nullptr));
     ASSERT_TRUE(eventually([&] { return server_.command({"LLEN", queue_key("error")}) == "1"; }));
-    between_.set_rule(answer_script(scripts::cancel, wanted.text));
+    between_.set_rule(answer_script(scripts::queued_cancel, wanted.text));
     EXPECT_EQ(MORTISE_OK, mortise_lock_cancel(waiter.get(), nullptr));
     EXPECT_EQ(MORTISE_CANCELLED, next_event(queue).status);
     ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(holder_.get(), nullptr));
@@ -173,7 +173,7 @@ TEST_F(hazard_28, at_the_query) {
   for (const auto& wanted : errors) {
     SCOPED_TRACE(wanted.text);
     const info_handle info(mortise_info_new());
-    between_.set_rule(answer_script(scripts::query, wanted.text));
+    between_.set_rule(answer_script(scripts::queued_query, wanted.text));
     check(wanted, mortise_lock_query(lock_.get(), info.get(), error_.get()), false);
     check_healthy();
   }

@@ -28,9 +28,9 @@ proxy::rule once(fault what, Fits fits) {
 }
 
 bool is_try(const fake_command& command) { return command.is("EXEC"); }
-bool is_release(const fake_command& command) { return runs(command, scripts::release); }
-bool is_renewal(const fake_command& command) { return runs(command, scripts::renew); }
-bool is_wait(const fake_command& command) { return runs(command, scripts::acquire); }
+bool is_release(const fake_command& command) { return runs(command, scripts::queued_release); }
+bool is_renewal(const fake_command& command) { return runs(command, scripts::queued_renew); }
+bool is_wait(const fake_command& command) { return runs(command, scripts::queued_acquire); }
 
 TEST(safety, hazard_15_acquire_whose_reply_is_lost_finds_its_own_lock) {
   test_server server;

@@ -146,7 +146,7 @@ bool simulated_client::ask(simulated_keeper& keeper, const lock::question& asked
   made.serial = asked.serial;
   made.what = asked.what;
   made.is_sent = false;
-  made.replies_left = lock::queued_protocol().write(made.bytes, asked, keeper.keys());
+  made.replies_left = lock::write_step(made.bytes, lock::queued_protocol(), asked, keeper.keys());
   open_.push_back(std::move(made));
   set_trap();
   if (is_flush_planned_) return true;
@@ -266,7 +266,7 @@ void simulated_client::take_answer(const redis::value& reply) {
   // Of several replies the first error counts, or else the last.
   if (!first.is_decided && (reply.is_error() || first.replies_left == 1)) {
     first.is_decided = true;
-    first.said = lock::queued_protocol().read(first.what, reply);
+    first.said = lock::read_step(lock::queued_protocol(), first.what, reply);
   }
   if (--first.replies_left > 0) return;
   const auto answered = std::move(first);

@@ -112,7 +112,7 @@ simulated_keeper::simulated_keeper(simulated_client& owner, std::uint64_t id, st
       name_(std::move(name)),
       is_strict_(is_strict),
       keys_(lock::queued_protocol().keys(name_)),
-      gate_(*this, *this) {}
+      gate_(lock::queued_protocol(), *this, *this) {}
 
 time_ns simulated_keeper::local_now() const { return client_.now(); }
 
@@ -125,8 +125,7 @@ bool simulated_keeper::ask(const lock::question& asked, lock::operation* /*calle
 }
 
 std::string simulated_keeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) {
-  const auto sequence = std::to_string(id_) + "." + std::to_string(++attempts_);
-  return lock::make_owner_token(client_.id_, sequence, label, grant_ttl_ms);
+  return lock::make_owner_token({client_.id_, id_, ++attempts_, label, grant_ttl_ms});
 }
 
 std::int64_t simulated_keeper::random_below(std::int64_t bound) noexcept {

@@ -38,6 +38,7 @@ const simulated_redis::command_row* simulated_redis::find_command(std::string_vi
   using self = simulated_redis;
   static constexpr std::array rows{
       command_row{"get", 2, false, false, true, false, &self::get},
+      command_row{"type", 2, false, false, true, false, &self::type},
       command_row{"set", -3, true, true, true, false, &self::set},
       command_row{"del", -2, true, false, true, false, &self::del},
       command_row{"incr", 2, true, true, true, false, &self::incrby},
@@ -79,6 +80,12 @@ reply simulated_redis::get(const arguments& command) {
   const auto* found = live(command[1]);
   if (found == nullptr) return reply::nil();
   return found->is_list ? wrong_type : reply::bulk(found->text);
+}
+
+reply simulated_redis::type(const arguments& command) {
+  const auto* found = live(command[1]);
+  if (found == nullptr) return reply::status("none");
+  return reply::status(found->is_list ? "list" : "string");
 }
 
 reply simulated_redis::set(const arguments& command) {

@@ -39,7 +39,7 @@ run::run(const plan& chosen, bool is_verbose) : world_(chosen), server_(world_) 
   server_.redis.defers_own_pushes = chosen.defers_own_pushes;
   for (int i = 0; i < chosen.names; ++i) {
     const auto name = "name " + std::to_string(i);
-    names_.push_back({name, lock::queued_protocol().keys(name).lock});
+    names_.push_back({name, lock::queued_protocol().keys(name).front()});
   }
   for (int i = 0; i < chosen.clients; ++i) add_client();
 }

@@ -23,6 +23,7 @@ class server_watch {
     std::int64_t grants = 0;    // by the server, to whomever
     std::int64_t commands = 0;  // scripts and transactions
     std::int64_t arrivals = 0;
+    std::string slipped_in;  // who took the lock by the cheap way although others waited
     std::map<std::string, std::int64_t> arrived;  // who waits, by when it came
   };
   [[nodiscard]] const std::map<std::string, name_facts>& names() const { return names_; }
@@ -30,6 +31,7 @@ class server_watch {
  private:
   struct sight {
     std::string owner;  // without the mark, empty when nobody
+    bool is_marked = false;
     std::int64_t expires_ms = -1;
     std::deque<std::string> queue;
   };

@@ -117,6 +117,7 @@ class simulated_redis {
   bool is_wrong_type(const entry* found, bool wants_list) const;
 
   reply get(const arguments& command);
+  reply type(const arguments& command);
   reply set(const arguments& command);
   reply del(const arguments& command);
   reply incrby(const arguments& command);

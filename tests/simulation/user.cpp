@@ -44,7 +44,8 @@ bool user::is_settled() const {
 // A freed handle's memory must not be touched any more.
 void user::check_poison() {
   for (const auto& gone : forgotten_) {
-    if (gone->hold_count != poison || gone->token != poison) violate("a freed handle was used");
+    if (gone->hold_count(lock::hold_mode::whole) != poison || gone->token != poison)
+      violate("a freed handle was used");
   }
 }
 

@@ -107,7 +107,7 @@ void user::unlock() {
   if (was_held && is_last) end_hold(world_.time.now());
   const auto answer = keeper_.enter([&](lock::gate& gate, time_ns at) {
     asked.accepted_at = world_.time.now();
-    auto result = gate.unlock(*owner_, &asked, at);
+    auto result = gate.unlock(*owner_, lock::hold_mode::whole, &asked, at);
     asked.is_accepted = result.ok();
     return result;
   });
@@ -188,7 +188,7 @@ void user::forget() {
   is_forgetting_ = false;
   hold_ = {};
   forgotten_.push_back(std::move(owner_));
-  forgotten_.back()->hold_count = poison;
+  forgotten_.back()->hold_count(lock::hold_mode::whole) = poison;
   forgotten_.back()->token = poison;
   renew_handle();
   later(world_.dice.spread(world_.plan.think_ns), &user::act);

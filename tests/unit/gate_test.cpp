@@ -56,7 +56,7 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
   void on_at_risk(owner& who) noexcept override { at_risk_ = &who; }
 
   scripted_link link_;
-  lock::gate gate_{link_, *this};
+  lock::gate gate_{lock::queued_protocol(), link_, *this};
   owner first_;
   owner second_;
   acquire_call first_call_{first_};
@@ -86,7 +86,7 @@ TEST_F(gate_test, passing_on_draws_tokens_first_and_each_hold_has_its_own) {
   hold_first();
   gate_.acquire(second_call_, start_ns + ms(2));
   other_call unlocked;
-  ASSERT_TRUE(gate_.unlock(first_, &unlocked, start_ns + ms(3)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(3)).ok());
   EXPECT_EQ(unlocked.result.code, status::ok);
   EXPECT_EQ(link_.last().what, step::renew);
   EXPECT_GT(link_.last().reserve, 0);
@@ -111,7 +111,7 @@ TEST_F(gate_test, passes_at_most_sixteen_times_while_others_wait) {
     acquire_call call(*next);
     gate_.acquire(call, start_ns + 1);
     other_call unlocked;
-    gate_.unlock(*holder, &unlocked, start_ns + 1);
+    gate_.unlock(*holder, lock::hold_mode::whole, &unlocked, start_ns + 1);
     if (call.finished == 0) {
       gate_.abandon(call, status::cancelled, start_ns + 1);
       break;
@@ -128,7 +128,7 @@ TEST_F(gate_test, passes_for_at_most_ten_milliseconds_while_others_wait) {
   answer_last(granted(first_token, lock::grant_tokens, true), start_ns);
   gate_.acquire(second_call_, start_ns + ms(1));
   other_call unlocked;
-  gate_.unlock(first_, &unlocked, start_ns + ms(10));
+  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(10));
   EXPECT_EQ(second_call_.finished, 0);
   // Released and asked for anew, in that order.
   const auto asked = link_.questions;
@@ -141,7 +141,7 @@ TEST_F(gate_test, a_waiter_from_elsewhere_ends_an_endless_batch) {
   gate_.on_wanted(link_.last().token, start_ns + ms(5));
   gate_.acquire(second_call_, start_ns + ms(6));
   other_call unlocked;
-  gate_.unlock(first_, &unlocked, start_ns + ms(20));
+  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(20));
   EXPECT_EQ(link_.questions[link_.count() - 2].what, step::release);
 }
 
@@ -150,15 +150,15 @@ TEST_F(gate_test, does_not_pass_on_to_another_lease_or_from_an_unrenewed_hold) {
   second_.lease_ms = 5000;
   gate_.acquire(second_call_, start_ns + ms(2));
   other_call unlocked;
-  gate_.unlock(first_, &unlocked, start_ns + ms(3));
-  EXPECT_EQ(link_.questions[link_.count() - 2].what, step::release);
+  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(3));
+  EXPECT_EQ(link_.questions[link_.count() - 2].what, step::release_alone);
 }
 
 TEST_F(gate_test, hazard_16_a_new_attempt_has_a_new_token_once_a_release_was_sent) {
   hold_first();
   const auto token = link_.last().token;
   other_call unlocked;
-  gate_.unlock(first_, &unlocked, start_ns + ms(2));
+  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(2));
   acquire_call again(first_);
   EXPECT_EQ(gate_.acquire(again, start_ns + ms(3)).code, status::busy);
   answer_last(said(answer::released), start_ns + ms(4));
@@ -170,9 +170,11 @@ TEST_F(gate_test, hazard_01_the_hold_ends_by_the_clock_without_any_call) {
   hold_first();
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(29'999)));
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(30'000)));
-  EXPECT_EQ(gate_.unlock(first_, nullptr, start_ns + ms(60'000)).code, status::lost);
+  EXPECT_EQ(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(60'000)).code,
+            status::lost);
   EXPECT_EQ(lost_, &first_);
-  EXPECT_EQ(gate_.unlock(first_, nullptr, start_ns + ms(60'001)).code, status::not_owner);
+  EXPECT_EQ(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(60'001)).code,
+            status::not_owner);
 }
 
 TEST_F(gate_test, lost_is_terminal_and_cannot_release_the_successors_hold) {
@@ -184,7 +186,8 @@ TEST_F(gate_test, lost_is_terminal_and_cannot_release_the_successors_hold) {
   answer_last(granted(first_token + 50), start_ns + ms(30'001));
   EXPECT_EQ(second_call_.result.code, status::ok);
   const auto asked = link_.count();
-  EXPECT_EQ(gate_.unlock(first_, nullptr, start_ns + ms(30'002)).code, status::lost);
+  EXPECT_EQ(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(30'002)).code,
+            status::lost);
   EXPECT_EQ(link_.count(), asked);
   EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(30'002)));
 }
@@ -205,11 +208,11 @@ TEST_F(gate_test, reentrancy_is_counted_locally) {
   acquire_call again(first_);
   ASSERT_TRUE(gate_.acquire(again, start_ns + ms(2)).ok());
   EXPECT_EQ(again.given, first_call_.given);
-  EXPECT_TRUE(gate_.unlock(first_, nullptr, start_ns + ms(3)).ok());
+  EXPECT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(3)).ok());
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(3)));
   EXPECT_EQ(link_.count(), asked);
-  EXPECT_TRUE(gate_.unlock(first_, nullptr, start_ns + ms(4)).ok());
-  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(4)).ok());
+  EXPECT_EQ(link_.last().what, step::release_alone);
 }
 
 TEST_F(gate_test, without_reentrancy_a_second_acquire_is_told_so) {
@@ -304,14 +307,14 @@ TEST_F(gate_test, hazard_31_what_was_not_understood_is_unknown_and_is_taken_back
 TEST_F(gate_test, hazard_23_an_unlock_without_an_answer_is_unknown_and_tried_on) {
   hold_first();
   other_call unlocked;
-  gate_.unlock(first_, &unlocked, start_ns + ms(2));
+  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(2));
   answer_last(said(answer::broken), start_ns + ms(3));
   gate_.abandon(unlocked, status::timed_out, start_ns + ms(100));
   EXPECT_EQ(unlocked.result.code, status::unknown);
   EXPECT_TRUE(unlocked.result.is_ambiguous);
   EXPECT_FALSE(gate_.is_idle());
   gate_.on_up(start_ns + ms(200));
-  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_EQ(link_.last().what, step::release_alone);
   answer_last(said(answer::released), start_ns + ms(201));
   EXPECT_TRUE(gate_.is_idle());
   EXPECT_EQ(unlocked.finished, 1);
@@ -342,7 +345,7 @@ TEST_F(gate_test, forgetting_a_handle_gives_back_and_ends_its_wait) {
   gate_.forget(second_, start_ns + ms(3));
   EXPECT_EQ(second_call_.result.code, status::closed);
   gate_.forget(first_, start_ns + ms(4));
-  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_EQ(link_.last().what, step::release_alone);
   answer_last(said(answer::released), start_ns + ms(5));
   EXPECT_TRUE(gate_.is_idle());
 }
@@ -353,7 +356,7 @@ TEST_F(gate_test, closing_finishes_everything_once) {
   gate_.close(start_ns + ms(3));
   EXPECT_EQ(second_call_.result.code, status::closed);
   EXPECT_EQ(second_call_.finished, 1);
-  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_EQ(link_.last().what, step::release_alone);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ class leaving_test : public ::testing::Test {
     lock::keeping terms;
     terms.lease_ms = lease_ms;
     terms.renews = true;
-    return {1, "token", terms, true, link_};
+    return {1, "token", lock::queued_protocol(), {}, terms, {.waits = true}, link_};
   }
   // A claim that waits at the server since start_ns; the server's clock shows 50 s.
   lock::tenure make_queued() {
@@ -203,7 +203,7 @@ class leaving_gate_test : public ::testing::Test, private lock::gate_listener {
   void on_at_risk(lock::owner& /*who*/) noexcept override {}
 
   scripted_link link_;
-  lock::gate gate_{link_, *this};
+  lock::gate gate_{lock::queued_protocol(), link_, *this};
   lock::owner handle_;
   call first_{handle_};
   call second_{handle_};
@@ -211,7 +211,7 @@ class leaving_gate_test : public ::testing::Test, private lock::gate_listener {
 };
 
 TEST_F(leaving_gate_test, the_late_end_of_an_unlock_does_not_touch_the_next_hold) {
-  ASSERT_TRUE(gate_.unlock(handle_, &unlock_, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(handle_, lock::hold_mode::whole, &unlock_, start_ns + ms(2)).ok());
   const auto release = link_.last();
   gate_.abandon(unlock_, status::timed_out, start_ns + ms(3));
   EXPECT_EQ(unlock_.result.code, status::unknown);
@@ -224,7 +224,7 @@ TEST_F(leaving_gate_test, the_late_end_of_an_unlock_does_not_touch_the_next_hold
 }
 
 TEST_F(leaving_gate_test, hazard_28_a_refused_unlock_is_told_at_once_and_tried_on) {
-  ASSERT_TRUE(gate_.unlock(handle_, &unlock_, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(handle_, lock::hold_mode::whole, &unlock_, start_ns + ms(2)).ok());
   answer(link_.last(), refused("READONLY"), start_ns + ms(3));
   EXPECT_EQ(unlock_.result.code, status::refused);
   EXPECT_EQ(handle_.state, lock::owner_state::idle);
@@ -232,7 +232,7 @@ TEST_F(leaving_gate_test, hazard_28_a_refused_unlock_is_told_at_once_and_tried_o
   const auto asked = link_.count();
   gate_.on_timer(gate_.next_timer());
   ASSERT_EQ(link_.count(), asked + 1);
-  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_EQ(link_.last().what, step::release_alone);
   answer(link_.last(), said(answer::released), start_ns + ms(300));
   EXPECT_TRUE(gate_.is_idle());
   EXPECT_EQ(unlock_.finished, 1);

@@ -17,15 +17,15 @@ using lock::step;
 lock::verdict read(step what, std::string_view reply) {
   redis::parser parser;
   EXPECT_EQ(parser.parse(reply), redis::parse_result::complete);
-  return lock::queued_protocol().read(what, parser.reply());
+  return lock::read_step(lock::queued_protocol(), what, parser.reply());
 }
 
 TEST(queued_protocol, keys_of_one_name_share_a_tag_and_never_those_of_another) {
   const auto& rules = lock::queued_protocol();
-  EXPECT_EQ(rules.keys("a").lock, "{mortise:a}");
-  EXPECT_EQ(rules.keys("a").queue, "{mortise:a}:q");
-  EXPECT_NE(rules.keys("a}:q").lock, rules.keys("a").queue);
-  EXPECT_EQ(rules.keys(std::string("\0}", 2)).lock, std::string("{mortise:\0}}", 12));
+  EXPECT_EQ(rules.keys("a").at(0), "{mortise:a}");
+  EXPECT_EQ(rules.keys("a").at(2), "{mortise:a}:q");
+  EXPECT_NE(rules.keys("a}:q").at(0), rules.keys("a").at(2));
+  EXPECT_EQ(rules.keys(std::string("\0}", 2)).at(0), std::string("{mortise:\0}}", 12));
 }
 
 TEST(queued_protocol, takes_in_one_transaction_with_the_fencing_token) {
@@ -35,27 +35,25 @@ TEST(queued_protocol, takes_in_one_transaction_with_the_fencing_token) {
   asked.ttl_ms = 33'002;
   std::string bytes;
   const auto& rules = lock::queued_protocol();
-  EXPECT_EQ(rules.write(bytes, asked, rules.keys("a")), 5);
+  EXPECT_EQ(lock::write_step(bytes, rules, asked, rules.keys("a")), 4);
   EXPECT_TRUE(bytes.starts_with("*1\r\n$5\r\nMULTI\r\n*6\r\n$3\r\nSET\r\n"));
   EXPECT_TRUE(bytes.ends_with("*1\r\n$4\r\nEXEC\r\n"));
 }
 
 TEST(queued_protocol, reads_the_transaction) {
-  const auto taken = read(step::try_take, "*3\r\n+OK\r\n:1800000000000001\r\n:0\r\n");
+  const auto taken = read(step::try_take, "*2\r\n+OK\r\n:1800000000000001\r\n");
   EXPECT_EQ(taken.what, answer::granted);
   EXPECT_EQ(taken.last_token, 1'800'000'000'000'001);
   EXPECT_FALSE(taken.others_wait);
-  EXPECT_TRUE(read(step::try_take, "*3\r\n+OK\r\n:1800000000000001\r\n:2\r\n").others_wait);
-  EXPECT_EQ(read(step::try_take, "*3\r\n$-1\r\n:1800000000000001\r\n:0\r\n").what,
-            answer::not_free);
+  EXPECT_EQ(read(step::try_take, "*2\r\n$-1\r\n:1800000000000001\r\n").what, answer::not_free);
   // The counter has another type: owned, and no token yet.
-  EXPECT_EQ(read(step::try_take, "*3\r\n+OK\r\n-WRONGTYPE x\r\n:0\r\n").last_token, 0);
+  EXPECT_EQ(read(step::try_take, "*2\r\n+OK\r\n-WRONGTYPE x\r\n").last_token, 0);
   EXPECT_EQ(read(step::try_take, "-EXECABORT Transaction discarded\r\n").what, answer::refused);
 }
 
 TEST(queued_protocol, hazard_31_a_reply_of_another_shape_is_unknown_and_never_a_grant) {
   for (const auto what : {step::try_take, step::acquire, step::reacquire, step::retake, step::renew,
-                          step::release, step::cancel}) {
+                          step::raise, step::release_alone, step::release, step::cancel}) {
     for (const auto* reply : {"+OK\r\n", "$-1\r\n", "*0\r\n", "*1\r\n*0\r\n", "*1\r\n:1\r\n",
                               "*3\r\n:1\r\n:1800000000000001\r\n:0\r\n", "*2\r\n:1\r\n:1\r\n",
                               "$1\r\n1\r\n", "%0\r\n"}) {
@@ -70,8 +68,8 @@ TEST(queued_protocol, hazard_31_a_reply_of_another_shape_is_unknown_and_never_a_
 }
 
 TEST(queued_protocol, hazard_30_a_token_beyond_2_to_53_is_no_grant) {
-  EXPECT_EQ(read(step::try_take, "*3\r\n+OK\r\n:9007199254740991\r\n:0\r\n").what, answer::granted);
-  EXPECT_EQ(read(step::try_take, "*3\r\n+OK\r\n:9007199254740992\r\n:0\r\n").what, answer::unknown);
+  EXPECT_EQ(read(step::try_take, "*2\r\n+OK\r\n:9007199254740991\r\n").what, answer::granted);
+  EXPECT_EQ(read(step::try_take, "*2\r\n+OK\r\n:9007199254740992\r\n").what, answer::unknown);
   EXPECT_EQ(read(step::acquire, "*5\r\n:1\r\n:9223372036854775807\r\n:5\r\n:1\r\n:0\r\n").what,
             answer::unknown);
   EXPECT_EQ(read(step::renew, "*5\r\n:1\r\n:9007199254740992\r\n:5\r\n:1\r\n:0\r\n").what,
@@ -93,6 +91,10 @@ TEST(queued_protocol, reads_the_other_steps) {
   EXPECT_EQ(read(step::release, ":0\r\n").what, answer::not_owner);
   EXPECT_EQ(read(step::release, ":1\r\n").what, answer::released);
   EXPECT_EQ(read(step::release, ":2\r\n").what, answer::handed_over);
+  EXPECT_EQ(read(step::release_alone, ":3\r\n").what, answer::others_waiting);
+  EXPECT_EQ(read(step::raise, "*2\r\n:1\r\n:1800000000000001\r\n").what, answer::granted);
+  EXPECT_EQ(read(step::raise, "*2\r\n:0\r\n:0\r\n").what, answer::not_free);
+  EXPECT_EQ(read(step::raise, "*2\r\n:-1\r\n:0\r\n").what, answer::not_owner);
   EXPECT_EQ(read(step::cancel, ":0\r\n").what, answer::not_owner);
   EXPECT_EQ(read(step::cancel, ":1\r\n").what, answer::cancelled);
   EXPECT_EQ(read(step::cancel, ":2\r\n").what, answer::released);
@@ -118,7 +120,7 @@ TEST(refusal, hazard_28_the_table_and_unknown_for_the_rest) {
 
 TEST(owner_token, splits_what_it_makes_whatever_the_label) {
   for (const std::string label : {"", "a:b", "x*", ":", "größe"}) {
-    const auto token = lock::make_owner_token("client", "7.12", label, 3302);
+    const auto token = lock::make_owner_token({"client", 7, 12, label, 3302});
     for (const auto& text : {token, token + "*"}) {
       const auto parts = lock::split_owner_token(text);
       EXPECT_EQ(parts.token, token);
@@ -142,7 +144,12 @@ TEST(lease, margins_are_on_the_servers_side) {
 
 TEST(scripts, agree_with_the_code_about_the_tokens_of_a_grant) {
   const auto line = "local GRANT_TOKENS = " + std::to_string(lock::grant_tokens) + "\n";
-  EXPECT_NE(scripts::acquire.text.find(line), std::string_view::npos);
+  EXPECT_NE(scripts::queued_acquire.text.find(line), std::string_view::npos);
+}
+
+TEST(scripts, agree_with_the_code_about_the_turn_of_the_queue) {
+  const auto line = "local QUEUE_TURN = " + std::to_string(lock::queue_turn_ms) + "\n";
+  EXPECT_NE(scripts::queued_acquire.text.find(line), std::string_view::npos);
 }
 
 TEST(inbox, reads_its_messages_and_leaves_the_rest) {

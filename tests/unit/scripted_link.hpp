@@ -17,7 +17,7 @@ struct asked_question {
   std::string token;
   std::int64_t ttl_ms;
   std::int64_t reserve;
-  bool knows_of_waiters;
+  std::int64_t weight;
   bool with_text;
 };
 
@@ -26,7 +26,7 @@ class scripted_link final : public lock::link {
   bool ask(const lock::question& asked, lock::operation* /*caller*/) noexcept override {
     if (!is_up || !has_room) return false;
     questions.push_back({asked.tenure, asked.serial, asked.what, std::string(asked.token),
-                         asked.ttl_ms, asked.reserve, asked.knows_of_waiters, asked.with_text});
+                         asked.ttl_ms, asked.reserve, asked.weight, asked.with_text});
     return true;
   }
   std::string new_owner_token(std::string_view /*label*/, std::int64_t /*ttl_ms*/) override {

@@ -21,7 +21,7 @@ class tenure_test : public ::testing::Test {
     return terms;
   }
   lock::tenure make(bool waits = true, std::int64_t lease_ms = 30'000) {
-    return {1, "token", terms(lease_ms), waits, link_};
+    return {1, "token", lock::queued_protocol(), {}, terms(lease_ms), {.waits = waits}, link_};
   }
   // A claim that was granted by the cheap way at start_ns.
   lock::tenure make_held(std::int64_t lease_ms = 30'000) {
@@ -166,7 +166,7 @@ TEST_F(tenure_test, hazard_27_a_forgotten_script_is_sent_as_text) {
   EXPECT_TRUE(link_.last().with_text);
   held.leave(nullptr, start_ns + ms(20));
   held.on_answer(4, said(answer::no_script), start_ns + ms(21));
-  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_EQ(link_.last().what, step::release_alone);
   EXPECT_TRUE(link_.last().with_text);
 }
 
@@ -254,7 +254,7 @@ TEST_F(tenure_test, hazard_19_max_hold_ends_the_renewals) {
 TEST_F(tenure_test, hazard_19_nothing_is_renewed_after_leaving) {
   auto claim = make_held();
   claim.leave(nullptr, start_ns + ms(5));
-  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_EQ(link_.last().what, step::release_alone);
   const auto asked = link_.count();
   claim.on_timer(start_ns + ms(15'000));
   claim.on_timer(start_ns + ms(29'000));
@@ -266,7 +266,7 @@ TEST_F(tenure_test, hazard_16_leaving_is_tried_again_after_a_broken_connection) 
   claim.leave(nullptr, start_ns + ms(5));
   EXPECT_EQ(claim.on_answer(2, said(answer::broken), start_ns + ms(6)), news::none);
   claim.on_up(start_ns + ms(50));
-  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_EQ(link_.last().what, step::release_alone);
   // The first try had got through: that is a release too.
   EXPECT_EQ(claim.on_answer(3, said(answer::not_owner), start_ns + ms(51)), news::left);
   EXPECT_EQ(claim.leave_result(), answer::released);
@@ -292,12 +292,19 @@ TEST_F(tenure_test, a_wait_is_left_by_cancel_and_an_unsent_one_at_once) {
   EXPECT_EQ(unsent.phase(), tenure_phase::over);
 }
 
-TEST_F(tenure_test, an_owner_who_slipped_in_makes_its_release_look_at_the_queue) {
+TEST_F(tenure_test, a_release_hands_over_when_it_knows_of_waiters_or_finds_them) {
   auto claim = make();
   claim.start(false, nullptr, start_ns);
   claim.on_answer(1, granted(first_token, 1, true), start_ns + ms(1));
   claim.leave(nullptr, start_ns + ms(2));
-  EXPECT_TRUE(link_.last().knows_of_waiters);
+  EXPECT_EQ(link_.last().what, step::release);
+
+  auto unaware = make_held();
+  unaware.leave(nullptr, start_ns + ms(2));
+  EXPECT_EQ(link_.last().what, step::release_alone);
+  EXPECT_EQ(unaware.on_answer(2, said(answer::others_waiting), start_ns + ms(3)), news::none);
+  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_EQ(unaware.on_answer(3, said(answer::handed_over), start_ns + ms(4)), news::left);
 }
 
 TEST_F(tenure_test, a_reconnect_asks_at_once_whether_the_hold_has_survived) {

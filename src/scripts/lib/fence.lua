@@ -1,5 +1,5 @@
 -- Shared: fencing tokens and the server's clock.
--- KEYS[3] is the fence counter of the database. It is counted up by every grant and is seeded from
+-- KEYS[2] is the fence counter of the database. It is counted up by every grant and is seeded from
 -- the server's clock in microseconds, so that a lost counter never makes tokens fall: a value too
 -- small to be such a time means that it was lost. Tokens stay below 2^53 (hazard 30).
 
@@ -11,10 +11,10 @@ end
 -- Draws `count` tokens and returns the last; the first is `count - 1` below it. It cannot fail: a
 -- counter of a wrong type is replaced, because the step that draws may have written already.
 local function draw(count)
-  local last = redis.pcall('INCRBY', KEYS[3], count)
+  local last = redis.pcall('INCRBY', KEYS[2], count)
   if type(last) ~= 'number' or last < 1e15 then
     last = now_us() + count
-    redis.call('SET', KEYS[3], string.format('%.0f', last), 'PX', 7776000000)
+    redis.call('SET', KEYS[2], string.format('%.0f', last), 'PX', 7776000000)
   end
   return last
 end

@@ -1,28 +1,17 @@
--- Shared: messages to clients and the handover to the next waiter.
--- KEYS[1] lock, KEYS[2] queue, KEYS[3] fence. A waiter is an owner token,
--- `m1:<client>:<sequence>:<label>:<grant ttl in ms>`; its client listens on one inbox channel.
--- A message is only a hint: whoever misses one finds the same by asking (hazard 24).
+-- Shared by the steps of `queued`: the handover to the next waiter.
+-- KEYS[1] lock, KEYS[2] fence, KEYS[3] queue. Needs fence.lua, inbox.lua and mark.lua.
 
 -- Each grant draws this many tokens, one for the grantee and the rest for the waiters of the same
 -- client to whom it may pass the lock on.
 local GRANT_TOKENS = 17
 
--- How many clients heard it. A publish that is not permitted counts as heard, because nothing may
--- fail after the first write (hazard 23) and silence is no proof of death.
-local function tell(owner, message)
-  local client = string.match(owner, '^m1:([^:]+):')
-  if not client then return 0 end
-  local heard = redis.pcall('PUBLISH', 'mortise:inbox:' .. client, message .. ' ' .. owner)
-  return type(heard) == 'number' and heard or 1
-end
-
 -- Tells the head of the queue that it is the head and when the present lease ends, so that it looks
 -- by itself then. Heads that nobody hears for are dead and are dropped here.
 local function tell_head(ttl)
-  local head = redis.call('LINDEX', KEYS[2], 0)
+  local head = redis.call('LINDEX', KEYS[3], 0)
   while head and tell(head, 'N ' .. ttl) == 0 do
-    redis.call('LPOP', KEYS[2])
-    head = redis.call('LINDEX', KEYS[2], 0)
+    redis.call('LPOP', KEYS[3])
+    head = redis.call('LINDEX', KEYS[3], 0)
   end
 end
 
@@ -31,18 +20,24 @@ end
 -- `caller` (or false) is a waiter that needs no message because it reads this reply, and gets
 -- `caller_ttl` at once instead of the short lease of a grant that nobody has confirmed.
 local function hand_over(caller, caller_ttl)
-  local owner = redis.call('LPOP', KEYS[2])
+  local owner = redis.call('LPOP', KEYS[3])
+  if not owner then return false end
+  -- Drawn once: a waiter that turns out to be dead leaves its tokens to the next.
+  local last, now = draw(GRANT_TOKENS), now_us()
   while owner do
-    local last = draw(GRANT_TOKENS)
-    local others = redis.call('LINDEX', KEYS[2], 0) and 1 or 0
+    local others = redis.call('LINDEX', KEYS[3], 0) and 1 or 0
     local ttl = owner == caller and caller_ttl or string.match(owner, '%d+$') or 1
-    redis.call('SET', KEYS[1], others == 1 and owner .. '*' or owner, 'PX', ttl)
-    local grant = string.format('G %.0f %.0f %d', last, now_us(), others)
+    if others == 1 then
+      redis.call('SET', KEYS[1], owner .. '*', 'PX', ttl + QUEUE_TURN)
+    else
+      redis.call('SET', KEYS[1], owner, 'PX', ttl)
+    end
+    local grant = string.format('G %.0f %.0f %d', last, now, others)
     if owner == caller or tell(owner, grant) > 0 then
       if others == 1 then tell_head(ttl) end
       return owner, last, others
     end
-    owner = redis.call('LPOP', KEYS[2])
+    owner = redis.call('LPOP', KEYS[3])
   end
   return false
 end

@@ -1,10 +1,12 @@
 -- Ends a wait for a `queued` lock, and gives the lock back if it was granted meanwhile. Idempotent.
 --
--- KEYS  1 lock, 2 queue, 3 fence
+-- KEYS  1 lock, 2 fence, 3 queue
 -- ARGV  1 owner token
 -- Reply 0 it was neither queued nor owner, 1 it was queued, 2 it was the owner
 
 -- #include "fence.lua"
+-- #include "inbox.lua"
+-- #include "mark.lua"
 -- #include "handover.lua"
 
 local owner = ARGV[1]
@@ -15,9 +17,9 @@ if held == owner or held == owner .. '*' then
   end
   return 2
 end
-local was_head = redis.call('LINDEX', KEYS[2], 0) == owner
-local removed = redis.call('LREM', KEYS[2], 1, owner)
+local was_head = redis.call('LINDEX', KEYS[3], 0) == owner
+local removed = redis.call('LREM', KEYS[3], 1, owner)
 if was_head then
-  tell_head(redis.call('PTTL', KEYS[1]))
+  tell_head(lease_left(held))
 end
 return removed

@@ -1,0 +1,65 @@
+// Holds of a part of the lock and of the whole: a reader that becomes the writer, and back.
+#include <algorithm>
+#include <utility>
+
+#include "lock/gate.hpp"
+
+namespace mortise::lock {
+
+outcome gate::raise(owner& who, operation& done, time_ns now) {
+  settle(now);
+  if (auto checked = check_held(who); !checked.ok()) return checked;
+  if (who.hold_count(hold_mode::whole) > 0) {
+    return outcome::of(status::already_held, "this handle holds all of the lock already");
+  }
+  if (who.hold_count(hold_mode::part) > 1) {
+    return outcome::of(status::already_held,
+                       "this handle was acquired more than once; unlock all but one first");
+  }
+  if (!current_->raise(&done, now)) {
+    auto problem = world_.problem();
+    if (problem.ok()) problem = outcome::of(status::limit, "too many requests are open");
+    return problem;
+  }
+  raising_ = &done;
+  accept(done);
+  return {};
+}
+
+outcome gate::lower(owner& who, std::int64_t weight, operation& done, time_ns now) {
+  settle(now);
+  if (auto checked = check_held(who); !checked.ok()) return checked;
+  if (who.hold_count(hold_mode::whole) == 0) {
+    return outcome::of(status::not_owner, "this handle does not hold all of the lock");
+  }
+  if (who.hold_count(hold_mode::whole) > 1 || who.hold_count(hold_mode::part) > 0) {
+    return outcome::of(status::already_held,
+                       "this handle was acquired more than once; unlock all but one first");
+  }
+  who.hold_counts = {};
+  who.hold_count(hold_mode::part) = 1;
+  return lower_hold(weight, &done, now);
+}
+
+// From here on the hold counts as a part only, whatever comes of the question: every later renewal
+// asks for no more than that.
+outcome gate::lower_hold(std::int64_t weight, operation* done, time_ns now) {
+  const bool is_asked = current_->lower(weight, done, now) != 0;
+  if (done == nullptr) return {};
+  if (!is_asked) {
+    auto problem = world_.problem();
+    if (problem.ok()) problem = outcome::of(status::limit, "too many requests are open");
+    done->finish(problem, 0);
+    return {};
+  }
+  extensions_.push_back({done, now});
+  accept(*done);
+  return {};
+}
+
+void gate::finish_raise(const outcome& how) {
+  if (raising_ == nullptr) return;
+  end(*std::exchange(raising_, nullptr), how, how.ok() ? holder_->token : 0);
+}
+
+}  // namespace mortise::lock

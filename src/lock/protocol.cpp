@@ -1,0 +1,162 @@
+// How the steps of all protocols travel: step → command, reply → verdict. What the numbers mean is
+// written on top of each script.
+#include "lock/protocol.hpp"
+
+#include <algorithm>
+
+#include "lock/lease.hpp"
+#include "lock/refusal.hpp"
+
+namespace mortise::lock {
+
+namespace {
+
+verdict of(answer what) {
+  verdict result;
+  result.what = what;
+  return result;
+}
+
+// A reply of a shape that no step has. It may be anything but a yes (hazard 31).
+verdict unreadable() {
+  auto result = of(answer::unknown);
+  result.details = outcome::of(status::unknown, "the server's reply cannot be understood");
+  result.details.is_ambiguous = true;
+  return result;
+}
+
+// Uncontended, no script: the lock and its fencing token in one transaction, because a token drawn
+// later could overtake that of a later owner.
+int write_transaction(std::string& out, const question& asked, const key_set& keys) {
+  redis::command_writer writer(out);
+  writer.command({"MULTI"});
+  writer.begin(6).arg("SET").arg(keys[0]).arg(asked.token).arg("NX").arg("PX").arg(asked.ttl_ms);
+  writer.command({"INCR", keys[1]});
+  writer.command({"EXEC"});
+  return 4;
+}
+
+verdict read_transaction(const redis::value& reply) {
+  if (reply.type() != redis::kind::array || reply.size() != 2) return unreadable();
+  const auto& set = reply.at(0);
+  if (set.is_error()) return read_error(set.text());
+  if (set.is_null()) return of(answer::not_free);
+  if (set.type() != redis::kind::status) return unreadable();
+  // The lock is set. A counter of a wrong type, or one that was lost, reads as token 0 or as too
+  // small a token; the machinery then asks again by script, which repairs it.
+  auto result = of(answer::granted);
+  result.last_token = reply.at(1).integer();
+  if (result.last_token >= token_limit) return unreadable();
+  result.token_count = 1;
+  return result;
+}
+
+verdict read_acquire(const protocol& rules, step what, const redis::value& reply) {
+  if (reply.type() != redis::kind::array || reply.size() != 5) return unreadable();
+  verdict result;
+  result.server_us = reply.at(2).integer();
+  result.ttl_ms = reply.at(3).integer();
+  if (reply.at(0).integer() == 1) {
+    result.what = answer::granted;
+    result.last_token = reply.at(1).integer();
+    if (result.last_token >= token_limit) return unreadable();
+    result.token_count = rules.tokens_per_grant;
+    result.others_wait = reply.at(4).integer() == 1;
+    return result;
+  }
+  const bool is_queued =
+      rules.how == waiting::queue && (what == step::acquire || what == step::reacquire);
+  result.what = is_queued ? answer::queued : answer::not_free;
+  result.place = reply.at(4).integer();
+  return result;
+}
+
+verdict read_renew(const redis::value& reply) {
+  if (reply.type() != redis::kind::array || reply.size() == 0) return unreadable();
+  if (reply.at(0).integer() == 0) return of(answer::not_owner);
+  auto result = of(answer::renewed);
+  result.last_token = reply.at(1).integer();
+  if (result.last_token >= token_limit) return unreadable();
+  result.server_us = reply.at(2).integer();
+  result.others_wait = reply.at(4).integer() == 1;
+  return result;
+}
+
+// {1, last token} raised, {0, 0} others have a part of it, {-1, 0} not the owner.
+verdict read_raise(const redis::value& reply) {
+  if (reply.type() != redis::kind::array || reply.size() != 2) return unreadable();
+  if (reply.at(0).integer() < 0) return of(answer::not_owner);
+  if (reply.at(0).integer() == 0) return of(answer::not_free);
+  auto result = of(answer::granted);
+  result.last_token = reply.at(1).integer();
+  result.token_count = 1;
+  return result.last_token < least_token || result.last_token >= token_limit ? unreadable()
+                                                                             : result;
+}
+
+verdict read_leave(step what, const redis::value& reply) {
+  if (reply.type() != redis::kind::integer) return unreadable();
+  switch (reply.integer()) {
+    case 0:
+      return of(answer::not_owner);
+    case 2:
+      return of(what == step::cancel ? answer::released : answer::handed_over);
+    case 3:
+      return of(answer::others_waiting);
+    default:
+      return of(what == step::cancel ? answer::cancelled : answer::released);
+  }
+}
+
+}  // namespace
+
+void write_script(std::string& out, const protocol_row& row, const question& asked,
+                  const key_set& keys) {
+  redis::command_writer writer(out);
+  writer.begin(3 + row.keys + row.arguments);
+  if (asked.with_text) {
+    writer.arg("EVAL").arg(row.code->text);
+  } else {
+    writer.arg("EVALSHA").arg(row.code->sha1);
+  }
+  writer.arg(static_cast<std::int64_t>(row.keys));
+  std::for_each_n(keys.begin(), row.keys, [&](const auto& key) { writer.arg(key); });
+  if (row.arguments > 0) writer.arg(asked.token);
+  if (row.arguments > 1) writer.arg(asked.ttl_ms);
+  if (row.arguments > 2 && row.mode.empty()) writer.arg(asked.reserve);
+  if (row.arguments > 2 && !row.mode.empty()) writer.arg(row.mode);
+  if (row.arguments > 3) writer.arg(asked.weight);
+  if (row.arguments > 4) writer.arg(asked.limit);
+}
+
+int write_step(std::string& out, const protocol& rules, const question& asked,
+               const key_set& keys) {
+  if (asked.what == step::try_take && rules.is_plain_string) {
+    return write_transaction(out, asked, keys);
+  }
+  write_script(out, rules.row(asked.what), asked, keys);
+  return 1;
+}
+
+verdict read_step(const protocol& rules, step what, const redis::value& reply) {
+  if (reply.is_error()) return read_error(reply.text());
+  switch (what) {
+    case step::try_take:
+      return rules.is_plain_string ? read_transaction(reply) : read_acquire(rules, what, reply);
+    case step::acquire:
+    case step::reacquire:
+    case step::retake:
+      return read_acquire(rules, what, reply);
+    case step::renew:
+      return read_renew(reply);
+    case step::raise:
+      return read_raise(reply);
+    case step::release_alone:
+    case step::release:
+    case step::cancel:
+      return read_leave(what, reply);
+  }
+  return unreadable();
+}
+
+}  // namespace mortise::lock

@@ -1,0 +1,148 @@
+// The beginning of a tenure: from its first question to the grant.
+#include <algorithm>
+
+#include "lock/lease.hpp"
+#include "lock/tenure.hpp"
+
+namespace mortise::lock {
+
+namespace {
+
+// How a waiter looks again by itself, in case a message was lost or somebody died (hazard 24). The
+// head looks right when the present lease ends; those behind it later, the further the later, so
+// that many waiters cost the server few looks.
+constexpr std::int64_t poll_cap_ms = 15'000;
+constexpr time_ns poll_slack_ns = 2 * ns_per_ms;
+constexpr std::int64_t poll_jitter_ns = 3 * ns_per_ms;
+constexpr time_ns poll_behind_ns = 700 * ns_per_ms;
+constexpr time_ns poll_each_place_ns = 30 * ns_per_ms;
+constexpr std::int64_t poll_places_max = 10'000;
+// A refusal that will pass is asked again after this, with full jitter on top.
+constexpr time_ns retry_ns = 50 * ns_per_ms;
+
+constexpr time_ns to_ns(std::int64_t ms) noexcept { return ms * ns_per_ms; }
+
+}  // namespace
+
+news tenure::on_acquire_answer(const open_question& asked, const verdict& said, time_ns now) {
+  if (said.what != answer::unsent) was_broken_ = said.what == answer::broken;
+  switch (said.what) {
+    case answer::granted:
+      if (said.last_token < least_token) {
+        // The fence counter was lost. It is repaired, by asking by script, before the grant is told.
+        ask(again(), lease_ttl_ms(), nullptr, now);
+        return news::none;
+      }
+      return enter_held(asked.sent, terms_.lease_ms, said, now);
+    case answer::not_free:
+      return on_not_free(asked, said, now);
+    case answer::queued:
+      phase_ = tenure_phase::queued;
+      reference_ns_ = asked.sent;
+      reference_us_ = said.server_us;
+      plan_poll(said, now);
+      // What the answer knows can be older than a message that came before it (RESP2).
+      if (told_head_at_ >= asked.sent) ask_at_ = std::min(ask_at_, head_look_at_);
+      return news::none;
+    case answer::no_script:
+      ask(asked.what, asked.ttl_ms, nullptr, now, 0, 0, true);
+      return news::none;
+    case answer::broken:
+    case answer::unsent:
+      return news::none;  // asked again by on_up()
+    default:
+      details_ = said.details;
+      return news::refused;
+  }
+}
+
+news tenure::on_not_free(const open_question& asked, const verdict& said, time_ns now) {
+  if (patience_.waits && rules_.how == waiting::queue) {
+    ask(asked.what == step::try_take ? step::acquire : step::reacquire, lease_ttl_ms(), nullptr,
+        now);
+    return news::none;
+  }
+  if (patience_.poll_attempts > 0) --patience_.poll_attempts;
+  if (patience_.waits && patience_.poll_attempts != 0) {
+    phase_ = tenure_phase::queued;
+    plan_attempt(said, now);
+    return news::none;
+  }
+  phase_ = tenure_phase::over;
+  return news::not_free;
+}
+
+void tenure::retry_later(time_ns now, time_ns at_least) {
+  ask_at_ = now + std::max(retry_ns, at_least) + world_.random_below(retry_ns);
+}
+
+void tenure::plan_poll(const verdict& said, time_ns now) noexcept {
+  // No key (-2): nobody holds it. A key without expiry (-1) is none that this protocol writes.
+  const auto ttl_ms =
+      said.ttl_ms == -1 ? 1000 : std::clamp<std::int64_t>(said.ttl_ms, 0, poll_cap_ms);
+  auto wait = to_ns(ttl_ms) + poll_slack_ns + world_.random_below(poll_jitter_ns);
+  if (said.place != 0) {
+    const auto place = said.place < 0 ? 1 : std::min(said.place, poll_places_max);
+    wait += poll_behind_ns + place * poll_each_place_ns + world_.random_below(poll_behind_ns);
+  }
+  ask_at_ = now + wait;
+}
+
+// Without a queue: when the present lease ends, or earlier when nobody would tell of a release. The
+// interval is spread by half, because those who ask in step all lose but one (seed system S5).
+void tenure::plan_attempt(const verdict& said, time_ns now) noexcept {
+  const auto interval_ns = to_ns(patience_.poll_interval_ms);
+  auto wait = interval_ns / 2 + world_.random_below(interval_ns + 1);
+  const auto lease_end =
+      to_ns(std::clamp<std::int64_t>(said.ttl_ms, 0, poll_cap_ms)) + poll_slack_ns;
+  if (said.ttl_ms >= 0 && rules_.how == waiting::channel) wait = std::max(wait, lease_end);
+  if (said.ttl_ms >= 0 && rules_.how == waiting::polling) wait = std::min(wait, lease_end);
+  ask_at_ = now + wait;
+}
+
+void tenure::on_free(time_ns now) {
+  if (phase_ != tenure_phase::queued || !open_.empty()) return;
+  ask(again(), lease_ttl_ms(), nullptr, now);
+}
+
+void tenure::on_head(std::int64_t ttl_ms, time_ns now) {
+  if (phase_ != tenure_phase::asking && phase_ != tenure_phase::queued) return;
+  verdict hint;
+  hint.ttl_ms = ttl_ms;
+  hint.place = 0;
+  plan_poll(hint, now);
+  told_head_at_ = now;
+  head_look_at_ = ask_at_;
+}
+
+news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait,
+                      time_ns now) {
+  if (phase_ != tenure_phase::asking && phase_ != tenure_phase::queued) return news::none;
+  // Older than an answer which said that we were not the owner: that grant has lapsed. Messages can
+  // come late where they have a connection of their own (RESP2).
+  if (server_us < reference_us_) return news::none;
+  // The grant was made when the server says, which by our clock is not before this: the server
+  // carried out our question after we had sent it, and its clock is at most a tenth too fast.
+  // Counting from the message's receipt would add the time that this process may have been
+  // suspended (hazard 1).
+  auto from = reference_ns_;
+  if (reference_us_ != 0) {
+    // What is more than has passed here is cut off below; cut before, it can't overflow.
+    const auto passed_us =
+        std::min(server_us - reference_us_, 2 * (now - reference_ns_) / ns_per_us);
+    from = std::min(now, from + passed_us * ns_per_us / 11 * 10);
+  }
+  const auto lease_ms = grant_ms(terms_.lease_ms);
+  if (now - from > to_ns(lease_ms) / 2) {
+    // Too little of it can be counted on, so the server is asked, which also renews it.
+    ask(again(), lease_ttl_ms(), nullptr, now);
+    return news::none;
+  }
+  verdict said;
+  said.last_token = last_token;
+  said.token_count = rules_.tokens_per_grant;
+  said.others_wait = others_wait;
+  return enter_held(from, lease_ms, said, now);
+}
+
+}  // namespace mortise::lock

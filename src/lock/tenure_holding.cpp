@@ -1,0 +1,154 @@
+// The middle of a tenure: how a hold is kept, and how it is lost.
+#include <algorithm>
+
+#include "lock/lease.hpp"
+#include "lock/tenure.hpp"
+
+namespace mortise::lock {
+
+namespace {
+
+constexpr time_ns to_ns(std::int64_t ms) noexcept { return ms * ns_per_ms; }
+
+}  // namespace
+
+news tenure::enter_held(time_ns from, std::int64_t lease_ms, const verdict& said, time_ns now) {
+  phase_ = tenure_phase::held;
+  ask_at_ = time_never;
+  nominal_ns_ = to_ns(lease_ms);
+  granted_at_ = from;
+  valid_until_ = from + nominal_ns_;
+  asked_until_ = valid_until_;
+  others_wait_ = said.others_wait;
+  take_tokens(said);
+  // An answer that arrives when its lease is over is not a grant (hazard 6).
+  if (now >= valid_until_) return lose();
+  plan_renewal(from);
+  return news::granted;
+}
+
+void tenure::take_tokens(const verdict& said) noexcept {
+  if (said.token_count == 0 || said.last_token <= last_token_) return;
+  next_token_ = said.last_token - said.token_count + 1;
+  last_token_ = said.last_token;
+}
+
+news tenure::lose() noexcept {
+  phase_ = tenure_phase::over;
+  return news::lost;
+}
+
+// The deadline that the holder wants at the server, as of now.
+time_ns tenure::wanted_until(time_ns now) const noexcept {
+  const auto lease_end = terms_.renews ? now + to_ns(terms_.lease_ms) : terms_.until;
+  return std::min(lease_end, terms_.until);
+}
+
+void tenure::plan_renewal(time_ns from) noexcept {
+  told_risk_ = false;
+  // A third of the lease, give or take a tenth of that, so that many holders do not renew in step.
+  const auto third = nominal_ns_ / 3;
+  renew_at_ = from + third - third / 10 + world_.random_below(third / 5 + 1);
+}
+
+void tenure::keep(const keeping& terms, time_ns now) {
+  terms_ = terms;
+  told_risk_ = false;
+  // Also for a hold that is not renewed: a short grant has to be confirmed, unless it is over before.
+  renew_at_ = std::min(renew_at_, valid_until_ - nominal_ns_ / 3 * 2);
+  renew_if_wanted(now);
+}
+
+std::uint32_t tenure::renew(std::int64_t lease_ms, std::int64_t reserve, operation* caller,
+                            time_ns now) {
+  // Never ask for less than was asked for before: an answer to the earlier question would promise
+  // what the later one took back.
+  const auto target = std::max(now + to_ns(lease_ms), asked_until_);
+  const auto lease = (target - now + ns_per_ms - 1) / ns_per_ms;
+  if (!ask(step::renew, server_ttl_ms(lease), caller, now, target, reserve)) return 0;
+  asked_until_ = target;
+  return serial_;
+}
+
+void tenure::renew_if_wanted(time_ns now) {
+  if (phase_ != tenure_phase::held || now < renew_at_) return;
+  const auto target = wanted_until(now);
+  // Tries are a ninth of the lease apart, so that at least three fit before the margin (hazard 18).
+  renew_at_ = now + std::max(nominal_ns_ / 9, ns_per_ms);
+  if (target <= valid_until_ + ns_per_ms) {
+    if (!terms_.renews || target >= terms_.until) renew_at_ = time_never;
+    return;
+  }
+  constexpr std::size_t tries_open_max = 3;
+  if (open_.size() >= tries_open_max) return;
+  renew((target - now) / ns_per_ms, 0, nullptr, now);
+}
+
+bool tenure::raise(operation* caller, time_ns now) {
+  return ask(step::raise, server_ttl_ms((valid_until_ - now) / ns_per_ms + 1), caller, now);
+}
+
+std::uint32_t tenure::lower(std::int64_t weight, operation* caller, time_ns now) {
+  claim_.weight = weight;
+  return renew(0, 0, caller, now);
+}
+
+news tenure::on_held_answer(const open_question& asked, const verdict& said, time_ns now) {
+  // A look that a message has overtaken.
+  if (asked.what != step::renew && asked.what != step::raise) return news::none;
+  // The deadline decides, not the answer: once it has passed nothing brings the hold back.
+  if (now >= valid_until_ || said.what == answer::not_owner) return lose();
+  return asked.what == step::renew ? on_renew_answer(asked, said, now) : on_raise_answer(said, now);
+}
+
+news tenure::on_raise_answer(const verdict& said, time_ns now) {
+  switch (said.what) {
+    case answer::granted:
+      claim_.weight = claim_.limit;
+      take_tokens(said);
+      return news::raised;
+    case answer::not_free:
+      return news::not_raised;
+    case answer::no_script:
+      if (ask(step::raise, server_ttl_ms((valid_until_ - now) / ns_per_ms + 1), nullptr, now, 0, 0,
+              true)) {
+        return news::none;
+      }
+      [[fallthrough]];
+    default:
+      // If the server did carry it out, the next renewal, which still asks for a part, undoes it.
+      details_ = said.details;
+      return news::raise_failed;
+  }
+}
+
+news tenure::on_renew_answer(const open_question& asked, const verdict& said, time_ns now) {
+  switch (said.what) {
+    case answer::renewed:
+      if (asked.target > valid_until_) {
+        valid_until_ = asked.target;
+        nominal_ns_ = asked.target - asked.sent;
+        plan_renewal(asked.sent);
+        if (!terms_.renews) renew_at_ = time_never;
+      }
+      others_wait_ = others_wait_ || said.others_wait;
+      if (asked.reserve > 0 && said.last_token >= least_token) {
+        auto drawn = said;
+        drawn.token_count = asked.reserve;
+        take_tokens(drawn);
+      }
+      return news::renewed;
+    case answer::no_script:
+      // Same target: the time to come is shorter, so the server is told what is left of it.
+      if (ask(step::renew, server_ttl_ms((asked.target - now) / ns_per_ms + 1), nullptr, now,
+              asked.target, asked.reserve, true)) {
+        return news::none;
+      }
+      [[fallthrough]];
+    default:
+      details_ = said.details;
+      return news::renew_failed;
+  }
+}
+
+}  // namespace mortise::lock

@@ -1,0 +1,22 @@
+-- Tells who holds a `queued` lock and who waits. Changes nothing.
+--
+-- KEYS  1 lock, 2 fence, 3 queue
+-- ARGV  1 owner token of the asking handle's hold
+-- Reply {owners, what is left of the longest lease in ms, newest token or nil, whether the
+--       asker is among the owners, number of owners, number of waiters, the first 16 waiters,
+--       permits in use, permits}
+
+-- #include "foreign.lua"
+-- #include "mark.lua"
+
+local held = redis.pcall('GET', KEYS[1])
+if type(held) == 'table' then
+  return foreign('queued')
+end
+local left = held and lease_left(held) or -2
+local owners = left ~= -2 and {held} or {}
+local is_mine = held and (held == ARGV[1] or held == ARGV[1] .. '*') and 1 or 0
+return {
+  owners, left, redis.call('GET', KEYS[2]), is_mine, #owners,
+  redis.call('LLEN', KEYS[3]), redis.call('LRANGE', KEYS[3], 0, 15), #owners, 1,
+}
