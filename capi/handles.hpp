@@ -59,10 +59,16 @@ mortise_status with(const Handle* handle, const char* name, mortise_error* error
 }
 
 // Milliseconds to wait: 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
-outcome check_timeout(std::int64_t timeout_ms);
+inline outcome check_timeout(std::int64_t timeout_ms) {
+  if (timeout_ms == MORTISE_FOREVER || (timeout_ms >= 0 && timeout_ms <= MORTISE_MAX_MS)) return {};
+  return bad_argument("timeout_ms", std::to_string(timeout_ms) + " is out of range; give 0 to " +
+                                        std::to_string(MORTISE_MAX_MS) + ", or MORTISE_FOREVER");
+}
 
 }  // namespace mortise::capi
 
 struct mortise_client : mortise::capi::process_handle<mortise::client::core> {};
 struct mortise_lock : mortise::capi::process_handle<mortise::client::lock_handle> {};
+struct mortise_rw : mortise::capi::process_handle<mortise::client::lock_handle> {};
+struct mortise_semaphore : mortise::capi::process_handle<mortise::client::lock_handle> {};
 struct mortise_queue : mortise::capi::process_handle<mortise::client::event_queue> {};

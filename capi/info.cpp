@@ -59,3 +59,29 @@ const char* mortise_info_entry_label(const mortise_info* info, int64_t index) {
   const auto* const found = entry(info, index);
   return found == nullptr ? "" : found->label.c_str();
 }
+
+int64_t mortise_info_holder_count(const mortise_info* info) {
+  return info == nullptr ? 0 : info->told.holder_count;
+}
+
+int64_t mortise_info_shown_holder_count(const mortise_info* info) {
+  return info == nullptr ? 0 : info->told.shown_holders;
+}
+
+int64_t mortise_info_permits(const mortise_info* info) {
+  return info == nullptr ? 0 : info->told.permits;
+}
+
+int64_t mortise_info_permits_in_use(const mortise_info* info) {
+  return info == nullptr ? 0 : info->told.permits_in_use;
+}
+
+int32_t mortise_info_entry_is_exclusive(const mortise_info* info, int64_t index) {
+  const auto* found = entry(info, index);
+  return found != nullptr && found->is_exclusive ? 1 : 0;
+}
+
+int64_t mortise_info_entry_weight(const mortise_info* info, int64_t index) {
+  const auto* found = entry(info, index);
+  return found == nullptr ? 0 : found->weight;
+}

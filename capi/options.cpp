@@ -65,6 +65,41 @@ mortise_status mortise_options_set_reentrant(mortise_options* options, int32_t i
                    [&](settings& values) { return mortise::set_reentrant(values, is_on); });
 }
 
+mortise_status mortise_options_set_reentrant_read(mortise_options* options, int32_t is_on,
+                                                  mortise_error* error) {
+  return set_value(options, error,
+                   [&](settings& values) { return mortise::set_reentrant_read(values, is_on); });
+}
+
+mortise_status mortise_options_set_reentrant_write(mortise_options* options, int32_t is_on,
+                                                   mortise_error* error) {
+  return set_value(options, error,
+                   [&](settings& values) { return mortise::set_reentrant_write(values, is_on); });
+}
+
+mortise_status mortise_options_set_protocol(mortise_options* options, const char* protocol,
+                                            size_t protocol_len, mortise_error* error) {
+  return set_value(options, error, [&](settings& values) -> outcome {
+    if (protocol == nullptr) return mortise::capi::is_null("protocol");
+    return mortise::set_protocol(values, {protocol, protocol_len});
+  });
+}
+
+mortise_status mortise_options_set_poll_interval_ms(mortise_options* options,
+                                                    int64_t poll_interval_ms,
+                                                    mortise_error* error) {
+  return set_value(options, error, [&](settings& values) {
+    return mortise::set_poll_interval_ms(values, poll_interval_ms);
+  });
+}
+
+mortise_status mortise_options_set_poll_attempts(mortise_options* options, int64_t poll_attempts,
+                                                 mortise_error* error) {
+  return set_value(options, error, [&](settings& values) {
+    return mortise::set_poll_attempts(values, poll_attempts);
+  });
+}
+
 mortise_status mortise_options_set_fair_strict(mortise_options* options, int32_t is_on,
                                                mortise_error* error) {
   return set_value(options, error,

@@ -26,6 +26,15 @@ constexpr range command_timeout_range{
     "command_timeout", &settings::command_timeout_ms, 10, 60'000, "ms", ""};
 constexpr range busy_poll_range{"busy_poll", &settings::busy_poll_us, 0, 1'000, "us", ""};
 
+constexpr range poll_interval_range{
+    "poll_interval", &settings::poll_interval_ms, 1, 60'000, "ms", ""};
+constexpr range poll_attempts_range{"poll_attempts", &settings::poll_attempts, 1, 1'000'000'000,
+                                    "attempts",      ", or \"unlimited\" (-1)"};
+
+// Which kinds of lock each serves is the protocols' own matter; see lock/protocols.hpp.
+constexpr std::array known_protocols = {"queued",           "token",  "hash", "timestamp",
+                                        "timestamp_binary", "two_key"};
+
 constexpr std::size_t longest_client_name = 64;
 
 outcome wrong(std::string_view name, std::string_view problem) {
@@ -162,7 +171,17 @@ outcome set_renewal_text(settings& values, std::string_view text) {
 }
 
 outcome set_reentrant_text(settings& values, std::string_view text) {
-  return set_word(values.reentrant, "reentrant", text, "on", "off");
+  auto how = set_word(values.reentrant_read, "reentrant", text, "on", "off");
+  if (how.ok()) values.reentrant_write = values.reentrant_read;
+  return how;
+}
+
+outcome set_reentrant_read_text(settings& values, std::string_view text) {
+  return set_word(values.reentrant_read, "reentrant_read", text, "on", "off");
+}
+
+outcome set_reentrant_write_text(settings& values, std::string_view text) {
+  return set_word(values.reentrant_write, "reentrant_write", text, "on", "off");
 }
 
 outcome set_fair_text(settings& values, std::string_view text) {
@@ -177,14 +196,30 @@ outcome set_busy_poll_text(settings& values, std::string_view text) {
       "a whole number of microseconds; give 0 to " + std::to_string(busy_poll_range.most));
 }
 
-constexpr std::array<option, 10> known_options = {{
+outcome set_poll_interval_text(settings& values, std::string_view text) {
+  return set_duration(values, poll_interval_range, text);
+}
+
+outcome set_poll_attempts_text(settings& values, std::string_view text) {
+  if (text == "unlimited") return set_poll_attempts(values, -1);
+  std::int64_t number = 0;
+  const auto how = read_count(text, number);
+  return set_text(values, poll_attempts_range, text, how, number,
+                  "a whole number; give 1 to " + std::to_string(poll_attempts_range.most));
+}
+
+constexpr std::array<option, 14> known_options = {{
     {"lease", set_lease_text},
     {"renewal", set_renewal_text},
     {"max_hold", set_max_hold_text},
     {"reentrant", set_reentrant_text},
+    {"reentrant_read", set_reentrant_read_text},
+    {"reentrant_write", set_reentrant_write_text},
     {"fair", set_fair_text},
     {"label", set_label},
     {"protocol", set_protocol},
+    {"poll_interval", set_poll_interval_text},
+    {"poll_attempts", set_poll_attempts_text},
     {"command_timeout", set_command_timeout_text},
     {"client_name", set_client_name},
     {"busy_poll", set_busy_poll_text},
@@ -215,7 +250,27 @@ outcome set_renewal(settings& values, std::int64_t is_on) {
 }
 
 outcome set_reentrant(settings& values, std::int64_t is_on) {
-  return set_switch(values.reentrant, "reentrant", is_on);
+  auto how = set_switch(values.reentrant_read, "reentrant", is_on);
+  if (how.ok()) values.reentrant_write = values.reentrant_read;
+  return how;
+}
+
+outcome set_reentrant_read(settings& values, std::int64_t is_on) {
+  return set_switch(values.reentrant_read, "reentrant_read", is_on);
+}
+
+outcome set_reentrant_write(settings& values, std::int64_t is_on) {
+  return set_switch(values.reentrant_write, "reentrant_write", is_on);
+}
+
+outcome set_poll_interval_ms(settings& values, std::int64_t interval_ms) {
+  return set_number(values, poll_interval_range, interval_ms);
+}
+
+outcome set_poll_attempts(settings& values, std::int64_t attempts) {
+  if (attempts != -1) return set_number(values, poll_attempts_range, attempts);
+  values.poll_attempts = -1;
+  return {};
 }
 
 outcome set_fair_strict(settings& values, std::int64_t is_on) {
@@ -251,11 +306,14 @@ outcome set_client_name(settings& values, std::string_view name) {
 }
 
 outcome set_protocol(settings& values, std::string_view protocol) {
-  if (protocol != "queued") {
-    return wrong("protocol", printable(protocol) + " is not in this version; give \"queued\"");
+  std::string known;
+  for (const auto* name : known_protocols) {
+    known.append(known.empty() ? "" : ", ").append(name);
+    if (protocol != name) continue;
+    values.protocol = protocol;
+    return {};
   }
-  values.protocol = protocol;
-  return {};
+  return wrong("protocol", printable(protocol) + " is not known; give one of " + known);
 }
 
 outcome set_option(settings& values, std::string_view key, std::string_view text) {

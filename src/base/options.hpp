@@ -15,10 +15,13 @@ struct settings {
   std::int64_t lease_ms = 30'000;
   bool renewal = true;
   std::int64_t max_hold_ms = 3'600'000;  // -1: no limit
-  bool reentrant = false;
+  bool reentrant_read = false;
+  bool reentrant_write = false;  // also of a mutex
   bool fair_strict = false;
   std::string label;
   std::string protocol = "queued";
+  std::int64_t poll_interval_ms = 100;  // of protocols without a queue
+  std::int64_t poll_attempts = -1;      // -1: no limit
   // Of a client only.
   std::int64_t command_timeout_ms = 3'000;
   std::string client_name;
@@ -33,10 +36,14 @@ constexpr std::size_t longest_label = 64;            // MORTISE_MAX_LABEL_LEN
 outcome set_lease_ms(settings& values, std::int64_t lease_ms);
 outcome set_max_hold_ms(settings& values, std::int64_t max_hold_ms);
 outcome set_command_timeout_ms(settings& values, std::int64_t command_timeout_ms);
+outcome set_poll_interval_ms(settings& values, std::int64_t interval_ms);
+outcome set_poll_attempts(settings& values, std::int64_t attempts);
 outcome set_busy_poll_us(settings& values, std::int64_t busy_poll_us);
 // The switches are 0 or 1, as they come through the C ABI.
 outcome set_renewal(settings& values, std::int64_t is_on);
-outcome set_reentrant(settings& values, std::int64_t is_on);
+outcome set_reentrant(settings& values, std::int64_t is_on);  // both of the next two
+outcome set_reentrant_read(settings& values, std::int64_t is_on);
+outcome set_reentrant_write(settings& values, std::int64_t is_on);
 outcome set_fair_strict(settings& values, std::int64_t is_on);
 outcome set_label(settings& values, std::string_view label);
 outcome set_client_name(settings& values, std::string_view name);

@@ -112,13 +112,23 @@ void core::close() noexcept {
 
 // ---- gates ----------------------------------------------------------------------------------
 
-outcome core::new_lock(std::string_view name, const settings& terms,
-                       std::shared_ptr<lock_handle>& into) {
+outcome core::new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
+                         std::int64_t permits, std::shared_ptr<lock_handle>& into) {
   if (is_closed()) return outcome::of(status::closed, "the client was freed");
+  const auto* rules = lock::find_protocol(kind, terms.protocol);
+  if (rules == nullptr) return lock::no_such_protocol(kind, terms.protocol);
+  const auto limit = kind == lock::lock_kind::mutex ? 1
+                     : kind == lock::lock_kind::rw  ? lock::whole_weight
+                                                    : permits;
   // `strict` competes by itself: nobody of this client passes the lock on to it or gets it from it.
-  auto keeper = keeper_for(name, !terms.fair_strict, lock::queued_protocol());
+  const bool is_shared = kind == lock::lock_kind::mutex && rules->how == lock::waiting::queue;
+  auto keeper = keeper_for(name, is_shared && !terms.fair_strict, *rules);
+  auto own_terms = terms;
+  if (kind == lock::lock_kind::semaphore) {
+    own_terms.reentrant_read = own_terms.reentrant_write = false;
+  }
   into = std::make_shared<lock_handle>(shared_from_this(), std::move(keeper), std::string(name),
-                                       terms);
+                                       own_terms, limit);
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "base/time.hpp"
 #include "client/gatekeeper.hpp"
 #include "deployment/deployment.hpp"
+#include "lock/protocols.hpp"
 #include "net/reactor.hpp"
 
 namespace mortise::client {
@@ -31,8 +32,9 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   void close() noexcept;
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(); }
 
-  outcome new_lock(std::string_view name, const settings& terms,
-                   std::shared_ptr<lock_handle>& into);
+  // `permits` is a semaphore's.
+  outcome new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
+                     std::int64_t permits, std::shared_ptr<lock_handle>& into);
   outcome ping();
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }

@@ -23,6 +23,8 @@ enum class event_kind : std::int32_t {
   extended = 3,
   lost = 4,
   at_risk = 5,
+  upgraded = 6,
+  downgraded = 7,
 };
 
 struct event {

@@ -48,13 +48,16 @@ outcome closed() { return outcome::of(status::closed, "the client was freed"); }
 }  // namespace
 
 lock_handle::lock_handle(std::shared_ptr<core> client, std::shared_ptr<gatekeeper> keeper,
-                         std::string name, const settings& terms)
+                         std::string name, const settings& terms, std::int64_t limit)
     : core_(std::move(client)), keeper_(std::move(keeper)), name_(std::move(name)) {
   owner_.handle = this;
   owner_.lease_ms = terms.lease_ms;
   owner_.max_hold_ms = terms.max_hold_ms;
   owner_.renews = terms.renewal;
-  owner_.is_reentrant = terms.reentrant;
+  owner_.is_reentrant = {terms.reentrant_write, terms.reentrant_read};
+  owner_.limit = limit;
+  owner_.poll_interval_ms = terms.poll_interval_ms;
+  owner_.poll_attempts = terms.poll_attempts;
   owner_.label = terms.label;
 }
 
@@ -91,27 +94,42 @@ outcome lock_handle::block(Operation& call, time_ns deadline, Start&& start) {
   return std::move(call.result);
 }
 
-outcome lock_handle::block_acquire(time_ns deadline, bool is_try) {
+outcome lock_handle::block_acquire(const lock::portion& wanted, time_ns deadline, bool is_try) {
   if (auto armed = rearm(); !armed.ok()) return armed;
   blocking<lock::acquiring> call;
   call.who = &owner_;
   call.is_try = is_try;
+  call.wanted = wanted;
   return block(call, deadline,
                [&](lock::gate& gate, time_ns now) { return gate.acquire(call, now); });
 }
 
-outcome lock_handle::try_acquire() { return block_acquire(command_deadline(), true); }
-
-outcome lock_handle::acquire(std::int64_t timeout_ms) {
-  if (timeout_ms == 0) return try_acquire();
-  return block_acquire(core::deadline_after(timeout_ms), false);
+outcome lock_handle::try_acquire(const lock::portion& wanted) {
+  return block_acquire(wanted, command_deadline(), true);
 }
 
-outcome lock_handle::unlock() {
+outcome lock_handle::acquire(const lock::portion& wanted, std::int64_t timeout_ms) {
+  if (timeout_ms == 0) return try_acquire(wanted);
+  return block_acquire(wanted, core::deadline_after(timeout_ms), false);
+}
+
+outcome lock_handle::unlock(lock::hold_mode mode) {
   blocking<lock::operation> call;
   return block(call, command_deadline(), [&](lock::gate& gate, time_ns now) {
-    return gate.unlock(owner_, lock::hold_mode::whole, &call, now);
+    return gate.unlock(owner_, mode, &call, now);
   });
+}
+
+outcome lock_handle::upgrade() {
+  blocking<lock::operation> call;
+  return block(call, command_deadline(),
+               [&](lock::gate& gate, time_ns now) { return gate.raise(owner_, call, now); });
+}
+
+outcome lock_handle::downgrade() {
+  blocking<lock::operation> call;
+  return block(call, command_deadline(),
+               [&](lock::gate& gate, time_ns now) { return gate.lower(owner_, 1, call, now); });
 }
 
 outcome lock_handle::extend(std::int64_t lease_ms) {
@@ -119,6 +137,12 @@ outcome lock_handle::extend(std::int64_t lease_ms) {
   return block(call, command_deadline(), [&](lock::gate& gate, time_ns now) {
     return gate.extend(owner_, lease_ms, call, now);
   });
+}
+
+outcome lock_handle::resize(std::int64_t permits) {
+  if (core_->is_closed()) return closed();
+  return ask_resize(core_->servers().connection_for(name_), keeper_->keys(), permits,
+                    core_->defaults().command_timeout_ms);
 }
 
 outcome lock_handle::query(lock_info& info) {
@@ -154,13 +178,14 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
 }
 
 outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                                   time_ns deadline, bool is_try) {
+                                   const lock::portion& wanted, time_ns deadline, bool is_try) {
   if (auto armed = rearm(); !armed.ok()) return armed;
   auto accepted =
       submit<lock::acquiring>(queue, tag, event_kind::acquired, deadline,
                               [&](lock::gate& gate, lock::acquiring& call, time_ns now) {
                                 call.who = &owner_;
                                 call.is_try = is_try;
+                                call.wanted = wanted;
                                 return gate.acquire(call, now);
                               });
   // A shutdown in between has not seen it.
@@ -168,20 +193,36 @@ outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, st
   return accepted;
 }
 
-outcome lock_handle::try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
-  return start_acquire(queue, tag, command_deadline(), true);
+outcome lock_handle::try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                               const lock::portion& wanted) {
+  return start_acquire(queue, tag, wanted, command_deadline(), true);
 }
 
 outcome lock_handle::acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                                   std::int64_t timeout_ms) {
-  if (timeout_ms == 0) return try_async(queue, tag);
-  return start_acquire(queue, tag, core::deadline_after(timeout_ms), false);
+                                   const lock::portion& wanted, std::int64_t timeout_ms) {
+  if (timeout_ms == 0) return try_async(queue, tag, wanted);
+  return start_acquire(queue, tag, wanted, core::deadline_after(timeout_ms), false);
 }
 
-outcome lock_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
+outcome lock_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                                  lock::hold_mode mode) {
   return submit<lock::operation>(queue, tag, event_kind::unlocked, command_deadline(),
                                  [&](lock::gate& gate, lock::operation& call, time_ns now) {
-                                   return gate.unlock(owner_, lock::hold_mode::whole, &call, now);
+                                   return gate.unlock(owner_, mode, &call, now);
+                                 });
+}
+
+outcome lock_handle::upgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
+  return submit<lock::operation>(queue, tag, event_kind::upgraded, command_deadline(),
+                                 [&](lock::gate& gate, lock::operation& call, time_ns now) {
+                                   return gate.raise(owner_, call, now);
+                                 });
+}
+
+outcome lock_handle::downgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
+  return submit<lock::operation>(queue, tag, event_kind::downgraded, command_deadline(),
+                                 [&](lock::gate& gate, lock::operation& call, time_ns now) {
+                                   return gate.lower(owner_, 1, call, now);
                                  });
 }
 
@@ -267,6 +308,12 @@ void lock_handle::notice_at_risk() noexcept {
 bool lock_handle::is_held() const {
   return keeper_->look([&](const lock::gate& gate, time_ns now) {
     return !core_->is_closed() && gate.is_held(owner_, now);
+  });
+}
+
+bool lock_handle::is_held(lock::hold_mode mode) const {
+  return keeper_->look([&](const lock::gate& gate, time_ns now) {
+    return !core_->is_closed() && gate.is_held(owner_, now) && owner_.has_hold(mode);
   });
 }
 

@@ -1,4 +1,5 @@
-// A mutex handle: one owner of one name, and what its user can ask of it.
+// A handle of any kind of lock: one owner of one name, and what its user can ask of it. A mutex and
+// a writer acquire the whole lock; a reader and who takes permits acquire a part of it.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +20,36 @@ struct lock_info;
 
 class lock_handle : public std::enable_shared_from_this<lock_handle> {
  public:
+  // `limit` is how much there is of the lock: 1 of a mutex.
   lock_handle(std::shared_ptr<core> client, std::shared_ptr<gatekeeper> keeper, std::string name,
-              const settings& terms);
+              const settings& terms, std::int64_t limit);
   // Gives back what is held.
   ~lock_handle();
   lock_handle(const lock_handle&) = delete;
   lock_handle& operator=(const lock_handle&) = delete;
 
   // Blocking; timeouts are the caller's, and -1 waits for ever.
-  outcome try_acquire();
-  outcome acquire(std::int64_t timeout_ms);
-  outcome unlock();
+  outcome try_acquire(const lock::portion& wanted);
+  outcome acquire(const lock::portion& wanted, std::int64_t timeout_ms);
+  outcome unlock(lock::hold_mode mode);
   outcome extend(std::int64_t lease_ms);
+  // From a reader to the writer, and back.
+  outcome upgrade();
+  outcome downgrade();
   outcome query(lock_info& info);
+  // Of a semaphore: how many permits there are from now on.
+  outcome resize(std::int64_t permits);
   // The same, ending in one event when they are accepted.
-  outcome try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
+  outcome try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                    const lock::portion& wanted);
   outcome acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                        std::int64_t timeout_ms);
-  outcome unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
+                        const lock::portion& wanted, std::int64_t timeout_ms);
+  outcome unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                       lock::hold_mode mode);
   outcome extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                        std::int64_t lease_ms);
+  outcome upgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
+  outcome downgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   // Ends a waiting acquire: ok, or not_owner when nothing waits.
   outcome cancel();
   // Where losses and risks are told from now on; nullptr for nowhere.
@@ -47,8 +58,13 @@ class lock_handle : public std::enable_shared_from_this<lock_handle> {
   void release() noexcept;
 
   [[nodiscard]] bool is_held() const;
+  [[nodiscard]] bool is_held(lock::hold_mode mode) const;
   [[nodiscard]] std::int64_t valid_ms() const;
   [[nodiscard]] std::int64_t token() const;
+  // How much there is of the lock, as far as this handle was told.
+  [[nodiscard]] std::int64_t limit() const noexcept { return owner_.limit; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::shared_ptr<core>& client() const noexcept { return core_; }
 
   // For the gatekeeper, under its mutex.
   static lock_handle& of(lock::owner& who) noexcept {
@@ -76,8 +92,8 @@ class lock_handle : public std::enable_shared_from_this<lock_handle> {
   outcome submit(const std::shared_ptr<event_queue>& queue, std::int64_t tag, event_kind kind,
                  time_ns deadline, Start&& start);
   outcome start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                        time_ns deadline, bool is_try);
-  outcome block_acquire(time_ns deadline, bool is_try);
+                        const lock::portion& wanted, time_ns deadline, bool is_try);
+  outcome block_acquire(const lock::portion& wanted, time_ns deadline, bool is_try);
   outcome rearm();
   outcome arm_notices();
   void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code) noexcept;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "lock/refusal.hpp"
 #include "redis/command.hpp"
 #include "redis/connection.hpp"
+#include "scripts/scripts.hpp"
 
 namespace mortise::client {
 
@@ -91,9 +93,15 @@ class plain_request final : public redis::request {
   std::shared_ptr<plain_request> self_;
 };
 
-lock_party party_of(std::string_view value) {
-  const auto parts = lock::split_owner_token(value);
+lock_party party_of(std::string_view value, bool has_weight) {
   lock_party party;
+  if (has_weight) {
+    std::from_chars(value.data(), value.data() + value.size(), party.weight);
+    value.remove_prefix(std::min(value.find(' '), value.size() - 1) + 1);
+    party.is_exclusive = party.weight == lock::whole_weight;
+    if (party.is_exclusive) party.weight = 1;
+  }
+  const auto parts = lock::split_owner_token(value);
   party.owner = parts.token;
   party.client = parts.client;
   party.label = parts.label;
@@ -107,7 +115,7 @@ std::int64_t number_of(const redis::value& text) {
   return number;
 }
 
-void read_query(const redis::value& reply, lock_info& info) {
+void read_query(const redis::value& reply, bool has_weights, lock_info& info) {
   info.latest_token = number_of(reply.at(2));
   info.is_mine = reply.at(3).integer() == 1;
   info.holder_count = reply.at(4).integer();
@@ -116,10 +124,12 @@ void read_query(const redis::value& reply, lock_info& info) {
   info.waiter_count = reply.at(5).integer();
   info.permits_in_use = reply.at(7).integer();
   info.permits = reply.at(8).integer();
+  // A read-write lock has no number of permits.
+  if (info.permits == lock::whole_weight) info.permits = info.permits_in_use = 0;
   for (const std::size_t list : {0U, 6U}) {
     const auto& owners = reply.at(list);
     for (std::size_t i = 0; i < owners.size(); ++i) {
-      info.entries.push_back(party_of(owners.at(i).text()));
+      info.entries.push_back(party_of(owners.at(i).text(), has_weights));
     }
     if (list == 0) info.shown_holders = static_cast<std::int64_t>(owners.size());
   }
@@ -134,16 +144,6 @@ void read_records(const redis::value& reply, lock_info& info) {
   }
 }
 
-std::string query_command(const lock::protocol& rules, const lock::key_set& keys,
-                          std::string_view owner_token, bool with_text) {
-  std::string bytes;
-  lock::question asked;
-  asked.token = owner_token;
-  asked.with_text = with_text;
-  lock::write_script(bytes, rules.query, asked, keys);
-  return bytes;
-}
-
 }  // namespace
 
 std::string record_key(std::string_view client_id) {
@@ -156,29 +156,50 @@ std::string record_text() {
   return std::to_string(getpid()) + " " + host;
 }
 
+namespace {
+
+// Runs a script that is no step of a tenure, also when the server has forgotten it (hazard 27).
+outcome run_script(redis::connection& server, const lock::protocol_row& row, lock::question asked,
+                   const lock::key_set& keys, time_ns deadline, const plain_request::reader& read) {
+  bool is_missing = false;
+  const auto read_unless_missing = [&](const redis::value& reply) {
+    is_missing = reply.is_error();
+    if (!is_missing) read(reply);
+  };
+  for (asked.with_text = false;; asked.with_text = true) {
+    std::string bytes;
+    lock::write_script(bytes, row, asked, keys);
+    auto how = plain_request::run(server, bytes, deadline, read_unless_missing);
+    if (!how.ok() || !is_missing || asked.with_text) return how;
+  }
+}
+
+}  // namespace
+
 outcome ask_query(redis::connection& server, const lock::protocol& rules, const lock::key_set& keys,
                   std::string_view owner_token, std::int64_t timeout_ms, lock_info& info) {
   const auto deadline = boot_now() + timeout_ms * ns_per_ms;
   info = {};
-  bool is_script_missing = false;
-  const auto read = [&](const redis::value& reply) {
-    is_script_missing = reply.is_error();
-    if (!is_script_missing) read_query(reply, info);
-  };
-  auto asked =
-      plain_request::run(server, query_command(rules, keys, owner_token, false), deadline, read);
-  if (asked.ok() && is_script_missing) {
-    // The server has forgotten the script (hazard 27).
-    asked =
-        plain_request::run(server, query_command(rules, keys, owner_token, true), deadline, read);
-  }
-  if (!asked.ok() || info.entries.empty()) return asked;
+  lock::question asked;
+  asked.token = owner_token;
+  auto how = run_script(server, rules.query, asked, keys, deadline, [&](const redis::value& reply) {
+    read_query(reply, rules.has_weights, info);
+  });
+  if (!how.ok() || info.entries.empty()) return how;
   std::string bytes;
   redis::command_writer writer(bytes);
   writer.begin(1 + info.entries.size()).arg("MGET");
   for (const auto& party : info.entries) writer.arg(record_key(party.client));
   return plain_request::run(server, bytes, deadline,
                             [&](const redis::value& reply) { read_records(reply, info); });
+}
+
+outcome ask_resize(redis::connection& server, const lock::key_set& keys, std::int64_t permits,
+                   std::int64_t timeout_ms) {
+  lock::question asked;
+  asked.limit = permits;
+  return run_script(server, {&scripts::semaphore_resize, 4, 5, "resize"}, asked, keys,
+                    boot_now() + timeout_ms * ns_per_ms, [](const redis::value&) {});
 }
 
 outcome ask_ping(redis::connection& server, std::int64_t timeout_ms) {

@@ -21,6 +21,8 @@ struct lock_party {
   std::string host;
   std::string label;
   std::int64_t pid = 0;
+  bool is_exclusive = true;
+  std::int64_t weight = 1;
 };
 
 struct lock_info {
@@ -44,6 +46,9 @@ std::string record_text();
 // `owner_token` is that of the asker's hold, or empty.
 outcome ask_query(redis::connection& server, const lock::protocol& rules, const lock::key_set& keys,
                   std::string_view owner_token, std::int64_t timeout_ms, lock_info& info);
+// Changes how many permits the semaphore with these keys has.
+outcome ask_resize(redis::connection& server, const lock::key_set& keys, std::int64_t permits,
+                   std::int64_t timeout_ms);
 outcome ask_ping(redis::connection& server, std::int64_t timeout_ms);
 
 }  // namespace mortise::client

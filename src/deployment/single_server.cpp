@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "local/local_resolver.hpp"
+#include "lock/protocols.hpp"
 #include "net/resolver.hpp"
-#include "scripts/scripts.hpp"
 
 namespace mortise::deployment {
 
@@ -64,7 +64,7 @@ redis::connection_config config_of(const redis::endpoint_url& where, const setti
   config.database = where.db;
   config.client_name = defaults.client_name.empty() ? "mortise" : defaults.client_name;
   config.inbox = std::move(plan.inbox);
-  config.scripts = {scripts::all().begin(), scripts::all().end()};
+  config.scripts = lock::everyday_scripts();
   config.prologue = std::move(plan.prologue);
   config.command_timeout_ms = defaults.command_timeout_ms;
   config.busy_poll_us = defaults.busy_poll_us;

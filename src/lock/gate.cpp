@@ -19,7 +19,7 @@ outcome gate::acquire(acquiring& wanted, time_ns now) {
     case owner_state::held:
       return acquire_again(wanted);
     case owner_state::lost:
-      if (who.is_reentrant) {
+      if (who.may_reenter(wanted.wanted.mode)) {
         return outcome::of(status::lost,
                            "the hold was lost; unlock it as often as it was acquired");
       }
@@ -43,15 +43,15 @@ outcome gate::acquire(acquiring& wanted, time_ns now) {
 // A hold of the owner that it has already: counted here, the server need not know.
 outcome gate::acquire_again(acquiring& wanted) {
   auto& who = *wanted.who;
-  if (wanted.mode() == hold_mode::whole && who.hold_count(hold_mode::whole) == 0) {
+  if (wanted.wanted.mode == hold_mode::whole && who.hold_count(hold_mode::whole) == 0) {
     return outcome::of(status::already_held,
                        "this handle holds a part of the lock; give it back first, or upgrade it");
   }
-  if (!who.is_reentrant) {
+  if (!who.may_reenter(wanted.wanted.mode)) {
     return outcome::of(status::already_held,
                        "this handle holds the lock; unlock it first, or set reentrant=on");
   }
-  ++who.hold_count(wanted.mode());
+  ++who.hold_count(wanted.wanted.mode);
   wanted.finish({}, who.token);
   return {};
 }

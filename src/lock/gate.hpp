@@ -25,10 +25,7 @@ class acquiring : public operation {
   acquiring* as_acquiring() noexcept final { return this; }
   owner* who = nullptr;
   bool is_try = false;
-  std::int64_t weight = 1;  // of the owner's limit
-  [[nodiscard]] hold_mode mode() const noexcept {
-    return weight == who->limit ? hold_mode::whole : hold_mode::part;
-  }
+  portion wanted;
 
  private:
   friend class gate;

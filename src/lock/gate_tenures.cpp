@@ -28,9 +28,9 @@ void gate::start_next(time_ns now) {
   const auto& who = *next.who;
   auto token = world_.new_owner_token(who.label, server_ttl_ms(grant_ms(who.lease_ms)));
   const patience how{!next.is_try, who.poll_interval_ms, who.poll_attempts};
-  current_ =
-      std::make_unique<tenure>(next_tenure_++, std::move(token), rules_,
-                               claim{next.weight, who.limit}, terms_of(who, now), how, world_);
+  current_ = std::make_unique<tenure>(next_tenure_++, std::move(token), rules_,
+                                      claim{next.wanted.weight, who.limit}, terms_of(who, now), how,
+                                      world_);
   is_refilling_ = false;
   last_refusal_ = {};
   current_->start(is_contended_, &next, now);
@@ -105,7 +105,7 @@ void gate::grant_to_next(time_ns now) {
   holder_ = &who;
   who.token = current_->take_token();
   who.hold_counts = {};
-  who.hold_count(next.mode()) = 1;
+  who.hold_count(next.wanted.mode) = 1;
   finish(next, {});
   who.state = owner_state::held;
   // The first holder's time counts from the grant, a later one's from now.

@@ -21,13 +21,20 @@ enum class owner_state : std::uint8_t {
 // Whether the whole lock is held, as a writer does, or a part of it that leaves room for others.
 enum class hold_mode : std::uint8_t { whole, part };
 
+// What an acquire is after: a mutex {whole, 1}, a reader {part, 1}, a writer {whole, whole_weight},
+// permits {part, how many}.
+struct portion {
+  hold_mode mode = hold_mode::whole;
+  std::int64_t weight = 1;
+};
+
 struct owner {
   // Terms; fixed when the handle is made.
   std::int64_t lease_ms = 30'000;
   std::int64_t max_hold_ms = 3'600'000;  // -1: no limit
   bool renews = true;
-  bool is_reentrant = false;
-  std::int64_t limit = 1;  // how much there is of the lock; a mutex is one
+  std::array<bool, 2> is_reentrant{};  // by mode
+  std::int64_t limit = 1;              // how much there is of the lock; a mutex is one
   std::int64_t poll_interval_ms = 100;
   std::int64_t poll_attempts = -1;  // -1: no limit
   std::string label;
@@ -38,8 +45,14 @@ struct owner {
   std::int64_t token = 0;                     // of the present or the last hold
   acquiring* pending = nullptr;               // the acquire that waits
 
+  [[nodiscard]] bool may_reenter(hold_mode mode) const noexcept {
+    return is_reentrant[static_cast<std::size_t>(mode)];
+  }
   std::int64_t& hold_count(hold_mode mode) noexcept {
     return hold_counts[static_cast<std::size_t>(mode)];
+  }
+  [[nodiscard]] bool has_hold(hold_mode mode) const noexcept {
+    return hold_counts[static_cast<std::size_t>(mode)] > 0;
   }
   [[nodiscard]] bool has_hold_count() const noexcept { return hold_counts[0] + hold_counts[1] > 0; }
 };

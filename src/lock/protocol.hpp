@@ -108,6 +108,8 @@ struct protocol {
   std::int64_t tokens_per_grant = 1;
   // Taken with SET NX and no script, which needs the lock to be a string that holds the owner token.
   bool is_plain_string = false;
+  // Entries of holders and waiters begin with a weight and a space.
+  bool has_weights = false;
   key_set (*keys)(std::string_view name) = nullptr;
   std::string (*owner_token)(const owner_seed& seed) = nullptr;
   std::array<protocol_row, step_count> rows;
@@ -128,6 +130,14 @@ void write_script(std::string& out, const protocol_row& row, const question& ask
 
 // The default protocol of the mutex: FIFO at the server, direct grant.
 const protocol& queued_protocol();
+
+// The same for read-write locks and semaphores, where many hold a part.
+const protocol& queued_rw_protocol();
+const protocol& queued_semaphore_protocol();
+
+// How much a writer holds, and there is of a read-write lock; has to equal WHOLE of
+// scripts/lib/holders.lua. A reader holds 1.
+constexpr std::int64_t whole_weight = std::int64_t{1} << 30;
 
 // The fence counter of a database.
 constexpr std::string_view fence_key = "mortise:fence";

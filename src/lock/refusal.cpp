@@ -15,7 +15,7 @@ struct refusal {
 };
 
 // Errors that mean "not executed". UNBLOCKED and everything else are unknown.
-constexpr std::array<refusal, 17> refusals{{
+constexpr std::array<refusal, 18> refusals{{
     {"LOADING", true, true, "the server is loading its data; it will be ready soon"},
     {"BUSY", true, true, "the server is busy running a script"},
     {"MASTERDOWN", true, true, "the replica has lost its master; give the master's address"},
@@ -34,6 +34,9 @@ constexpr std::array<refusal, 17> refusals{{
     {"FOREIGN", false, false,
      "a key under this lock's name belongs to another protocol, kind of lock or program; choose "
      "another name or the same protocol"},
+    {"LIMIT", false, false,
+     "the weight is above the permits that the server knows; ask for fewer or resize the "
+     "semaphore"},
     {"MOVED", false, false, "the server is part of a cluster; use a cluster URL"},
     {"CROSSSLOT", false, false, "the server is part of a cluster; use a cluster URL"},
     {"EXECABORT", true, false, "the server refused the transaction"},

@@ -64,7 +64,9 @@ void tenure::note_trace(step asked, answer said) noexcept {
 }
 
 void tenure::start(bool directly, operation* caller, time_ns now) {
-  const bool is_queueing = directly && patience_.waits && rules_.how == waiting::queue;
+  // Where the cheap way is a script too, there is no point in asking twice.
+  const bool is_queueing =
+      patience_.waits && rules_.how == waiting::queue && (directly || !rules_.is_plain_string);
   ask(is_queueing ? step::acquire : step::try_take, lease_ttl_ms(), caller, now);
 }
 

@@ -43,11 +43,10 @@ struct keeping {
   time_ns until = time_never;  // not renewed beyond: max_hold, or the end of an unrenewed lease
 };
 
-// How much of the lock is wanted or held, of how much there is. A mutex is one of one, a writer all.
+// How much of the lock is wanted or held, of how much there is.
 struct claim {
   std::int64_t weight = 1;
   std::int64_t limit = 1;
-  [[nodiscard]] bool is_whole() const noexcept { return weight == limit; }
 };
 
 // How a tenure that does not get the lock at once goes on. The two numbers are for protocols without
@@ -105,7 +104,6 @@ class tenure {
   // When the grant counts from; an unrenewed lease ends that much later.
   [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
   [[nodiscard]] const keeping& terms() const noexcept { return terms_; }
-  [[nodiscard]] const claim& held() const noexcept { return claim_; }
   [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
   [[nodiscard]] const outcome& details() const noexcept { return details_; }
   [[nodiscard]] answer leave_result() const noexcept { return leave_result_; }

@@ -137,7 +137,10 @@ class redis_comparison : public ::testing::Test {
   }
 
   arguments script_command() {
-    const auto all = scripts::all();
+    std::vector<const redis::script*> all{&scripts::seed};
+    for (const auto* script : scripts::all()) {
+      if (script->name.starts_with("queued_")) all.push_back(script);
+    }
     const auto& script = *all[static_cast<std::size_t>(dice_.below(static_cast<int>(all.size())))];
     arguments command{"EVALSHA", std::string(script.sha1)};
     if (dice_.happens(400)) command = {"EVAL", std::string(script.text)};
@@ -145,16 +148,14 @@ class redis_comparison : public ::testing::Test {
       command.insert(command.end(), {"1", "mortise:fence"});
       return command;
     }
-    command.insert(command.end(), {"3", "{mortise:x}", "{mortise:x}:q", "mortise:fence"});
+    command.insert(command.end(), {"3", "{mortise:x}", "mortise:fence", "{mortise:x}:q"});
     command.push_back(owner());
-    if (script.name == "acquire") {
+    if (script.name == "queued_acquire") {
       command.push_back(ttl());
       command.emplace_back(dice_.one_of<const char*>({"try", "wait", "wait", "again"}));
-    } else if (script.name == "renew") {
+    } else if (script.name == "queued_renew") {
       command.push_back(ttl());
       command.emplace_back(dice_.one_of<const char*>({"0", "17", "256"}));
-    } else if (script.name == "release" && dice_.happens(300)) {
-      command.emplace_back("1");
     }
     return command;
   }

@@ -28,7 +28,7 @@ void user::renew_handle() {
   owner_ = std::make_unique<lock::owner>();
   owner_->lease_ms = lease_ms_;
   owner_->renews = world_.dice.happens(750);
-  owner_->is_reentrant = world_.dice.happens(300);
+  owner_->is_reentrant.fill(world_.dice.happens(300));
   if (world_.dice.happens(200)) owner_->max_hold_ms = lease_ms_ * world_.dice.between(1, 6);
   if (world_.dice.happens(300)) owner_->label = "a: label*9";
 }
@@ -99,9 +99,10 @@ void user::acquire() {
   if (!answer.ok()) {
     if (wanted.is_finished) violate("an operation was rejected and finished");
     wait_ = nullptr;
-    const auto expected = was_held && !owner_->is_reentrant ? status::already_held
-                          : was_lost                        ? status::lost
-                                                            : status::busy;
+    const auto expected = was_held && !owner_->may_reenter(lock::hold_mode::whole)
+                              ? status::already_held
+                          : was_lost ? status::lost
+                                     : status::busy;
     if (answer.code != expected) {
       violate(std::string("acquire answered ") + status_text(answer.code) + " instead of " +
               status_text(expected));

@@ -202,7 +202,7 @@ TEST_F(gate_test, hazard_14_a_renewal_that_finds_nothing_is_a_loss_at_once) {
 }
 
 TEST_F(gate_test, reentrancy_is_counted_locally) {
-  first_.is_reentrant = true;
+  first_.is_reentrant = {true, true};
   hold_first();
   const auto asked = link_.count();
   acquire_call again(first_);

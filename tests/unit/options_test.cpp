@@ -24,7 +24,7 @@ TEST(options, defaults_are_the_documented_ones) {
   EXPECT_EQ(values.lease_ms, 30'000);
   EXPECT_EQ(values.max_hold_ms, 3'600'000);
   EXPECT_TRUE(values.renewal);
-  EXPECT_FALSE(values.reentrant);
+  EXPECT_FALSE(values.reentrant_read || values.reentrant_write);
   EXPECT_FALSE(values.fair_strict);
   EXPECT_EQ(values.label, "");
   EXPECT_EQ(values.protocol, "queued");
@@ -137,7 +137,7 @@ TEST(options, flags) {
   EXPECT_EQ(message(set_renewal(values, 0)), "");
   EXPECT_FALSE(values.renewal);
   EXPECT_EQ(message(set_reentrant(values, 1)), "");
-  EXPECT_TRUE(values.reentrant);
+  EXPECT_TRUE(values.reentrant_read && values.reentrant_write);
   EXPECT_EQ(message(set_fair_strict(values, 1)), "");
   EXPECT_TRUE(values.fair_strict);
   EXPECT_EQ(message(set_renewal(values, 2)),
@@ -149,9 +149,9 @@ TEST(options, flags) {
   EXPECT_EQ(set(values, "renewal", "off"), "");
   EXPECT_FALSE(values.renewal);
   EXPECT_EQ(set(values, "reentrant", "off"), "");
-  EXPECT_FALSE(values.reentrant);
+  EXPECT_FALSE(values.reentrant_read || values.reentrant_write);
   EXPECT_EQ(set(values, "reentrant", "on"), "");
-  EXPECT_TRUE(values.reentrant);
+  EXPECT_TRUE(values.reentrant_read && values.reentrant_write);
   EXPECT_EQ(set(values, "fair", "batch"), "");
   EXPECT_FALSE(values.fair_strict);
   EXPECT_EQ(set(values, "fair", "strict"), "");
@@ -228,17 +228,22 @@ TEST(options, protocol) {
   settings values;
   EXPECT_EQ(set(values, "protocol", "queued"), "");
   EXPECT_EQ(values.protocol, "queued");
-  EXPECT_EQ(set(values, "protocol", "hash"),
-            R"(protocol: "hash" is not in this version; give "queued")");
+  EXPECT_EQ(set(values, "protocol", "hash"), "");
+  EXPECT_EQ(values.protocol, "hash");
+  EXPECT_EQ(set(values, "protocol", "md5"),
+            R"(protocol: "md5" is not known; give one of queued, token, hash, timestamp, )"
+            "timestamp_binary, two_key");
 }
 
 TEST(options, unknown_keys_are_answered_with_the_known_ones) {
   settings values;
   for (const char* key : {"", "Lease", "lease_ms", "lease ", "fair_strict"}) {
-    EXPECT_EQ(set(values, key, "1s"), "option: " + printable(key) +
-                                          " is not known; give one of lease, renewal, max_hold, "
-                                          "reentrant, fair, label, protocol, "
-                                          "command_timeout, client_name, busy_poll");
+    EXPECT_EQ(set(values, key, "1s"),
+              "option: " + printable(key) +
+                  " is not known; give one of lease, renewal, max_hold, "
+                  "reentrant, reentrant_read, reentrant_write, fair, label, "
+                  "protocol, poll_interval, poll_attempts, "
+                  "command_timeout, client_name, busy_poll");
   }
 }
 

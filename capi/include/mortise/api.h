@@ -115,6 +115,92 @@ struct mortise_api {
   const char *(*event_server_text)(const mortise_event *event);
   int32_t (*event_is_retryable)(const mortise_event *event);
   int32_t (*event_is_ambiguous)(const mortise_event *event);
+
+  /* since 1.1 */
+  mortise_status (*options_set_reentrant_read)(mortise_options *options, int32_t is_on,
+                                               mortise_error *error);
+  mortise_status (*options_set_reentrant_write)(mortise_options *options, int32_t is_on,
+                                                mortise_error *error);
+  mortise_status (*options_set_protocol)(mortise_options *options, const char *protocol,
+                                         size_t protocol_len, mortise_error *error);
+  mortise_status (*options_set_poll_interval_ms)(mortise_options *options, int64_t poll_interval_ms,
+                                                 mortise_error *error);
+  mortise_status (*options_set_poll_attempts)(mortise_options *options, int64_t poll_attempts,
+                                              mortise_error *error);
+  mortise_rw *(*rw_new)(mortise_client *client, const char *name, size_t name_len,
+                        const mortise_options *options, mortise_error *error);
+  void (*rw_free)(mortise_rw *rw);
+  mortise_status (*rw_read_try)(mortise_rw *rw, mortise_error *error);
+  mortise_status (*rw_read_acquire)(mortise_rw *rw, int64_t timeout_ms, mortise_error *error);
+  mortise_status (*rw_read_unlock)(mortise_rw *rw, mortise_error *error);
+  mortise_status (*rw_write_try)(mortise_rw *rw, mortise_error *error);
+  mortise_status (*rw_write_acquire)(mortise_rw *rw, int64_t timeout_ms, mortise_error *error);
+  mortise_status (*rw_write_unlock)(mortise_rw *rw, mortise_error *error);
+  mortise_status (*rw_upgrade_try)(mortise_rw *rw, mortise_error *error);
+  mortise_status (*rw_downgrade)(mortise_rw *rw, mortise_error *error);
+  mortise_status (*rw_extend)(mortise_rw *rw, int64_t lease_ms, mortise_error *error);
+  mortise_status (*rw_cancel)(mortise_rw *rw, mortise_error *error);
+  int32_t (*rw_is_reading)(const mortise_rw *rw);
+  int32_t (*rw_is_writing)(const mortise_rw *rw);
+  int64_t (*rw_valid_ms)(const mortise_rw *rw);
+  int64_t (*rw_token)(const mortise_rw *rw);
+  mortise_status (*rw_query)(mortise_rw *rw, mortise_info *info, mortise_error *error);
+  mortise_status (*rw_read_try_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                      mortise_error *error);
+  mortise_status (*rw_read_acquire_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                          int64_t timeout_ms, mortise_error *error);
+  mortise_status (*rw_read_unlock_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                         mortise_error *error);
+  mortise_status (*rw_write_try_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                       mortise_error *error);
+  mortise_status (*rw_write_acquire_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                           int64_t timeout_ms, mortise_error *error);
+  mortise_status (*rw_write_unlock_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                          mortise_error *error);
+  mortise_status (*rw_upgrade_try_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                         mortise_error *error);
+  mortise_status (*rw_downgrade_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                       mortise_error *error);
+  mortise_status (*rw_extend_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                    int64_t lease_ms, mortise_error *error);
+  mortise_status (*rw_watch)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                             mortise_error *error);
+  mortise_semaphore *(*semaphore_new)(mortise_client *client, const char *name, size_t name_len,
+                                      int64_t permits, const mortise_options *options,
+                                      mortise_error *error);
+  void (*semaphore_free)(mortise_semaphore *semaphore);
+  mortise_status (*semaphore_try)(mortise_semaphore *semaphore, int64_t weight,
+                                  mortise_error *error);
+  mortise_status (*semaphore_acquire)(mortise_semaphore *semaphore, int64_t weight,
+                                      int64_t timeout_ms, mortise_error *error);
+  mortise_status (*semaphore_release)(mortise_semaphore *semaphore, mortise_error *error);
+  mortise_status (*semaphore_resize)(mortise_semaphore *semaphore, int64_t permits,
+                                     mortise_error *error);
+  mortise_status (*semaphore_extend)(mortise_semaphore *semaphore, int64_t lease_ms,
+                                     mortise_error *error);
+  mortise_status (*semaphore_cancel)(mortise_semaphore *semaphore, mortise_error *error);
+  int32_t (*semaphore_is_held)(const mortise_semaphore *semaphore);
+  int64_t (*semaphore_valid_ms)(const mortise_semaphore *semaphore);
+  int64_t (*semaphore_token)(const mortise_semaphore *semaphore);
+  mortise_status (*semaphore_query)(mortise_semaphore *semaphore, mortise_info *info,
+                                    mortise_error *error);
+  mortise_status (*semaphore_try_async)(mortise_semaphore *semaphore, mortise_queue *queue,
+                                        int64_t tag, int64_t weight, mortise_error *error);
+  mortise_status (*semaphore_acquire_async)(mortise_semaphore *semaphore, mortise_queue *queue,
+                                            int64_t tag, int64_t weight, int64_t timeout_ms,
+                                            mortise_error *error);
+  mortise_status (*semaphore_release_async)(mortise_semaphore *semaphore, mortise_queue *queue,
+                                            int64_t tag, mortise_error *error);
+  mortise_status (*semaphore_extend_async)(mortise_semaphore *semaphore, mortise_queue *queue,
+                                           int64_t tag, int64_t lease_ms, mortise_error *error);
+  mortise_status (*semaphore_watch)(mortise_semaphore *semaphore, mortise_queue *queue, int64_t tag,
+                                    mortise_error *error);
+  int64_t (*info_holder_count)(const mortise_info *info);
+  int64_t (*info_shown_holder_count)(const mortise_info *info);
+  int64_t (*info_permits)(const mortise_info *info);
+  int64_t (*info_permits_in_use)(const mortise_info *info);
+  int32_t (*info_entry_is_exclusive)(const mortise_info *info, int64_t index);
+  int64_t (*info_entry_weight)(const mortise_info *info, int64_t index);
 };
 
 #endif  // MORTISE_API_H

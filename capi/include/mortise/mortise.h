@@ -34,12 +34,12 @@
 #include <stdint.h>
 
 #define MORTISE_VERSION_MAJOR 1
-#define MORTISE_VERSION_MINOR 0
+#define MORTISE_VERSION_MINOR 1
 #define MORTISE_VERSION_PATCH 0
 /** The version as one number: major * 1000000 + minor * 1000 + patch. */
-#define MORTISE_VERSION_NUMBER 1000000
+#define MORTISE_VERSION_NUMBER 1001000
 /** The version as text. */
-#define MORTISE_VERSION_TEXT "1.0.0"
+#define MORTISE_VERSION_TEXT "1.1.0"
 /** The major version of the ABI: what `mortise_get_api` and `mortise_check_abi` take. */
 #define MORTISE_ABI_MAJOR 1
 
@@ -61,6 +61,8 @@
 #define MORTISE_MAX_NAME_LEN 1024
 /** The longest label of a handle, in bytes of UTF-8. */
 #define MORTISE_MAX_LABEL_LEN 64
+/** The most permits that a semaphore can have. */
+#define MORTISE_MAX_PERMITS 1000000
 /** How many numbers one record of `mortise_queue_next_batch` has: kind, tag, status, token. */
 #define MORTISE_RECORD_FIELDS 4
 
@@ -121,7 +123,11 @@ enum mortise_event_kind_code {
   /** A watched hold was lost; the token is that of the lost hold. */
   MORTISE_EVENT_LOST = 4,
   /** A watched hold has a third of its lease left and is not being renewed; once per hold. */
-  MORTISE_EVENT_AT_RISK = 5
+  MORTISE_EVENT_AT_RISK = 5,
+  /** An upgrade ended; on MORTISE_OK with the new fencing token. */
+  MORTISE_EVENT_UPGRADED = 6,
+  /** A downgrade ended. */
+  MORTISE_EVENT_DOWNGRADED = 7
 };
 /** A value of `enum mortise_event_kind_code`, or one that a later version adds. */
 typedef int32_t mortise_event_kind;
@@ -134,6 +140,10 @@ typedef struct mortise_error mortise_error;
 typedef struct mortise_client mortise_client;
 /** One owner of one named mutex. Any thread. */
 typedef struct mortise_lock mortise_lock;
+/** One owner of one named read-write lock. Any thread. */
+typedef struct mortise_rw mortise_rw;
+/** One owner of permits of one named semaphore. Any thread. */
+typedef struct mortise_semaphore mortise_semaphore;
 /** Where asynchronous results and notices arrive. Any thread. */
 typedef struct mortise_queue mortise_queue;
 /** One event, filled by `mortise_queue_next`. One thread at a time. */
@@ -201,7 +211,9 @@ MORTISE_API void mortise_options_free(mortise_options *options);
  * Sets one option from text, as the URL's query and config files do. Keys: `lease`, `max_hold`,
  * `command_timeout` (durations: "30s", "1500ms", "2m", "1h", or a plain number of milliseconds;
  * `max_hold` also "unlimited"), `renewal` and `reentrant` ("on" or "off"), `fair` ("batch" or
- * "strict"), `label`, `client_name`, `protocol` ("queued"), `busy_poll` (microseconds).
+ * "strict"), `label`, `client_name`, `protocol` (see capi/doc/protocols.md), `busy_poll` (microseconds); since
+ * 1.1 `reentrant_read` and `reentrant_write` ("on" or "off"), `poll_interval` (a duration) and
+ * `poll_attempts` (a number or "unlimited").
  *
  * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for an unknown key or a value out of range.
  * @since 1.0
@@ -230,6 +242,36 @@ MORTISE_API mortise_status mortise_options_set_max_hold_ms(mortise_options *opti
  */
 MORTISE_API mortise_status mortise_options_set_reentrant(mortise_options *options, int32_t is_on,
                                                          mortise_error *error);
+/** As `mortise_options_set_reentrant`, for acquiring a read-write lock to read. @since 1.1 */
+MORTISE_API mortise_status mortise_options_set_reentrant_read(mortise_options *options,
+                                                              int32_t is_on, mortise_error *error);
+/** As `mortise_options_set_reentrant`, for writing, and for a mutex. @since 1.1 */
+MORTISE_API mortise_status mortise_options_set_reentrant_write(mortise_options *options,
+                                                               int32_t is_on, mortise_error *error);
+/**
+ * How the handle's locks are written at the server: "queued", Mortise's own and the default, or one
+ * that other programs use too; see capi/doc/protocols.md.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_options_set_protocol(mortise_options *options,
+                                                        const char *protocol, size_t protocol_len,
+                                                        mortise_error *error);
+/**
+ * How long a waiting acquire of a protocol without a queue pauses between two attempts, on average;
+ * each pause is spread by half. 1 to 60000 ms. Default 100.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_options_set_poll_interval_ms(mortise_options *options,
+                                                                int64_t poll_interval_ms,
+                                                                mortise_error *error);
+/**
+ * How many attempts such an acquire makes at most before it ends with MORTISE_NOT_ACQUIRED: 1 to
+ * 1000000000, or MORTISE_FOREVER for no limit but its timeout, the default.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_options_set_poll_attempts(mortise_options *options,
+                                                             int64_t poll_attempts,
+                                                             mortise_error *error);
 /**
  * 0 (batch): waiters of one client pass the lock on among themselves up to 16 times or 10 ms while
  * others wait. 1 (strict): first come, first served among all clients. Default 0.
@@ -420,6 +462,215 @@ MORTISE_API mortise_status mortise_lock_extend_async(mortise_lock *lock, mortise
 MORTISE_API mortise_status mortise_lock_watch(mortise_lock *lock, mortise_queue *queue, int64_t tag,
                                               mortise_error *error);
 
+/* ---- read-write lock -------------------------------------------------------------------- */
+
+/**
+ * Makes a new owner of the read-write lock of this name: many may read at once, one may write. A
+ * handle reads or writes; two that do both at once are two handles. Who comes first is served
+ * first: a waiting writer holds back later readers, and a leaving writer lets in all readers at the
+ * head of the queue together. A mutex of the same name is another lock; the two refuse each other.
+ * Nothing is sent. Parameters and failures as `mortise_lock_new`; MORTISE_UNSUPPORTED also when the
+ * option `protocol` names one that read-write locks do not have.
+ * @since 1.1
+ */
+MORTISE_API mortise_rw *mortise_rw_new(mortise_client *client, const char *name, size_t name_len,
+                                       const mortise_options *options, mortise_error *error);
+/** Frees a handle, as `mortise_lock_free`. @since 1.1 */
+MORTISE_API void mortise_rw_free(mortise_rw *rw);
+/**
+ * Acquires the lock for reading if no writer holds it or waits for it, within command_timeout.
+ * Every reader has a lease and a renewal of its own; a dead reader's hold ends by itself while the
+ * others go on. Statuses as `mortise_lock_try`. With `reentrant_read` a handle that reads or writes
+ * may read again: that is counted locally.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_rw_read_try(mortise_rw *rw, mortise_error *error);
+/** The same, waiting for its turn as `mortise_lock_acquire` does. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_read_acquire(mortise_rw *rw, int64_t timeout_ms,
+                                                   mortise_error *error);
+/**
+ * Ends the hold for reading, as `mortise_lock_unlock`. MORTISE_NOT_OWNER also when this handle
+ * writes and does not read.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_rw_read_unlock(mortise_rw *rw, mortise_error *error);
+/**
+ * Acquires the lock for writing if nobody holds it or waits for it, within command_timeout. Statuses
+ * as `mortise_lock_try`; MORTISE_ALREADY_HELD also when this handle reads (see
+ * `mortise_rw_upgrade_try`).
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_rw_write_try(mortise_rw *rw, mortise_error *error);
+/** The same, waiting for its turn as `mortise_lock_acquire` does. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_write_acquire(mortise_rw *rw, int64_t timeout_ms,
+                                                    mortise_error *error);
+/**
+ * Ends the hold for writing, as `mortise_lock_unlock`. A reentrant handle that also reads goes on
+ * reading. MORTISE_NOT_OWNER also when this handle reads and does not write.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_rw_write_unlock(mortise_rw *rw, mortise_error *error);
+/**
+ * Turns this handle's hold for reading into one for writing if no other reads, ahead of those who
+ * wait; it never waits, so two readers that both try cannot deadlock. The hold gets a new fencing
+ * token.
+ *
+ * @return MORTISE_OK: it writes. MORTISE_NOT_ACQUIRED: others read too; it reads on. MORTISE_LOST: the
+ *   hold was lost. MORTISE_NOT_OWNER: it does not read. MORTISE_ALREADY_HELD: it writes already, or
+ *   reads more than once. MORTISE_UNKNOWN: no answer; it counts as reading. MORTISE_UNSUPPORTED: the
+ *   protocol has no upgrade. MORTISE_UNREACHABLE, MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT,
+ *   MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_rw_upgrade_try(mortise_rw *rw, mortise_error *error);
+/**
+ * Turns this handle's hold for writing into one for reading, without a gap, and lets in the readers
+ * that wait at the head of the queue. The fencing token stays. From the call on, whatever it
+ * returns, this handle only reads.
+ *
+ * @return MORTISE_OK. MORTISE_LOST: the hold was lost. MORTISE_NOT_OWNER: it does not write.
+ *   MORTISE_ALREADY_HELD: it was acquired more than once. MORTISE_UNKNOWN or MORTISE_UNREACHABLE: no
+ *   answer yet; the readers are let in by the next renewal. MORTISE_UNSUPPORTED: the protocol has no
+ *   downgrade. MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED,
+ *   MORTISE_INVALID_ARGUMENT.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_rw_downgrade(mortise_rw *rw, mortise_error *error);
+/** As `mortise_lock_extend`. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_extend(mortise_rw *rw, int64_t lease_ms,
+                                             mortise_error *error);
+/** As `mortise_lock_cancel`. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_cancel(mortise_rw *rw, mortise_error *error);
+/** 1 while this handle holds the lock for reading by the local clock, else 0. @since 1.1 */
+MORTISE_API int32_t mortise_rw_is_reading(const mortise_rw *rw);
+/** 1 while this handle holds the lock for writing by the local clock, else 0. @since 1.1 */
+MORTISE_API int32_t mortise_rw_is_writing(const mortise_rw *rw);
+/** As `mortise_lock_valid_ms`. @since 1.1 */
+MORTISE_API int64_t mortise_rw_valid_ms(const mortise_rw *rw);
+/**
+ * As `mortise_lock_token`. A writer's token is above every earlier reader's and writer's; readers
+ * that were let in together may share one.
+ * @since 1.1
+ */
+MORTISE_API int64_t mortise_rw_token(const mortise_rw *rw);
+/** As `mortise_lock_query`: up to 16 holders, then up to 16 waiters. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_query(mortise_rw *rw, mortise_info *info,
+                                            mortise_error *error);
+/** As `mortise_rw_read_try`, ending in one event; see `mortise_lock_try_async`. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_read_try_async(mortise_rw *rw, mortise_queue *queue,
+                                                     int64_t tag, mortise_error *error);
+/** As `mortise_rw_read_acquire`, ending in one event. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_read_acquire_async(mortise_rw *rw, mortise_queue *queue,
+                                                         int64_t tag, int64_t timeout_ms,
+                                                         mortise_error *error);
+/** As `mortise_rw_read_unlock`, ending in one event. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_read_unlock_async(mortise_rw *rw, mortise_queue *queue,
+                                                        int64_t tag, mortise_error *error);
+/** As `mortise_rw_write_try`, ending in one event. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_write_try_async(mortise_rw *rw, mortise_queue *queue,
+                                                      int64_t tag, mortise_error *error);
+/** As `mortise_rw_write_acquire`, ending in one event. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_write_acquire_async(mortise_rw *rw, mortise_queue *queue,
+                                                          int64_t tag, int64_t timeout_ms,
+                                                          mortise_error *error);
+/** As `mortise_rw_write_unlock`, ending in one event. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_write_unlock_async(mortise_rw *rw, mortise_queue *queue,
+                                                         int64_t tag, mortise_error *error);
+/** As `mortise_rw_upgrade_try`, ending in one MORTISE_EVENT_UPGRADED. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_upgrade_try_async(mortise_rw *rw, mortise_queue *queue,
+                                                        int64_t tag, mortise_error *error);
+/** As `mortise_rw_downgrade`, ending in one MORTISE_EVENT_DOWNGRADED. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_downgrade_async(mortise_rw *rw, mortise_queue *queue,
+                                                      int64_t tag, mortise_error *error);
+/** As `mortise_rw_extend`, ending in one MORTISE_EVENT_EXTENDED. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_extend_async(mortise_rw *rw, mortise_queue *queue,
+                                                   int64_t tag, int64_t lease_ms,
+                                                   mortise_error *error);
+/** As `mortise_lock_watch`. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_watch(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                            mortise_error *error);
+
+/* ---- semaphore -------------------------------------------------------------------------- */
+
+/**
+ * Makes a new owner of permits of the semaphore of this name. One handle holds permits once at a
+ * time; for more holds make more handles. Who comes first is served first, so a waiter for many
+ * permits is not passed by those who want few. Nothing is sent.
+ *
+ * @param permits how many there are: 1 to MORTISE_MAX_PERMITS. The first to use the name sets the
+ *   number for all; the server forgets it 90 days after the last use. `mortise_semaphore_resize`
+ *   changes it.
+ * @return as `mortise_lock_new`; MORTISE_UNSUPPORTED also for another protocol than `queued`. The
+ *   option `reentrant` has no effect.
+ * @since 1.1
+ */
+MORTISE_API mortise_semaphore *mortise_semaphore_new(mortise_client *client, const char *name,
+                                                     size_t name_len, int64_t permits,
+                                                     const mortise_options *options,
+                                                     mortise_error *error);
+/** Frees a handle, as `mortise_lock_free`. @since 1.1 */
+MORTISE_API void mortise_semaphore_free(mortise_semaphore *semaphore);
+/**
+ * Acquires so many permits at once if they are free and nobody waits, within command_timeout.
+ * @param weight how many: 1 to the number of permits.
+ * @return as `mortise_lock_try`; MORTISE_REFUSED also when the semaphore has fewer permits than the
+ *   weight.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_semaphore_try(mortise_semaphore *semaphore, int64_t weight,
+                                                 mortise_error *error);
+/** The same, waiting for its turn as `mortise_lock_acquire` does. @since 1.1 */
+MORTISE_API mortise_status mortise_semaphore_acquire(mortise_semaphore *semaphore, int64_t weight,
+                                                     int64_t timeout_ms, mortise_error *error);
+/** Gives back all permits of this handle, as `mortise_lock_unlock`. @since 1.1 */
+MORTISE_API mortise_status mortise_semaphore_release(mortise_semaphore *semaphore,
+                                                     mortise_error *error);
+/**
+ * Changes how many permits there are, for all users of the name. Holds in force stay, also when they
+ * are more than the new number; nobody is let in until there is room.
+ * @param permits 1 to MORTISE_MAX_PERMITS.
+ * @return as `mortise_lock_query`; MORTISE_REFUSED when the name is another kind of lock.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_semaphore_resize(mortise_semaphore *semaphore, int64_t permits,
+                                                    mortise_error *error);
+/** As `mortise_lock_extend`. @since 1.1 */
+MORTISE_API mortise_status mortise_semaphore_extend(mortise_semaphore *semaphore, int64_t lease_ms,
+                                                    mortise_error *error);
+/** As `mortise_lock_cancel`. @since 1.1 */
+MORTISE_API mortise_status mortise_semaphore_cancel(mortise_semaphore *semaphore,
+                                                    mortise_error *error);
+/** 1 while this handle holds permits by the local clock, else 0. @since 1.1 */
+MORTISE_API int32_t mortise_semaphore_is_held(const mortise_semaphore *semaphore);
+/** As `mortise_lock_valid_ms`. @since 1.1 */
+MORTISE_API int64_t mortise_semaphore_valid_ms(const mortise_semaphore *semaphore);
+/** As `mortise_lock_token`; holders that were let in together may share one. @since 1.1 */
+MORTISE_API int64_t mortise_semaphore_token(const mortise_semaphore *semaphore);
+/** As `mortise_lock_query`: up to 16 holders, then up to 16 waiters. @since 1.1 */
+MORTISE_API mortise_status mortise_semaphore_query(mortise_semaphore *semaphore, mortise_info *info,
+                                                   mortise_error *error);
+/** As `mortise_semaphore_try`, ending in one event; see `mortise_lock_try_async`. @since 1.1 */
+MORTISE_API mortise_status mortise_semaphore_try_async(mortise_semaphore *semaphore,
+                                                       mortise_queue *queue, int64_t tag,
+                                                       int64_t weight, mortise_error *error);
+/** As `mortise_semaphore_acquire`, ending in one event. @since 1.1 */
+MORTISE_API mortise_status mortise_semaphore_acquire_async(mortise_semaphore *semaphore,
+                                                           mortise_queue *queue, int64_t tag,
+                                                           int64_t weight, int64_t timeout_ms,
+                                                           mortise_error *error);
+/** As `mortise_semaphore_release`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.1 */
+MORTISE_API mortise_status mortise_semaphore_release_async(mortise_semaphore *semaphore,
+                                                           mortise_queue *queue, int64_t tag,
+                                                           mortise_error *error);
+/** As `mortise_semaphore_extend`, ending in one MORTISE_EVENT_EXTENDED. @since 1.1 */
+MORTISE_API mortise_status mortise_semaphore_extend_async(mortise_semaphore *semaphore,
+                                                          mortise_queue *queue, int64_t tag,
+                                                          int64_t lease_ms, mortise_error *error);
+/** As `mortise_lock_watch`. @since 1.1 */
+MORTISE_API mortise_status mortise_semaphore_watch(mortise_semaphore *semaphore,
+                                                   mortise_queue *queue, int64_t tag,
+                                                   mortise_error *error);
+
 /* ---- info ------------------------------------------------------------------------------- */
 
 /** A new, empty info, or NULL when memory runs out. Free it with `mortise_info_free`. @since 1.0 */
@@ -441,6 +692,14 @@ MORTISE_API int64_t mortise_info_time_left_ms(const mortise_info *info);
  * @since 1.0
  */
 MORTISE_API int64_t mortise_info_latest_token(const mortise_info *info);
+/** How many hold: 0 or 1 of a mutex or a writer, any number of readers. @since 1.1 */
+MORTISE_API int64_t mortise_info_holder_count(const mortise_info *info);
+/** How many of the entries are holders; they come first, the rest are waiters. @since 1.1 */
+MORTISE_API int64_t mortise_info_shown_holder_count(const mortise_info *info);
+/** How many permits a semaphore has; 1 of a mutex, 0 of a read-write lock. @since 1.1 */
+MORTISE_API int64_t mortise_info_permits(const mortise_info *info);
+/** How many permits of a semaphore are in use. @since 1.1 */
+MORTISE_API int64_t mortise_info_permits_in_use(const mortise_info *info);
 /** How many clients wait at the server. @since 1.0 */
 MORTISE_API int64_t mortise_info_waiter_count(const mortise_info *info);
 /**
@@ -451,6 +710,10 @@ MORTISE_API int64_t mortise_info_waiter_count(const mortise_info *info);
 MORTISE_API int64_t mortise_info_entry_count(const mortise_info *info);
 /** An entry's owner as the server stores it; "" beyond the last. @since 1.0 */
 MORTISE_API const char *mortise_info_entry_owner(const mortise_info *info, int64_t index);
+/** 1 when an entry is a holder of, or waits for, the whole lock: a mutex, a writer. @since 1.1 */
+MORTISE_API int32_t mortise_info_entry_is_exclusive(const mortise_info *info, int64_t index);
+/** How many permits of a semaphore an entry holds or waits for; else 1. @since 1.1 */
+MORTISE_API int64_t mortise_info_entry_weight(const mortise_info *info, int64_t index);
 /** An entry's host name; "" when unknown. @since 1.0 */
 MORTISE_API const char *mortise_info_entry_host(const mortise_info *info, int64_t index);
 /** An entry's process id; 0 when unknown. @since 1.0 */

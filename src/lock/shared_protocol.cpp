@@ -1,0 +1,55 @@
+// The `queued` protocol of the read-write lock and the semaphore as tables: one set of scripts, in
+// which a reader or a permit is a part of the lock and a writer has all of it. Their semantics are in
+// src/scripts/shared_*.lua.
+#include "lock/owner_token.hpp"
+#include "lock/protocol.hpp"
+#include "scripts/scripts.hpp"
+
+namespace mortise::lock {
+
+namespace {
+
+// As those of the mutex, so that two kinds of lock on one name are noticed.
+key_set rw_keys(std::string_view name) { return queued_protocol().keys(name); }
+
+key_set semaphore_keys(std::string_view name) {
+  auto keys = rw_keys(name);
+  keys.push_back(keys.front() + ":permits");
+  return keys;
+}
+
+protocol table(std::size_t keys, key_set (*keys_of)(std::string_view name)) {
+  return {
+      .name = "queued",
+      .how = waiting::queue,
+      .has_weights = true,
+      .keys = keys_of,
+      .owner_token = make_owner_token,
+      .rows = {{
+          {&scripts::shared_acquire, keys, 5, "try"},
+          {&scripts::shared_acquire, keys, 5, "wait"},
+          {&scripts::shared_acquire, keys, 5, "again"},
+          {&scripts::shared_acquire, keys, 5, "try"},
+          {&scripts::shared_renew, keys, 4, ""},
+          {&scripts::shared_raise, keys, 2, ""},
+          {&scripts::shared_release, keys, 5, ""},
+          {&scripts::shared_release, keys, 5, ""},
+          {&scripts::shared_cancel, keys, 5, ""},
+      }},
+      .query = {&scripts::shared_query, keys, 5, ""},
+  };
+}
+
+}  // namespace
+
+const protocol& queued_rw_protocol() {
+  static const protocol rules = table(3, rw_keys);
+  return rules;
+}
+
+const protocol& queued_semaphore_protocol() {
+  static const protocol rules = table(4, semaphore_keys);
+  return rules;
+}
+
+}  // namespace mortise::lock

@@ -1,0 +1,20 @@
+-- Changes how many permits a semaphore has, for all its users. Holds that are in force stay; who waits
+-- is let in as far as there is room.
+--
+-- KEYS  1 holders, 2 fence, 3 queue, 4 permits
+-- ARGV  1 unused, 2 unused, 3 unused, 4 unused, 5 permits
+-- Reply the number of permits before, or 0 when the server knew none
+-- Error FOREIGN when the key holds something else; nothing is changed.
+
+-- #include "foreign.lua"
+-- #include "fence.lua"
+-- #include "inbox.lua"
+-- #include "holders.lua"
+-- #include "admission.lua"
+
+if is_foreign() then return foreign(KIND) end
+local before = tonumber(redis.call('GET', KEYS[4]) or nil)
+redis.call('SET', KEYS[4], ARGV[5], 'PX', 7776000000)
+sweep()
+let_in(false, nil, tonumber(ARGV[5]))
+return before or 0

@@ -1,0 +1,56 @@
+-- Acquires a part or the whole of a `shared` lock, or takes a place in its queue: the one step of
+-- read-write locks and semaphores. Idempotent by owner token: it enqueues, refreshes, recovers what
+-- dead holders had, repairs a lost connection and finds a grant whose message was lost, all in one
+-- (hazards 15, 16, 24). Who comes first is served first, so nobody passes a waiting writer.
+--
+-- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
+-- ARGV  1 owner token, 2 ttl in ms, 3 `try` (take it or leave it), `wait` (enqueue, first time),
+--       `again` (enqueue unless queued already), 4 weight, 5 permits if the server knows none
+-- Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
+--       {0, 0, server time in us, when the next lease ends in ms, place}   not owned; place 0 is the
+--       head of the queue, -1 none
+-- Error FOREIGN when the key holds something else, LIMIT when the weight is above the permits;
+-- nothing is changed.
+
+-- #include "foreign.lua"
+-- #include "fence.lua"
+-- #include "inbox.lua"
+-- #include "holders.lua"
+-- #include "admission.lua"
+
+local owner, ttl, mode, weight = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local entry, ends = entry_of(weight, owner), NOW + ttl
+if is_foreign() then return foreign(KIND) end
+local limit = permits(ARGV[5])
+if weight > limit then
+  return redis.error_reply('LIMIT ' .. weight .. ' permits were asked for, there are ' .. limit)
+end
+
+sweep()
+if lease_end(entry) then
+  keep(entry, ends)
+  return {1, draw(1), NOW_US, ttl, 0}
+end
+local length = redis.call('LLEN', KEYS[3])
+if length == 0 and in_use() + weight <= limit then
+  local last = draw(1)
+  take(entry, ends)
+  return {1, last, NOW_US, ttl, 0}
+end
+if mode == 'try' then
+  return {0, 0, NOW_US, next_end(), -1}
+end
+
+-- Everything below waits. The queue lives for five minutes beyond the last sign of a waiter.
+if mode == 'wait' or not redis.call('LPOS', KEYS[3], entry) then
+  redis.call('RPUSH', KEYS[3], entry)
+end
+if length == 0 or mode == 'again' then
+  redis.call('PEXPIRE', KEYS[3], 300000)
+end
+local count, last = let_in(entry, ends, limit)
+if count > 0 and lease_end(entry) then
+  return {1, last, NOW_US, ttl, 0}
+end
+local place = count == 0 and mode == 'wait' and length
+return {0, 0, NOW_US, next_end(), place or redis.call('LPOS', KEYS[3], entry) or -1}

@@ -1,0 +1,20 @@
+-- Ends a wait for a `shared` lock, and gives back what was granted meanwhile. Those behind it may have
+-- room now. Idempotent.
+--
+-- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
+-- ARGV  1 owner token, 2 unused, 3 unused, 4 weight, 5 permits if the server knows none
+-- Reply 0 it was neither queued nor owner, 1 it was queued, 2 it was an owner
+
+-- #include "fence.lua"
+-- #include "inbox.lua"
+-- #include "holders.lua"
+-- #include "admission.lua"
+
+local entry = entry_of(tonumber(ARGV[4]), ARGV[1])
+sweep()
+local was_head = redis.call('LINDEX', KEYS[3], 0) == entry
+local result = drop(entry) and 2 or redis.call('LREM', KEYS[3], 1, entry)
+if result > 0 then
+  let_in(false, nil, permits(ARGV[5]), was_head)
+end
+return result

@@ -1,0 +1,29 @@
+-- Tells who holds a `shared` lock and who waits. Changes nothing.
+--
+-- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
+-- ARGV  1 owner token of the asking handle's hold, 2 unused, 3 unused, 4 weight, 5 permits if the
+--       server knows none
+-- Reply {the first 16 holders, what is left of the longest lease in ms, newest token or nil, whether
+--       the asker is among the holders, number of holders, number of waiters, the first 16 waiters,
+--       permits in use, permits}
+
+-- #include "foreign.lua"
+-- #include "fence.lua"
+-- #include "inbox.lua"
+-- #include "holders.lua"
+
+if is_foreign() then return foreign(KIND) end
+local in_force = redis.call('ZRANGEBYSCORE', KEYS[1], NOW, '+inf', 'LIMIT', 0, 16)
+local last = redis.call('ZREVRANGEBYSCORE', KEYS[1], '+inf', NOW, 'WITHSCORES', 'LIMIT', 0, 1)
+local left = last[2] and last[2] - NOW or -2
+local mine = lease_end(entry_of(tonumber(ARGV[4]), ARGV[1]))
+local used = 0
+for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], 0, NOW - 1)) do
+  used = used - split(entry)
+end
+local known = KIND == 'semaphore' and redis.call('GET', KEYS[4])
+return {
+  in_force, left, redis.call('GET', KEYS[2]), mine and 1 or 0,
+  redis.call('ZCOUNT', KEYS[1], NOW, '+inf'), redis.call('LLEN', KEYS[3]),
+  redis.call('LRANGE', KEYS[3], 0, 15), used + in_use(), tonumber(known or ARGV[5]),
+}

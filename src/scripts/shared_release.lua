@@ -1,0 +1,24 @@
+-- Releases a hold of a `shared` lock and lets in those who wait and now have room. Only its owner can.
+--
+-- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
+-- ARGV  1 owner token, 2 unused, 3 unused, 4 weight, 5 permits if the server knows none
+-- Reply 1 released, 2 released and somebody was let in, 0 not the owner (any more) (hazard 17)
+
+-- #include "fence.lua"
+-- #include "inbox.lua"
+-- #include "holders.lua"
+-- #include "admission.lua"
+
+local owner = ARGV[1]
+local entry = entry_of(tonumber(ARGV[4]), owner)
+sweep()
+local is_owner = drop(entry)
+if not is_owner and KIND == 'rw' then
+  -- It was raised or lowered by a step whose answer was lost.
+  is_owner = drop(entry_of(1, owner)) or drop(entry_of(WHOLE, owner))
+end
+if redis.call('LLEN', KEYS[3]) == 0 then
+  return is_owner and 1 or 0
+end
+local count = let_in(false, nil, permits(ARGV[5]))
+return is_owner and (count > 0 and 2 or 1) or 0
