@@ -4,91 +4,31 @@
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <array>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "base/time.hpp"
+#include "fuzz/moody_server.hpp"
 #include "mortise/mortise.h"
-#include "support/fake_server.hpp"
 
 namespace {
 
-using mortise::testing::fake_command;
-using mortise::testing::fake_peer;
-using mortise::testing::fake_server;
+using mortise::testing::mood;
+using mortise::testing::moody_server;
 
 constexpr int slot_count = 3;
 constexpr mortise::time_ns longest_call_ns = 10 * mortise::ns_per_s;
 
-enum class manner { granting, taken, refusing, odd, mute, closing };
-
-// How the server answers; set by the fuzzer's thread, read by the server's.
-struct server_manners {
-  std::atomic<manner> now{manner::granting};
-  std::atomic<std::int64_t> token{1'790'000'000'000'000};
-  std::mutex mutex;
-  std::string odd_reply;
-};
-
-server_manners manners;
-
-void answer_granting(fake_peer& peer, const fake_command& command) {
-  const auto token = std::to_string(manners.token += 300);
-  if (command.is("SET") && command.words.size() > 1 && command.words[1].starts_with("{")) {
-    return peer.send("+QUEUED\r\n");
-  }
-  if (command.is("MULTI")) return peer.send("+OK\r\n");
-  if (command.is("INCR")) return peer.send("+QUEUED\r\n");
-  if (command.is("EXEC")) return peer.send("*2\r\n+OK\r\n:" + token + "\r\n");
-  if (command.is("MGET")) return peer.send("*1\r\n$6\r\n1 host\r\n");
-  if (command.is("EVALSHA") || command.is("EVAL")) {
-    // Release and cancel have one argument, which is the seventh word at most.
-    if (command.words.size() <= 7) return peer.send(":1\r\n");
-    return peer.send("*5\r\n:1\r\n:" + token + "\r\n:" + token + "\r\n:100\r\n:0\r\n");
-  }
-  fake_server::answer_healthy(peer, command);
-}
-
-void answer_taken(fake_peer& peer, const fake_command& command) {
-  if (command.is("EXEC")) return peer.send("*2\r\n_\r\n:1790000000000001\r\n");
-  if (command.is("EVALSHA") && command.words.size() > 7) {
-    return peer.send("*5\r\n:0\r\n:0\r\n:1790000000000001\r\n:50\r\n:0\r\n");
-  }
-  if (command.is("EVALSHA")) return peer.send(":0\r\n");
-  answer_granting(peer, command);
-}
-
-void answer(fake_peer& peer, const fake_command& command) {
-  switch (manners.now.load()) {
-    case manner::granting:
-      return answer_granting(peer, command);
-    case manner::taken:
-      return answer_taken(peer, command);
-    case manner::refusing:
-      return peer.send("-READONLY You can't write against a read only replica.\r\n");
-    case manner::odd: {
-      const std::lock_guard guard(manners.mutex);
-      return peer.send(manners.odd_reply);
-    }
-    case manner::mute:
-      return;
-    case manner::closing:
-      return peer.close();
-  }
-}
-
 // A server keeps all that it was ever told, so that another takes its place now and then.
-std::unique_ptr<fake_server> current_server;
-fake_server& server() { return *current_server; }
+std::unique_ptr<moody_server> current_server;
+moody_server& server() { return *current_server; }
 
 void renew_server() {
   constexpr int inputs_each = 200;
   static int inputs = 0;
-  if (inputs++ % inputs_each == 0) current_server = std::make_unique<fake_server>(answer);
+  if (inputs++ % inputs_each == 0) current_server = std::make_unique<moody_server>();
 }
 
 template <class Handle>
@@ -328,13 +268,10 @@ void look(world& all) {
   mortise_get_api(static_cast<std::int32_t>(index));
 }
 
-void change_manners(world& all) {
-  const auto next = static_cast<manner>(all.input.ConsumeIntegralInRange(0, 7) % 6);
-  if (next == manner::odd) {
-    const std::lock_guard guard(manners.mutex);
-    manners.odd_reply = all.text(60);
-  }
-  manners.now = next;
+void change_mood(world& all) {
+  const auto next = static_cast<mood>(all.input.ConsumeIntegralInRange(0, 7) % 6);
+  if (next == mood::odd) server().set_odd_reply(all.text(60));
+  server().set_mood(next);
   if (all.input.ConsumeIntegralInRange(0, 9) == 0) server().close_all();
   if (all.input.ConsumeIntegralInRange(0, 9) == 0) server().send_to_all(all.text(60));
 }
@@ -350,7 +287,7 @@ void step(world& all) {
     case 4:
       return look(all);
     case 5:
-      return change_manners(all);
+      return change_mood(all);
     case 6:
       mortise_client_ping(all.clients.pick(all.input), all.error());
       return;
@@ -396,7 +333,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   renew_server();
   FuzzedDataProvider input(data, size);
   world all(input);
-  manners.now = manner::granting;
+  server().set_mood(mood::granting);
   // Something to work with, which the input may replace.
   const auto url = server().url() + "?command_timeout=20ms&lease=60ms";
   all.errors.all[0] = mortise_error_new();
