@@ -264,9 +264,12 @@ void connection::end_sockets() {
 
 void connection::on_torn(pipeline&, const outcome& why) noexcept {
   if (end_.ok()) {
+    const bool is_greeting = phase_ == phase::greeting || phase_ == phase::greeting_inbox;
     end_ = why;
-    end_.message = where_text_ + ": " + why.message;
-    is_end_definite_ = true;
+    end_.message = where_text_ + (is_greeting ? ": during the greeting " : ": ") + why.message;
+    if (is_greeting) end_.message += " (the server's log may say why)";
+    // The first time it may have been the end of a server that others start again.
+    is_end_definite_ = failures_ > 0;
   }
   if (phase_ != phase::lingering) phase_ = phase::ending;
   end_sockets();

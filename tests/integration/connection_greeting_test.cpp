@@ -185,6 +185,29 @@ TEST(Greeting, WaitsForAServerThatIsLoading) {
   EXPECT_EQ(tries.load(), 4);
 }
 
+TEST(Greeting, SaysWhenItWasCutAndAsksOnceMore) {
+  for (const char* last : {"HELLO", "INFO", "SUBSCRIBE"}) {
+    fake_server server([&](fake_peer& peer, const fake_command& command) {
+      if (command.is(last)) return peer.close();
+      fake_server::answer_healthy(peer, command);
+    });
+    const auto cut = opened(server.socket_path());
+    EXPECT_EQ(cut.code, status::unreachable) << last;
+    EXPECT_TRUE(cut.is_retryable) << last;
+    EXPECT_NE(cut.message.find("during the greeting"), std::string::npos) << cut.message;
+    EXPECT_EQ(server.accepted(), 2) << last;
+  }
+}
+
+TEST(Greeting, OutlivesTheEndOfAServerInTheInstantOfConnecting) {
+  fake_server server([](fake_peer& peer, const fake_command& command) {
+    if (peer.number() == 1) return peer.close();
+    fake_server::answer_healthy(peer, command);
+  });
+  const auto result = opened(server.socket_path());
+  EXPECT_TRUE(result.ok()) << result.message;
+}
+
 TEST(Greeting, GivesUpOnALoadingServerAtTheDeadline) {
   fake_server server([&](fake_peer& peer, const fake_command& command) {
     if (command.is("SUBSCRIBE")) return peer.send("-BUSY Redis is busy running a script\r\n");
