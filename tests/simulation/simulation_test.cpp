@@ -3,7 +3,6 @@
 
 #include <sstream>
 
-#include "scripts/scripts.hpp"
 #include "simulation/run.hpp"
 #include "support/history.hpp"
 
@@ -69,46 +68,6 @@ TEST(history, is_written_and_read_unchanged) {
     std::istringstream line(bad);
     EXPECT_FALSE(testing::read_history(line, read)) << bad;
   }
-}
-
-// A lease ended while somebody waited, and another took the free lock by the cheap way. When it asks
-// again, because its answer was lost, it has to learn that others wait: its lock is not marked.
-TEST(scripts, an_owner_who_slipped_in_learns_that_others_wait) {
-  simulated_redis server([] { return std::int64_t{1'790'000'000'000'000}; });
-  const auto ask = [&](const redis::script& script, arguments values) {
-    arguments command{"EVAL", std::string(script.text), "3", "lock", "fence", "lock:q"};
-    command.insert(command.end(), values.begin(), values.end());
-    return server.call(command);
-  };
-  const arguments subscribe{"SUBSCRIBE", "mortise:inbox:b"};
-  server.call(subscribe, &server.connect());
-  server.call({"RPUSH", "lock:q", "m1:b:1.1::3302"});
-  server.call({"SET", "lock", "m1:a:1.1::3302", "NX", "PX", "33002"});
-  const auto again = ask(scripts::queued_acquire, {"m1:a:1.1::3302", "33002", "again"});
-  ASSERT_EQ(again.items.size(), 5U);
-  EXPECT_EQ(again.items[0].integer, 1);
-  EXPECT_EQ(again.items[4].integer, 1);
-  EXPECT_EQ(ask(scripts::queued_release, {"m1:a:1.1::3302"}).integer, 2);
-  EXPECT_EQ(server.find("lock")->text, "m1:b:1.1::3302");
-}
-
-// The end of a lease belongs to those who wait: no newcomer takes the lock before the head has looked.
-TEST(scripts, a_newcomer_cannot_slip_in_when_the_lease_of_a_lock_with_waiters_ends) {
-  std::int64_t now_us = 1'790'000'000'000'000;
-  simulated_redis server([&] { return now_us; });
-  const auto wait = [&](const char* owner) {
-    return server.call({"EVAL", std::string(scripts::queued_acquire.text), "3", "lock", "fence",
-                        "lock:q", owner, "500", "again"});
-  };
-  server.call({"SET", "lock", "m1:a:1.1::500", "NX", "PX", "500"});
-  EXPECT_EQ(wait("m1:b:1.1::500").items[0].integer, 0);
-  now_us += 500'000;
-  EXPECT_EQ(wait("m1:b:1.1::500").items[0].integer, 0) << "the lease lasts to its last millisecond";
-  now_us += 1'000;
-  const auto slipped = server.call({"SET", "lock", "m1:c:1.1::500", "NX", "PX", "500"});
-  EXPECT_EQ(slipped.type, reply::form::nil);
-  EXPECT_EQ(wait("m1:b:1.1::500").items[0].integer, 1);
-  EXPECT_EQ(server.find("lock")->text, "m1:b:1.1::500");
 }
 
 TEST(drifting_clock, shows_a_reading_first_at_the_truth_of_it) {

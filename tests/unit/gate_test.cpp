@@ -154,6 +154,16 @@ TEST_F(gate_test, does_not_pass_on_to_another_lease_or_from_an_unrenewed_hold) {
   EXPECT_EQ(link_.questions[link_.count() - 2].what, step::release_alone);
 }
 
+TEST_F(gate_test, does_not_pass_on_the_last_third_of_a_lease) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  answer_last(granted(first_token, lock::grant_tokens), start_ns);
+  gate_.acquire(second_call_, start_ns + ms(20'000));
+  other_call unlocked;
+  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(20'001));
+  EXPECT_EQ(second_call_.finished, 0);
+  EXPECT_EQ(link_.questions[link_.count() - 2].what, step::release_alone);
+}
+
 TEST_F(gate_test, hazard_16_a_new_attempt_has_a_new_token_once_a_release_was_sent) {
   hold_first();
   const auto token = link_.last().token;

@@ -225,6 +225,13 @@ TEST_F(tenure_test, hazard_17_a_late_renewal_never_brings_a_hold_back) {
   EXPECT_EQ(claim.on_answer(2, said(answer::renewed), start_ns + ms(1000)), news::lost);
 }
 
+TEST_F(tenure_test, hazard_28_a_renewal_that_the_server_refused_prolongs_nothing) {
+  auto claim = make_held(1000);
+  claim.renew(1000, 0, nullptr, start_ns + ms(400));
+  EXPECT_EQ(claim.on_answer(2, refused("READONLY"), start_ns + ms(401)), news::renew_failed);
+  EXPECT_EQ(claim.valid_until(), start_ns + ms(1000));
+}
+
 TEST_F(tenure_test, a_renewal_never_asks_for_less_than_an_earlier_one) {
   auto claim = make_held(1000);
   claim.renew(60'000, 0, nullptr, start_ns + ms(10));
