@@ -25,6 +25,12 @@ inline outcome check_extension(int64_t lease_ms) {
                                       std::to_string(MORTISE_MAX_MS));
 }
 
+inline outcome check_weight(int64_t weight) {
+  if (weight >= 1 && weight <= MORTISE_MAX_PERMITS) return {};
+  return bad_argument("weight", std::to_string(weight) + " is out of range; give 1 to " +
+                                    std::to_string(MORTISE_MAX_PERMITS));
+}
+
 // A new handle of the C type, or nullptr with the error filled.
 template <class Handle>
 Handle* new_handle(mortise_client* client, lock::lock_kind kind, const char* name, size_t name_len,

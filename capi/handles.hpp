@@ -9,6 +9,7 @@
 #include "client/core.hpp"
 #include "client/event_queue.hpp"
 #include "client/lock_handle.hpp"
+#include "client/multi_handle.hpp"
 #include "client/query.hpp"
 #include "guard.hpp"
 
@@ -71,4 +72,5 @@ struct mortise_client : mortise::capi::process_handle<mortise::client::core> {};
 struct mortise_lock : mortise::capi::process_handle<mortise::client::lock_handle> {};
 struct mortise_rw : mortise::capi::process_handle<mortise::client::lock_handle> {};
 struct mortise_semaphore : mortise::capi::process_handle<mortise::client::lock_handle> {};
+struct mortise_multi : mortise::capi::process_handle<mortise::client::multi_handle> {};
 struct mortise_queue : mortise::capi::process_handle<mortise::client::event_queue> {};

@@ -20,11 +20,8 @@ outcome check_permits(int64_t permits) {
 template <class Body>
 mortise_status with_weight(mortise_semaphore* semaphore, int64_t weight, mortise_error* error,
                            Body&& body) noexcept {
-  const auto how = with(semaphore, "semaphore", error, [&](lock_handle&) -> outcome {
-    if (weight >= 1 && weight <= MORTISE_MAX_PERMITS) return {};
-    return bad_argument("weight", std::to_string(weight) + " is out of range; give 1 to " +
-                                      std::to_string(MORTISE_MAX_PERMITS));
-  });
+  const auto how =
+      with(semaphore, "semaphore", error, [&](lock_handle&) { return check_weight(weight); });
   return how == MORTISE_OK ? body() : how;
 }
 

@@ -5,6 +5,7 @@
 #include "base/random.hpp"
 #include "client/inbox.hpp"
 #include "client/lock_handle.hpp"
+#include "client/multi_handle.hpp"
 #include "client/query.hpp"
 #include "deployment/single_server.hpp"
 #include "redis/command.hpp"
@@ -104,6 +105,7 @@ void core::close() noexcept {
   if (heartbeat_) heartbeat_->say_farewell();
   if (servers_) servers_->close(linger_ns);
   reactor_.stop();
+  close_multis();
   std::unordered_map<std::uint64_t, std::shared_ptr<gatekeeper>> gone;
   const std::lock_guard guard(registry_mutex_);
   gone.swap(keepers_);
@@ -130,6 +132,26 @@ outcome core::new_handle(lock::lock_kind kind, std::string_view name, const sett
   into = std::make_shared<lock_handle>(shared_from_this(), std::move(keeper), std::string(name),
                                        own_terms, limit);
   return {};
+}
+
+std::shared_ptr<multi_handle> core::new_multi() {
+  auto made = std::make_shared<multi_handle>(shared_from_this());
+  const std::lock_guard guard(registry_mutex_);
+  std::erase_if(multis_, [](const auto& item) { return item.expired(); });
+  multis_.push_back(made);
+  return made;
+}
+
+// Without the I/O thread nobody else takes their calls to an end.
+void core::close_multis() noexcept {
+  std::vector<std::weak_ptr<multi_handle>> multis;
+  {
+    const std::lock_guard guard(registry_mutex_);
+    multis.swap(multis_);
+  }
+  for (const auto& item : multis) {
+    if (const auto multi = item.lock()) multi->close();
+  }
 }
 
 outcome core::ping() {

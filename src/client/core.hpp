@@ -20,6 +20,7 @@
 namespace mortise::client {
 
 class lock_handle;
+class multi_handle;
 
 class core final : public std::enable_shared_from_this<core>, private deployment::listener {
  public:
@@ -35,6 +36,7 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   // `permits` is a semaphore's.
   outcome new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
                      std::int64_t permits, std::shared_ptr<lock_handle>& into);
+  std::shared_ptr<multi_handle> new_multi();
   outcome ping();
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
@@ -47,6 +49,10 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   // Forgets it when no handle uses it and nothing of it is open.
   void retire_if_idle(gatekeeper& keeper) noexcept;
 
+  // Of a call that takes no timeout.
+  [[nodiscard]] time_ns command_deadline() const noexcept {
+    return boot_now() + defaults_.command_timeout_ms * ns_per_ms;
+  }
   // -1 is for ever.
   static time_ns deadline_after(std::int64_t timeout_ms) noexcept {
     return timeout_ms < 0 ? time_never : boot_now() + timeout_ms * ns_per_ms;
@@ -59,6 +65,7 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   std::shared_ptr<gatekeeper> keeper_for(std::string_view name, bool is_shared,
                                          const lock::protocol& rules);
   std::vector<std::shared_ptr<gatekeeper>> all_keepers();
+  void close_multis() noexcept;
 
   // deployment::listener
   void on_up(time_ns now) noexcept override;
@@ -74,6 +81,7 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   std::uint64_t next_keeper_ = 1;
   std::unordered_map<std::uint64_t, std::shared_ptr<gatekeeper>> keepers_;
   std::unordered_map<std::string, std::uint64_t> shared_keepers_;  // by lock key
+  std::vector<std::weak_ptr<multi_handle>> multis_;
   std::atomic<bool> is_closed_{false};
 };
 

@@ -158,7 +158,7 @@ void event_queue::wake() noexcept {
 }
 
 void event_queue::shut_down() {
-  std::vector<std::shared_ptr<lock_handle>> waiting;
+  std::vector<std::shared_ptr<cancellable>> waiting;
   {
     const std::lock_guard guard(mutex_);
     is_shut_down_ = true;

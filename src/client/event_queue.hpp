@@ -13,7 +13,13 @@
 
 namespace mortise::client {
 
-class lock_handle;
+// Something whose waiting acquire a shutdown ends: a handle.
+class cancellable {
+ public:
+  virtual ~cancellable() = default;
+  // ok, or not_owner when nothing waits.
+  virtual outcome cancel() = 0;
+};
 
 // The numbers of the C ABI.
 enum class event_kind : std::int32_t {
@@ -43,7 +49,7 @@ class event_node {
   // Whether it counts against the queue's capacity.
   bool takes_place = true;
   // The handle lives at least until its event has been read.
-  std::shared_ptr<lock_handle> handle;
+  std::shared_ptr<cancellable> handle;
   // For whoever keeps finished nodes in a chain.
   std::unique_ptr<event_node> behind;
 

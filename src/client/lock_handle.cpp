@@ -33,7 +33,7 @@ class queued final : public Base, public event_node {
   void finish(const outcome& how, std::int64_t token) noexcept override {
     told.how = how;
     if (token != 0) told.token = token;
-    auto& keeper = handle->keeper();
+    auto& keeper = static_cast<lock_handle&>(*handle).keeper();
     const auto queue = std::move(queue_);
     auto unread = queue->deliver(std::unique_ptr<event_node>(this));
     if (unread) keeper.bury(std::move(unread));
@@ -73,9 +73,7 @@ void lock_handle::release() noexcept {
   });
 }
 
-time_ns lock_handle::command_deadline() const {
-  return boot_now() + core_->defaults().command_timeout_ms * ns_per_ms;
-}
+time_ns lock_handle::command_deadline() const { return core_->command_deadline(); }
 
 // ---- blocking -------------------------------------------------------------------------------
 
@@ -233,6 +231,28 @@ outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std
                                    return gate.extend(owner_, lease_ms, call, now);
                                  });
 }
+
+outcome lock_handle::start(lock::acquiring& call) {
+  if (auto armed = rearm(); !armed.ok()) return armed;
+  call.who = &owner_;
+  return keeper_->enter([&](lock::gate& gate, time_ns now) {
+    return core_->is_closed() ? closed() : gate.acquire(call, now);
+  });
+}
+
+outcome lock_handle::start_unlock(lock::operation& call, lock::hold_mode mode) {
+  return keeper_->enter([&](lock::gate& gate, time_ns now) {
+    return core_->is_closed() ? closed() : gate.unlock(owner_, mode, &call, now);
+  });
+}
+
+void lock_handle::give_back(lock::hold_mode mode) noexcept {
+  keeper_->enter([&](lock::gate& gate, time_ns now) {
+    if (!core_->is_closed()) gate.unlock(owner_, mode, nullptr, now);
+  });
+}
+
+const std::string& lock_handle::key() const noexcept { return keeper_->keys().front(); }
 
 outcome lock_handle::cancel() {
   return keeper_->enter([&](lock::gate& gate, time_ns now) {

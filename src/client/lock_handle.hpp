@@ -12,19 +12,24 @@
 #include "client/event_queue.hpp"
 #include "lock/owner.hpp"
 
+namespace mortise::lock {
+class acquiring;
+class operation;
+}  // namespace mortise::lock
+
 namespace mortise::client {
 
 class core;
 class gatekeeper;
 struct lock_info;
 
-class lock_handle : public std::enable_shared_from_this<lock_handle> {
+class lock_handle : public cancellable, public std::enable_shared_from_this<lock_handle> {
  public:
   // `limit` is how much there is of the lock: 1 of a mutex.
   lock_handle(std::shared_ptr<core> client, std::shared_ptr<gatekeeper> keeper, std::string name,
               const settings& terms, std::int64_t limit);
   // Gives back what is held.
-  ~lock_handle();
+  ~lock_handle() override;
   lock_handle(const lock_handle&) = delete;
   lock_handle& operator=(const lock_handle&) = delete;
 
@@ -50,8 +55,13 @@ class lock_handle : public std::enable_shared_from_this<lock_handle> {
                        std::int64_t lease_ms);
   outcome upgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   outcome downgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
+  // The same for a caller that keeps the operation until it is finished.
+  outcome start(lock::acquiring& call);
+  outcome start_unlock(lock::operation& call, lock::hold_mode mode);
+  // Gives the hold back without waiting for the answer.
+  void give_back(lock::hold_mode mode) noexcept;
   // Ends a waiting acquire: ok, or not_owner when nothing waits.
-  outcome cancel();
+  outcome cancel() override;
   // Where losses and risks are told from now on; nullptr for nowhere.
   outcome watch(std::shared_ptr<event_queue> queue, std::int64_t tag);
   // The user is done with the handle: its waits end, its hold is given back.
@@ -73,6 +83,7 @@ class lock_handle : public std::enable_shared_from_this<lock_handle> {
   void notice_lost() noexcept;
   void notice_at_risk() noexcept;
   [[nodiscard]] gatekeeper& keeper() noexcept { return *keeper_; }
+  [[nodiscard]] const std::string& key() const noexcept;
 
  private:
   struct handle_owner : lock::owner {

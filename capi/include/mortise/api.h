@@ -195,6 +195,26 @@ struct mortise_api {
                                            int64_t tag, int64_t lease_ms, mortise_error *error);
   mortise_status (*semaphore_watch)(mortise_semaphore *semaphore, mortise_queue *queue, int64_t tag,
                                     mortise_error *error);
+  mortise_multi *(*multi_new)(mortise_client *client, mortise_error *error);
+  void (*multi_free)(mortise_multi *multi);
+  mortise_status (*multi_add_lock)(mortise_multi *multi, mortise_lock *lock, mortise_error *error);
+  mortise_status (*multi_add_reader)(mortise_multi *multi, mortise_rw *rw, mortise_error *error);
+  mortise_status (*multi_add_writer)(mortise_multi *multi, mortise_rw *rw, mortise_error *error);
+  mortise_status (*multi_add_semaphore)(mortise_multi *multi, mortise_semaphore *semaphore,
+                                        int64_t weight, mortise_error *error);
+  mortise_status (*multi_try)(mortise_multi *multi, mortise_error *error);
+  mortise_status (*multi_acquire)(mortise_multi *multi, int64_t timeout_ms, mortise_error *error);
+  mortise_status (*multi_unlock)(mortise_multi *multi, mortise_error *error);
+  mortise_status (*multi_cancel)(mortise_multi *multi, mortise_error *error);
+  int32_t (*multi_is_held)(const mortise_multi *multi);
+  int64_t (*multi_valid_ms)(const mortise_multi *multi);
+  int64_t (*multi_member_count)(const mortise_multi *multi);
+  mortise_status (*multi_try_async)(mortise_multi *multi, mortise_queue *queue, int64_t tag,
+                                    mortise_error *error);
+  mortise_status (*multi_acquire_async)(mortise_multi *multi, mortise_queue *queue, int64_t tag,
+                                        int64_t timeout_ms, mortise_error *error);
+  mortise_status (*multi_unlock_async)(mortise_multi *multi, mortise_queue *queue, int64_t tag,
+                                       mortise_error *error);
   int64_t (*info_holder_count)(const mortise_info *info);
   int64_t (*info_shown_holder_count)(const mortise_info *info);
   int64_t (*info_permits)(const mortise_info *info);

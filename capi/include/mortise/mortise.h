@@ -61,6 +61,8 @@
 #define MORTISE_MAX_NAME_LEN 1024
 /** The longest label of a handle, in bytes of UTF-8. */
 #define MORTISE_MAX_LABEL_LEN 64
+/** The most members of a multi. */
+#define MORTISE_MAX_MEMBERS 64
 /** The most permits that a semaphore can have. */
 #define MORTISE_MAX_PERMITS 1000000
 /** How many numbers one record of `mortise_queue_next_batch` has: kind, tag, status, token. */
@@ -144,6 +146,8 @@ typedef struct mortise_lock mortise_lock;
 typedef struct mortise_rw mortise_rw;
 /** One owner of permits of one named semaphore. Any thread. */
 typedef struct mortise_semaphore mortise_semaphore;
+/** Several locks that are acquired all or none. Any thread. */
+typedef struct mortise_multi mortise_multi;
 /** Where asynchronous results and notices arrive. Any thread. */
 typedef struct mortise_queue mortise_queue;
 /** One event, filled by `mortise_queue_next`. One thread at a time. */
@@ -670,6 +674,83 @@ MORTISE_API mortise_status mortise_semaphore_extend_async(mortise_semaphore *sem
 MORTISE_API mortise_status mortise_semaphore_watch(mortise_semaphore *semaphore,
                                                    mortise_queue *queue, int64_t tag,
                                                    mortise_error *error);
+
+/* ---- multi ------------------------------------------------------------------------------ */
+
+/**
+ * Makes an empty set of locks that are acquired all or none. Members are handles of this client, of
+ * any kind, each name once; every member stays usable by itself, and keeps its own lease, token and
+ * notices. They are acquired one after the other in an order that is the same in every process,
+ * whatever the order of adding, so that two multis with common names cannot deadlock.
+ * @return the multi, or NULL on MORTISE_INVALID_ARGUMENT, MORTISE_CLOSED, MORTISE_FORKED,
+ *   MORTISE_NO_MEMORY. Free it with `mortise_multi_free`.
+ * @since 1.1
+ */
+MORTISE_API mortise_multi *mortise_multi_new(mortise_client *client, mortise_error *error);
+/**
+ * Frees a multi. What it holds is given back without waiting for the answers; a call that waits in
+ * another thread ends with MORTISE_CLOSED. Its members stay.
+ * @since 1.1
+ */
+MORTISE_API void mortise_multi_free(mortise_multi *multi);
+/**
+ * Adds a mutex.
+ * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for a handle of another client or a name that is a
+ *   member already; MORTISE_BUSY while the multi is held or at work; MORTISE_LIMIT beyond
+ *   MORTISE_MAX_MEMBERS; MORTISE_FORKED.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_multi_add_lock(mortise_multi *multi, mortise_lock *lock,
+                                                  mortise_error *error);
+/** Adds a read-write lock that is acquired to read; see `mortise_multi_add_lock`. @since 1.1 */
+MORTISE_API mortise_status mortise_multi_add_reader(mortise_multi *multi, mortise_rw *rw,
+                                                    mortise_error *error);
+/** Adds a read-write lock that is acquired to write; see `mortise_multi_add_lock`. @since 1.1 */
+MORTISE_API mortise_status mortise_multi_add_writer(mortise_multi *multi, mortise_rw *rw,
+                                                    mortise_error *error);
+/** Adds so many permits of a semaphore; see `mortise_multi_add_lock`. @since 1.1 */
+MORTISE_API mortise_status mortise_multi_add_semaphore(mortise_multi *multi,
+                                                       mortise_semaphore *semaphore, int64_t weight,
+                                                       mortise_error *error);
+/**
+ * Acquires all members if all are free, within command_timeout. After any other answer than
+ * MORTISE_OK none is held: those that were acquired first are given back in reverse order.
+ *
+ * @return as `mortise_lock_try`; the message names the member that stood in the way. MORTISE_LOST:
+ *   a member's lease ended while the others were acquired. MORTISE_ALREADY_HELD: the multi or a
+ *   member is held. MORTISE_BUSY: another call on the multi or a member is at work.
+ *   MORTISE_INVALID_ARGUMENT also without members.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_multi_try(mortise_multi *multi, mortise_error *error);
+/** The same, waiting for each member's turn; the timeout is for all together. @since 1.1 */
+MORTISE_API mortise_status mortise_multi_acquire(mortise_multi *multi, int64_t timeout_ms,
+                                                 mortise_error *error);
+/**
+ * Unlocks all members, in reverse order. After it returns, whatever it returns, none is held.
+ * @return as `mortise_lock_unlock`: MORTISE_OK when all were released, else the first failure, whose
+ *   message names the member.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_multi_unlock(mortise_multi *multi, mortise_error *error);
+/** Ends a waiting acquire, as `mortise_lock_cancel`. @since 1.1 */
+MORTISE_API mortise_status mortise_multi_cancel(mortise_multi *multi, mortise_error *error);
+/** 1 while all members are held by the local clock, else 0. @since 1.1 */
+MORTISE_API int32_t mortise_multi_is_held(const mortise_multi *multi);
+/** `mortise_lock_valid_ms` of the member that ends first. @since 1.1 */
+MORTISE_API int64_t mortise_multi_valid_ms(const mortise_multi *multi);
+/** How many members it has. @since 1.1 */
+MORTISE_API int64_t mortise_multi_member_count(const mortise_multi *multi);
+/** As `mortise_multi_try`, ending in one MORTISE_EVENT_ACQUIRED, without a token. @since 1.1 */
+MORTISE_API mortise_status mortise_multi_try_async(mortise_multi *multi, mortise_queue *queue,
+                                                   int64_t tag, mortise_error *error);
+/** As `mortise_multi_acquire`, ending in one MORTISE_EVENT_ACQUIRED. @since 1.1 */
+MORTISE_API mortise_status mortise_multi_acquire_async(mortise_multi *multi, mortise_queue *queue,
+                                                       int64_t tag, int64_t timeout_ms,
+                                                       mortise_error *error);
+/** As `mortise_multi_unlock`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.1 */
+MORTISE_API mortise_status mortise_multi_unlock_async(mortise_multi *multi, mortise_queue *queue,
+                                                      int64_t tag, mortise_error *error);
 
 /* ---- info ------------------------------------------------------------------------------- */
 

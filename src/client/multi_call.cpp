@@ -1,0 +1,190 @@
+#include "client/multi_call.hpp"
+
+#include <string>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "client/core.hpp"
+#include "client/lock_handle.hpp"
+
+namespace mortise::client {
+
+multi_call::multi_call(std::shared_ptr<core> client, std::shared_ptr<multi_handle> of,
+                       std::vector<multi_handle::member> members, purpose what, time_ns deadline)
+    : core_(std::move(client)),
+      of_(std::move(of)),
+      members_(std::move(members)),
+      what_(what),
+      deadline_(deadline),
+      unlocking_(what == purpose::unlock ? members_.size() : 0) {}
+
+multi_call::~multi_call() { core_->reactor().cancel(*this); }
+
+void multi_call::start() {
+  {
+    const std::lock_guard guard(mutex_);
+    self_ = shared_from_this();
+  }
+  go_on();
+}
+
+void multi_call::go_on() noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    if (is_over_) return;
+    try {
+      if (what_ == purpose::unlock ? unlock_all() : acquire_rest()) return;
+    } catch (...) {
+      result_.code = status::no_memory;
+    }
+    if (what_ != purpose::unlock) end_acquire();
+    is_over_ = true;
+  }
+  finish();
+}
+
+// ---- acquire --------------------------------------------------------------------------------
+
+bool multi_call::acquire_rest() {
+  for (;;) {
+    outcome ended;
+    {
+      const std::lock_guard steps(steps_mutex_);
+      if (open_steps_ > 0) return true;
+      ended = std::exchange(step_result_, {});
+    }
+    if (is_started_ && ended.ok()) ++acquired_;
+    is_started_ = false;
+    if (!given_up_.ok()) ended = given_up_;
+    if (!ended.ok()) {
+      result_ = std::move(ended);
+      return false;
+    }
+    if (acquired_ == members_.size()) return false;
+    if (!start_next()) return false;
+  }
+}
+
+// True when the next member was asked; its step may have ended already.
+bool multi_call::start_next() {
+  const auto& next = members_[acquired_];
+  acquiring_.call = this;
+  acquiring_.is_try = what_ == purpose::try_acquire;
+  acquiring_.wanted = next.wanted;
+  acquiring_.deadline = deadline_;
+  {
+    const std::lock_guard steps(steps_mutex_);
+    open_steps_ = 1;
+  }
+  is_started_ = true;
+  const auto started = next.handle->start(acquiring_);
+  if (started.ok()) return true;
+  open_steps_ = 0;
+  is_started_ = false;
+  fail(started, acquired_);
+  return false;
+}
+
+// All or none: whatever stands in the way, nothing of it stays.
+void multi_call::end_acquire() {
+  if (result_.ok()) {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const auto& [handle, wanted] = members_[i];
+      if (handle->is_held(wanted.mode)) continue;
+      fail(outcome::of(status::lost, "its lease ended while the others were acquired"), i);
+      break;
+    }
+  }
+  if (result_.ok()) return;
+  while (acquired_ > 0) {
+    const auto& [handle, wanted] = members_[--acquired_];
+    handle->give_back(wanted.mode);
+  }
+}
+
+bool multi_call::give_up(const outcome& how) {
+  const std::lock_guard guard(mutex_);
+  if (is_over_ || what_ == purpose::unlock) return false;
+  given_up_ = how;
+  members_[acquired_].handle->cancel();
+  return true;
+}
+
+// ---- unlock ---------------------------------------------------------------------------------
+
+// In reverse order, all at once: nobody has to wait for the answer to another.
+bool multi_call::unlock_all() {
+  if (!is_started_) {
+    is_started_ = true;
+    {
+      const std::lock_guard steps(steps_mutex_);
+      open_steps_ = members_.size();
+    }
+    for (std::size_t i = members_.size(); i-- > 0;) {
+      auto& step = unlocking_[i];
+      step.call = this;
+      step.member = i;
+      step.deadline = deadline_;
+      const auto started = members_[i].handle->start_unlock(step, members_[i].wanted.mode);
+      if (!started.ok()) step_ended(started, i);
+    }
+  }
+  const std::lock_guard steps(steps_mutex_);
+  if (open_steps_ > 0) return true;
+  result_ = step_result_;
+  return false;
+}
+
+// ---- both -----------------------------------------------------------------------------------
+
+void multi_call::acquire_step::finish(const outcome& how, std::int64_t /*token*/) noexcept {
+  call->step_ended(how, call->acquired_);
+}
+
+void multi_call::unlock_step::finish(const outcome& how, std::int64_t /*token*/) noexcept {
+  call->step_ended(how, member);
+}
+
+// Comes from inside a gate, so all that follows is left to the I/O thread.
+void multi_call::step_ended(const outcome& how, std::size_t member) noexcept {
+  {
+    const std::lock_guard steps(steps_mutex_);
+    if (!how.ok() && step_result_.ok()) {
+      step_result_ = how;
+      try {
+        step_result_.message = printable(members_[member].handle->name()) + ": " +
+                               (how.message.empty() ? status_text(how.code) : how.message);
+      } catch (...) {
+        step_result_.message.clear();
+      }
+    }
+    if (--open_steps_ > 0) return;
+  }
+  core_->reactor().post(*this);
+}
+
+void multi_call::fail(const outcome& how, std::size_t member) {
+  result_ = how;
+  result_.message = printable(members_[member].handle->name()) + ": " +
+                    (how.message.empty() ? status_text(how.code) : how.message);
+}
+
+void multi_call::close() noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    if (is_over_ || !self_) return;
+    result_.code = status::closed;
+    is_over_ = true;
+  }
+  finish();
+}
+
+void multi_call::finish() noexcept {
+  const auto keep = std::move(self_);
+  of_->finished(what_ != purpose::unlock && result_.ok());
+  if (!event) return waiting.finish();
+  event->told.how = result_;
+  const auto unread = queue->deliver(std::move(event));
+}
+
+}  // namespace mortise::client

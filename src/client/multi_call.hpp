@@ -1,0 +1,83 @@
+// One acquire or unlock of a multi_handle on its way: a small state machine that moves on when the step
+// before has ended. It runs on the thread that starts it and then on the I/O thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "client/multi_handle.hpp"
+#include "lock/gate.hpp"
+#include "net/reactor.hpp"
+#include "redis/waiter.hpp"
+
+namespace mortise::client {
+
+class multi_call final : public std::enable_shared_from_this<multi_call>, private net::task {
+ public:
+  enum class purpose : std::uint8_t { acquire, try_acquire, unlock };
+
+  multi_call(std::shared_ptr<core> client, std::shared_ptr<multi_handle> of,
+             std::vector<multi_handle::member> members, purpose what, time_ns deadline);
+  ~multi_call() override;
+
+  // Where it ends: in an event, or with waiting.finish() and result().
+  std::unique_ptr<event_node> event;
+  std::shared_ptr<event_queue> queue;
+  redis::waiter waiting;
+  [[nodiscard]] const outcome& result() const noexcept { return result_; }
+
+  void start();
+  // Ends a waiting acquire with this outcome; false when it does not wait any more.
+  bool give_up(const outcome& how);
+  // Ends it now; the I/O thread is gone.
+  void close() noexcept;
+
+ private:
+  // The open acquire of one member; and the open unlock of one.
+  struct acquire_step final : lock::acquiring {
+    multi_call* call = nullptr;
+    void finish(const outcome& how, std::int64_t token) noexcept override;
+  };
+  struct unlock_step final : lock::operation {
+    multi_call* call = nullptr;
+    std::size_t member = 0;
+    void finish(const outcome& how, std::int64_t token) noexcept override;
+  };
+
+  void run() noexcept override { go_on(); }
+  void go_on() noexcept;
+  // Each goes on as far as it can without waiting; true when it now waits for a step.
+  bool acquire_rest();
+  bool unlock_all();
+  bool start_next();
+  void end_acquire();
+  void step_ended(const outcome& how, std::size_t member) noexcept;
+  void fail(const outcome& how, std::size_t member);
+  void finish() noexcept;
+
+  const std::shared_ptr<core> core_;
+  const std::shared_ptr<multi_handle> of_;
+  const std::vector<multi_handle::member> members_;
+  const purpose what_;
+  const time_ns deadline_;
+
+  // Mutexes in the order in which they may be taken: this one, a gatekeeper's, steps_mutex_.
+  std::mutex mutex_;
+  std::shared_ptr<multi_call> self_;  // while it is open
+  std::size_t acquired_ = 0;          // how many of the members, from the first
+  bool is_started_ = false;           // an unlock: all steps are
+  bool is_over_ = false;
+  outcome given_up_;  // not ok: why it is to end
+  acquire_step acquiring_;
+  std::vector<unlock_step> unlocking_;
+  outcome result_;
+
+  std::mutex steps_mutex_;
+  std::size_t open_steps_ = 0;
+  outcome step_result_;  // of steps that have ended: the first failure
+};
+
+}  // namespace mortise::client

@@ -1,0 +1,186 @@
+#include "client/multi_handle.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "client/core.hpp"
+#include "client/lock_handle.hpp"
+#include "client/multi_call.hpp"
+
+namespace mortise::client {
+
+multi_handle::multi_handle(std::shared_ptr<core> client) : core_(std::move(client)) {}
+
+multi_handle::~multi_handle() { release(); }
+
+outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::portion& wanted,
+                          const char* name) {
+  const std::lock_guard guard(mutex_);
+  const auto refuse = [&](const std::string& problem) {
+    return outcome::of(status::invalid_argument, std::string(name) + ": " + problem);
+  };
+  if (open_ || is_held_) {
+    return outcome::of(status::busy, "members are added while nothing is held or waited for");
+  }
+  if (handle->client() != core_) {
+    return refuse("belongs to another client; give handles of the client of this multi");
+  }
+  if (members_.size() == most_members) {
+    return outcome::of(status::limit, "a multi has at most " + std::to_string(most_members) +
+                                          " members; lock something coarser");
+  }
+  const auto place = std::lower_bound(
+      members_.begin(), members_.end(), handle->key(),
+      [](const member& item, const std::string& key) { return item.handle->key() < key; });
+  if (place != members_.end() && place->handle->key() == handle->key()) {
+    return refuse(printable(handle->name()) + " is a member already; give each name once");
+  }
+  members_.insert(place, {std::move(handle), wanted});
+  return {};
+}
+
+// ---- calls ----------------------------------------------------------------------------------
+
+// Takes the multi for this call, or says why not.
+outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, bool is_unlock) {
+  const std::lock_guard guard(mutex_);
+  if (core_->is_closed()) return outcome::of(status::closed, "the client was freed");
+  if (open_) return outcome::of(status::busy, "another call on this multi is at work; wait for it");
+  if (is_unlock && !is_held_) return outcome::of(status::not_owner, "this multi holds nothing");
+  if (!is_unlock && is_held_) {
+    return outcome::of(status::already_held, "this multi is held; unlock it first");
+  }
+  if (members_.empty()) {
+    return outcome::of(status::invalid_argument, "multi: has no members; add some first");
+  }
+  open_ = call;
+  return {};
+}
+
+std::shared_ptr<multi_call> multi_handle::new_acquire(time_ns deadline, bool is_try) {
+  const std::lock_guard guard(mutex_);
+  return std::make_shared<multi_call>(
+      core_, shared_from_this(), members_,
+      is_try ? multi_call::purpose::try_acquire : multi_call::purpose::acquire, deadline);
+}
+
+std::shared_ptr<multi_call> multi_handle::new_unlock() {
+  const std::lock_guard guard(mutex_);
+  return std::make_shared<multi_call>(core_, shared_from_this(), members_,
+                                      multi_call::purpose::unlock, core_->command_deadline());
+}
+
+outcome multi_handle::run(std::shared_ptr<multi_call> call, bool is_unlock) {
+  if (auto begun = begin(call, is_unlock); !begun.ok()) return begun;
+  call->start();
+  // Every step has the deadline, so it comes to an end.
+  core_->servers().await(call->waiting, time_never);
+  return call->result();
+}
+
+outcome multi_handle::submit(std::shared_ptr<multi_call> call, bool is_unlock,
+                             const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
+  auto event = std::make_unique<event_node>();
+  event->told.kind = is_unlock ? event_kind::unlocked : event_kind::acquired;
+  event->told.tag = tag;
+  event->handle = shared_from_this();
+  if (auto admitted = queue->admit(*event); !admitted.ok()) return admitted;
+  if (auto begun = begin(call, is_unlock); !begun.ok()) {
+    queue->dismiss(*event);
+    return begun;
+  }
+  call->event = std::move(event);
+  call->queue = queue;
+  call->start();
+  // A shutdown in between has not seen it.
+  if (!is_unlock && queue->is_shut_down()) cancel();
+  return {};
+}
+
+outcome multi_handle::try_acquire() {
+  return run(new_acquire(core_->command_deadline(), true), false);
+}
+
+outcome multi_handle::acquire(std::int64_t timeout_ms) {
+  if (timeout_ms == 0) return try_acquire();
+  return run(new_acquire(core::deadline_after(timeout_ms), false), false);
+}
+
+outcome multi_handle::unlock() { return run(new_unlock(), true); }
+
+outcome multi_handle::try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
+  return submit(new_acquire(core_->command_deadline(), true), false, queue, tag);
+}
+
+outcome multi_handle::acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                                    std::int64_t timeout_ms) {
+  if (timeout_ms == 0) return try_async(queue, tag);
+  return submit(new_acquire(core::deadline_after(timeout_ms), false), false, queue, tag);
+}
+
+outcome multi_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
+  return submit(new_unlock(), true, queue, tag);
+}
+
+std::shared_ptr<multi_call> multi_handle::open_call() const {
+  const std::lock_guard guard(mutex_);
+  return open_;
+}
+
+outcome multi_handle::cancel() {
+  const auto call = open_call();
+  if (call && call->give_up(outcome::of(status::cancelled))) return {};
+  return outcome::of(status::not_owner, "nothing waits on this multi");
+}
+
+void multi_handle::finished(bool is_held) noexcept {
+  const std::lock_guard guard(mutex_);
+  open_.reset();
+  is_held_ = is_held;
+}
+
+void multi_handle::close() noexcept {
+  if (const auto call = open_call()) call->close();
+}
+
+void multi_handle::release() noexcept {
+  if (const auto call = open_call()) {
+    call->give_up(outcome::of(status::closed));
+    return;  // an unlock goes on by itself
+  }
+  std::vector<member> held;
+  {
+    const std::lock_guard guard(mutex_);
+    if (std::exchange(is_held_, false)) held.swap(members_);
+  }
+  while (!held.empty()) {
+    held.back().handle->give_back(held.back().wanted.mode);
+    held.pop_back();
+  }
+}
+
+// ---- looking --------------------------------------------------------------------------------
+
+bool multi_handle::is_held() const {
+  const std::lock_guard guard(mutex_);
+  return is_held_ && std::all_of(members_.begin(), members_.end(), [](const member& item) {
+           return item.handle->is_held(item.wanted.mode);
+         });
+}
+
+std::int64_t multi_handle::valid_ms() const {
+  if (!is_held()) return 0;
+  const std::lock_guard guard(mutex_);
+  auto least = members_.empty() ? 0 : members_.front().handle->valid_ms();
+  for (const auto& item : members_) least = std::min(least, item.handle->valid_ms());
+  return least;
+}
+
+std::int64_t multi_handle::member_count() const {
+  const std::lock_guard guard(mutex_);
+  return static_cast<std::int64_t>(members_.size());
+}
+
+}  // namespace mortise::client

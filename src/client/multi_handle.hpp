@@ -1,0 +1,73 @@
+// All of several locks or none: handles of one client, of any kind, that are acquired together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "client/event_queue.hpp"
+#include "lock/owner.hpp"
+
+namespace mortise::client {
+
+class core;
+class lock_handle;
+class multi_call;
+
+class multi_handle final : public cancellable, public std::enable_shared_from_this<multi_handle> {
+ public:
+  struct member {
+    std::shared_ptr<lock_handle> handle;
+    lock::portion wanted;
+  };
+  static constexpr std::size_t most_members = 64;
+
+  explicit multi_handle(std::shared_ptr<core> client);
+  ~multi_handle() override;
+  multi_handle(const multi_handle&) = delete;
+  multi_handle& operator=(const multi_handle&) = delete;
+
+  // `name` is what the argument is called in a message.
+  outcome add(std::shared_ptr<lock_handle> handle, const lock::portion& wanted, const char* name);
+
+  outcome try_acquire();
+  outcome acquire(std::int64_t timeout_ms);
+  outcome unlock();
+  outcome try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
+  outcome acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                        std::int64_t timeout_ms);
+  outcome unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
+  // Ends a waiting acquire: ok, or not_owner when nothing waits.
+  outcome cancel() override;
+  // The user is done with it: its wait ends, what it holds is given back.
+  void release() noexcept;
+
+  [[nodiscard]] bool is_held() const;
+  // Of the member that ends first.
+  [[nodiscard]] std::int64_t valid_ms() const;
+  [[nodiscard]] std::int64_t member_count() const;
+
+  // For its call: how it ended.
+  void finished(bool is_held) noexcept;
+  // The client was freed: ends the open call, which gets no answers any more.
+  void close() noexcept;
+
+ private:
+  outcome run(std::shared_ptr<multi_call> call, bool is_unlock);
+  outcome submit(std::shared_ptr<multi_call> call, bool is_unlock,
+                 const std::shared_ptr<event_queue>& queue, std::int64_t tag);
+  outcome begin(const std::shared_ptr<multi_call>& call, bool is_unlock);
+  std::shared_ptr<multi_call> new_acquire(time_ns deadline, bool is_try);
+  std::shared_ptr<multi_call> new_unlock();
+  [[nodiscard]] std::shared_ptr<multi_call> open_call() const;
+
+  const std::shared_ptr<core> core_;
+  mutable std::mutex mutex_;
+  std::vector<member> members_;  // in the order in which they are acquired
+  std::shared_ptr<multi_call> open_;
+  bool is_held_ = false;
+};
+
+}  // namespace mortise::client

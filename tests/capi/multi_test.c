@@ -1,0 +1,305 @@
+/* Multis: all of several locks or none. */
+#include "fixture.h"
+
+static test_server *server;
+static mortise_client *client;
+
+struct set {
+  mortise_lock *lock;
+  mortise_rw *rw;
+  mortise_semaphore *semaphore;
+  mortise_multi *multi;
+};
+
+static mortise_rw *open_rw(const char *name) {
+  mortise_rw *rw = mortise_rw_new(client, name, strlen(name), NULL, NULL);
+  CHECK(rw != NULL);
+  return rw;
+}
+
+static mortise_semaphore *open_semaphore(const char *name, int64_t permits) {
+  mortise_semaphore *semaphore =
+      mortise_semaphore_new(client, name, strlen(name), permits, NULL, NULL);
+  CHECK(semaphore != NULL);
+  return semaphore;
+}
+
+/* One of each kind, added in another order than that of their names. */
+static struct set open_set(int is_reader) {
+  struct set set = {open_lock(client, "b lock"), open_rw("c rw"), open_semaphore("a semaphore", 3),
+                    mortise_multi_new(client, NULL)};
+  CHECK(set.multi != NULL);
+  CHECK_STATUS(MORTISE_OK, is_reader ? mortise_multi_add_reader(set.multi, set.rw, NULL)
+                                     : mortise_multi_add_writer(set.multi, set.rw, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_semaphore(set.multi, set.semaphore, 2, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(set.multi, set.lock, NULL));
+  CHECK_NUMBER(3, mortise_multi_member_count(set.multi));
+  return set;
+}
+
+static void close_set(struct set *set) {
+  mortise_multi_free(set->multi);
+  mortise_lock_free(set->lock);
+  mortise_rw_free(set->rw);
+  mortise_semaphore_free(set->semaphore);
+}
+
+/* How many locks of the sets somebody holds. */
+static int64_t held_keys(void) {
+  return server_number(server, "EVAL return(#redis.call('KEYS','{mortise:*}')) 0");
+}
+
+static void all_are_held_and_all_are_released(void) {
+  struct set set = open_set(0);
+  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_multi_unlock(set.multi, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
+  CHECK_NUMBER(1, mortise_multi_is_held(set.multi));
+  CHECK(mortise_multi_valid_ms(set.multi) > 0);
+  CHECK_NUMBER(1, mortise_lock_is_held(set.lock));
+  CHECK_NUMBER(1, mortise_rw_is_writing(set.rw));
+  CHECK_NUMBER(1, mortise_semaphore_is_held(set.semaphore));
+  CHECK(mortise_lock_token(set.lock) > 0);
+  CHECK_NUMBER(3, held_keys());
+  CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_multi_try(set.multi, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(set.multi, NULL));
+  CHECK_NUMBER(0, mortise_multi_is_held(set.multi));
+  CHECK_NUMBER(0, mortise_multi_valid_ms(set.multi));
+  CHECK_NUMBER(0, held_keys());
+  CHECK_STATUS(MORTISE_OK, mortise_multi_try(set.multi, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(set.multi, NULL));
+  close_set(&set);
+}
+
+static void one_in_the_way_leaves_nothing_behind(void) {
+  struct set set = open_set(0);
+  mortise_error *error = mortise_error_new();
+  mortise_rw *reader = open_rw("c rw");
+  CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(reader, NULL));
+  CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_multi_try(set.multi, error));
+  CHECK_CONTAINS(mortise_error_message(error), "c rw");
+  CHECK_NUMBER(0, mortise_lock_is_held(set.lock));
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_multi_acquire(set.multi, 50, error));
+  CHECK_CONTAINS(mortise_error_message(error), "c rw");
+  CHECK_NUMBER(0, mortise_multi_is_held(set.multi));
+  /* A command of this client after the give-back sees its effect. */
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(set.lock, NULL));
+  CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_multi_try(set.multi, error));
+  CHECK_CONTAINS(mortise_error_message(error), "b lock");
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(set.lock, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(reader, NULL));
+  CHECK_NUMBER(0, held_keys());
+  mortise_rw_free(reader);
+  mortise_error_free(error);
+  close_set(&set);
+}
+
+static void a_wait_is_cancelled_whole(void) {
+  struct set set = open_set(1);
+  mortise_queue *queue = mortise_queue_new(client, 0, NULL);
+  mortise_event *event = mortise_event_new();
+  mortise_rw *writer = open_rw("c rw");
+  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_multi_cancel(set.multi, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_rw_write_try(writer, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire_async(set.multi, queue, 7, patience_ms, NULL));
+  CHECK_STATUS(MORTISE_BUSY, mortise_multi_try(set.multi, NULL));
+  CHECK_STATUS(MORTISE_BUSY, mortise_multi_add_lock(set.multi, set.lock, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_cancel(set.multi, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_get_kind(event));
+  CHECK_NUMBER(7, mortise_event_tag(event));
+  CHECK_STATUS(MORTISE_CANCELLED, mortise_event_status(event));
+  CHECK_NUMBER(0, mortise_multi_is_held(set.multi));
+  CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock(writer, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_try_async(set.multi, queue, 8, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_unlock_async(set.multi, queue, 9, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_NUMBER(MORTISE_EVENT_UNLOCKED, mortise_event_get_kind(event));
+  CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
+  /* A shutdown ends a wait, too. */
+  CHECK_STATUS(MORTISE_OK, mortise_rw_write_try(writer, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire_async(set.multi, queue, 10, patience_ms, NULL));
+  mortise_queue_shutdown(queue);
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_STATUS(MORTISE_CANCELLED, mortise_event_status(event));
+  CHECK_STATUS(MORTISE_SHUT_DOWN, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_STATUS(MORTISE_SHUT_DOWN, mortise_multi_try_async(set.multi, queue, 11, NULL));
+  mortise_rw_free(writer);
+  mortise_event_free(event);
+  mortise_queue_free(queue);
+  close_set(&set);
+}
+
+static void bad_members_are_named(void) {
+  mortise_error *error = mortise_error_new();
+  mortise_client *other = open_client(server);
+  mortise_lock *foreign = open_lock(other, "foreign");
+  mortise_lock *lock = open_lock(client, "twice");
+  mortise_lock *same = open_lock(client, "twice");
+  mortise_multi *multi = mortise_multi_new(client, NULL);
+  CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_try(multi, error));
+  CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "members");
+  CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_add_lock(multi, foreign, error));
+  CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "lock: belongs to another client");
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, lock, NULL));
+  CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_add_lock(multi, same, error));
+  CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "twice");
+  CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_add_lock(multi, NULL, error));
+  CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_add_lock(NULL, lock, error));
+  CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_add_semaphore(multi, NULL, 1, error));
+  mortise_semaphore *semaphore = open_semaphore("weightless", 2);
+  CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_add_semaphore(multi, semaphore, 0, error));
+  CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "weight: 0");
+  CHECK(mortise_multi_new(NULL, error) == NULL);
+  CHECK_NUMBER(1, mortise_multi_member_count(multi));
+  char name[16];
+  mortise_lock *many[MORTISE_MAX_MEMBERS];
+  for (int i = 0; i < MORTISE_MAX_MEMBERS; ++i) {
+    snprintf(name, sizeof name, "many %d", i);
+    many[i] = open_lock(client, name);
+    CHECK_STATUS(i < MORTISE_MAX_MEMBERS - 1 ? MORTISE_OK : MORTISE_LIMIT,
+                 mortise_multi_add_lock(multi, many[i], error));
+  }
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(multi, patience_ms, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(multi, NULL));
+  for (int i = 0; i < MORTISE_MAX_MEMBERS; ++i) mortise_lock_free(many[i]);
+  mortise_semaphore_free(semaphore);
+  mortise_multi_free(multi);
+  mortise_multi_free(NULL);
+  mortise_lock_free(foreign);
+  mortise_lock_free(lock);
+  mortise_lock_free(same);
+  mortise_client_free(other);
+  mortise_error_free(error);
+}
+
+static void a_member_that_is_gone_is_told(void) {
+  struct set set = open_set(0);
+  mortise_error *error = mortise_error_new();
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(set.lock, NULL));
+  CHECK_NUMBER(0, mortise_multi_is_held(set.multi));
+  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_multi_unlock(set.multi, error));
+  CHECK_CONTAINS(mortise_error_message(error), "b lock");
+  CHECK_NUMBER(0, held_keys());
+
+  mortise_options *brief = options_with("renewal", "off");
+  CHECK_STATUS(MORTISE_OK, mortise_options_set_lease_ms(brief, 100, NULL));
+  mortise_lock *lapsing = open_lock_with(client, "lapsing", brief);
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(set.multi, lapsing, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
+  while (mortise_lock_is_held(lapsing)) poll(NULL, 0, 5);
+  CHECK_NUMBER(0, mortise_multi_is_held(set.multi));
+  CHECK_NUMBER(0, mortise_multi_valid_ms(set.multi));
+  CHECK_STATUS(MORTISE_LOST, mortise_multi_unlock(set.multi, error));
+  CHECK_CONTAINS(mortise_error_message(error), "lapsing");
+  CHECK_NUMBER(0, mortise_rw_is_writing(set.rw));
+
+  /* What ends while the rest is waited for makes the whole fail, and nothing of it stays. */
+  mortise_rw *reader = open_rw("z rw");
+  mortise_rw *writer = open_rw("z rw");
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_writer(set.multi, writer, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(reader, NULL));
+  mortise_queue *queue = mortise_queue_new(client, 0, NULL);
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire_async(set.multi, queue, 1, patience_ms, NULL));
+  while (!mortise_lock_is_held(lapsing)) poll(NULL, 0, 5);
+  while (mortise_lock_is_held(lapsing)) poll(NULL, 0, 5);
+  CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(reader, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_STATUS(MORTISE_LOST, mortise_event_status(event));
+  CHECK_CONTAINS(mortise_event_message(event), "lapsing");
+  CHECK_NUMBER(0, mortise_rw_is_writing(writer));
+  CHECK_STATUS(MORTISE_OK, mortise_rw_write_acquire(reader, patience_ms, NULL));
+
+  mortise_rw_free(reader);
+  mortise_rw_free(writer);
+  mortise_event_free(event);
+  mortise_queue_free(queue);
+  mortise_lock_free(lapsing);
+  mortise_options_free(brief);
+  mortise_error_free(error);
+  close_set(&set);
+}
+
+static void freeing_gives_back(void) {
+  struct set set = open_set(0);
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
+  mortise_multi_free(set.multi);
+  set.multi = NULL;
+  CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(set.lock, patience_ms, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(set.lock, NULL));
+  CHECK_NUMBER(0, mortise_semaphore_is_held(set.semaphore));
+  close_set(&set);
+}
+
+/* Two multis with the same names, added in opposite orders, in two threads. */
+struct rival {
+  mortise_client *client;
+  int is_reversed;
+  int rounds;
+};
+
+static void *compete(void *given) {
+  struct rival *rival = given;
+  mortise_lock *first = open_lock(rival->client, rival->is_reversed ? "rival 2" : "rival 1");
+  mortise_lock *second = open_lock(rival->client, rival->is_reversed ? "rival 1" : "rival 2");
+  mortise_multi *multi = mortise_multi_new(rival->client, NULL);
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, first, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, second, NULL));
+  for (; rival->rounds < 200; ++rival->rounds) {
+    CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(multi, patience_ms, NULL));
+    CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(multi, NULL));
+  }
+  mortise_multi_free(multi);
+  mortise_lock_free(first);
+  mortise_lock_free(second);
+  return NULL;
+}
+
+static void opposite_orders_do_not_deadlock(void) {
+  mortise_client *other = open_client(server);
+  struct rival rivals[2] = {{client, 0, 0}, {other, 1, 0}};
+  pthread_t threads[2];
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, compete, &rivals[i]);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+  mortise_client_free(other);
+}
+
+static void closing_the_client_ends_a_wait(void) {
+  mortise_client *short_lived = open_client(server);
+  mortise_lock *holder = open_lock(client, "closing");
+  mortise_lock *lock = open_lock(short_lived, "closing");
+  mortise_multi *multi = mortise_multi_new(short_lived, NULL);
+  mortise_queue *queue = mortise_queue_new(short_lived, 0, NULL);
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, lock, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(holder, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire_async(multi, queue, 1, MORTISE_FOREVER, NULL));
+  mortise_client_free(short_lived);
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_STATUS(MORTISE_CLOSED, mortise_event_status(event));
+  CHECK_STATUS(MORTISE_CLOSED, mortise_multi_try(multi, NULL));
+  mortise_event_free(event);
+  mortise_queue_free(queue);
+  mortise_multi_free(multi);
+  mortise_lock_free(lock);
+  mortise_lock_free(holder);
+}
+
+int main(void) {
+  server = server_start(NULL);
+  client = open_client(server);
+  RUN(all_are_held_and_all_are_released);
+  RUN(one_in_the_way_leaves_nothing_behind);
+  RUN(a_wait_is_cancelled_whole);
+  RUN(bad_members_are_named);
+  RUN(a_member_that_is_gone_is_told);
+  RUN(freeing_gives_back);
+  RUN(opposite_orders_do_not_deadlock);
+  RUN(closing_the_client_ends_a_wait);
+  mortise_client_free(client);
+  server_free(server);
+  return 0;
+}
