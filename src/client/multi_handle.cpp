@@ -72,7 +72,7 @@ std::shared_ptr<multi_call> multi_handle::new_unlock() {
                                       multi_call::purpose::unlock, core_->command_deadline());
 }
 
-outcome multi_handle::run(std::shared_ptr<multi_call> call, bool is_unlock) {
+outcome multi_handle::run(const std::shared_ptr<multi_call>& call, bool is_unlock) {
   if (auto begun = begin(call, is_unlock); !begun.ok()) return begun;
   call->start();
   // Every step has the deadline, so it comes to an end.
@@ -80,7 +80,7 @@ outcome multi_handle::run(std::shared_ptr<multi_call> call, bool is_unlock) {
   return call->result();
 }
 
-outcome multi_handle::submit(std::shared_ptr<multi_call> call, bool is_unlock,
+outcome multi_handle::submit(const std::shared_ptr<multi_call>& call, bool is_unlock,
                              const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
   auto event = std::make_unique<event_node>();
   event->told.kind = is_unlock ? event_kind::unlocked : event_kind::acquired;

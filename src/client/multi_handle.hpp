@@ -55,8 +55,8 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   void close() noexcept;
 
  private:
-  outcome run(std::shared_ptr<multi_call> call, bool is_unlock);
-  outcome submit(std::shared_ptr<multi_call> call, bool is_unlock,
+  outcome run(const std::shared_ptr<multi_call>& call, bool is_unlock);
+  outcome submit(const std::shared_ptr<multi_call>& call, bool is_unlock,
                  const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   outcome begin(const std::shared_ptr<multi_call>& call, bool is_unlock);
   std::shared_ptr<multi_call> new_acquire(time_ns deadline, bool is_try);
