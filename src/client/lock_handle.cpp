@@ -79,11 +79,20 @@ time_ns lock_handle::command_deadline() const { return core_->command_deadline()
 
 template <class Operation, class Start>
 outcome lock_handle::block(Operation& call, time_ns deadline, Start&& start) {
-  auto accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
-    return core_->is_closed() ? closed() : start(gate, now);
-  });
+  outcome accepted;
+  try {
+    accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
+      return core_->is_closed() ? closed() : start(gate, now);
+    });
+  } catch (...) {
+    // Memory ran out; a question may be on its way, in this thread's name.
+    keeper_->enter(
+        [&](lock::gate& gate, time_ns now) { gate.abandon(call, status::no_memory, now); });
+    static_cast<void>(core_->servers().await(call.waiting, 0));
+    throw;
+  }
   if (!accepted.ok()) return accepted;
-  if (!call.waiting.is_done() && !core_->servers().await(call.waiting, deadline)) {
+  if (!core_->servers().await(call.waiting, deadline)) {
     // Whatever happens between the deadline and here, abandon leaves the call finished.
     keeper_->enter([&](lock::gate& gate, time_ns now) {
       if (!call.waiting.is_done()) gate.abandon(call, status::timed_out, now);

@@ -9,6 +9,7 @@
 
 #include "net/futex.hpp"
 #include "redis/pipeline.hpp"
+#include "redis/wake_scope.hpp"
 
 namespace mortise::redis {
 
@@ -16,16 +17,19 @@ namespace {
 
 // A caller whose deadline is nearer does not nap, so that it keeps its deadline.
 constexpr time_ns nap_room_ns = 50 * ns_per_ms;
+// A message that nobody is known to wait for waits for less than twice this.
+constexpr time_ns rest_ns = 1 * ns_per_ms;
 
 }  // namespace
 
 bool pipeline::await(waiter& who, time_ns deadline) noexcept {
-  if (who.settle()) return true;
+  if (!who.leads_early_ && who.settle()) return true;
   lock_type lock(mutex_);
   for (;;) {
     if (leader_ == &who || can_lead(who)) {
+      const wake_scope together;
       lead(lock, who, deadline);
-      pass_lead(lock);
+      pass_lead(lock, who.is_done());
       if (who.settle()) return true;
       if (boot_now() >= deadline) return false;
       lock.lock();
@@ -40,22 +44,30 @@ bool pipeline::await(waiter& who, time_ns deadline) noexcept {
     if (is_over) break;
   }
   unfollow(who);
-  if (leader_ == &who) pass_lead(lock);  // it was chosen too late
+  if (leader_ == &who) pass_lead(lock, false);  // it was chosen too late
   if (lock.owns_lock()) lock.unlock();
   return who.settle();
 }
 
 bool pipeline::can_lead(const waiter& who) const noexcept {
-  if (reader_ != reader::io_thread_armed || !transport_ || is_broken_ || !has_open(who)) {
-    return false;
-  }
+  const bool is_free = reader_ == reader::io_thread_armed || reader_ == reader::nobody;
+  if (!is_free || !transport_ || is_broken_ || !has_open(who)) return false;
   const request* oldest =
       reading_list_.first != nullptr ? reading_list_.first : submitted_list_.first;
   return oldest != nullptr && oldest->has_caller_;
 }
 
+void pipeline::lead_early(waiter& who) noexcept {
+  if (!can_lead(who)) return;
+  who.leads_early_ = true;
+  leader_ = &who;
+  reader_ = reader::caller;
+  update_interest();
+}
+
 void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
   unfollow(who);
+  who.leads_early_ = false;
   leader_ = &who;
   begin_reading(reader::caller);
   update_interest();
@@ -63,6 +75,7 @@ void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
   for (bool is_first = true; !is_broken_ && has_open(who); is_first = false) {
     const bool is_alone = first_follower_ == nullptr;
     lock.unlock();
+    wake_scope::flush();
     const bool is_in_time = wait_for_input(deadline, is_alone, is_first);
     lock.lock();
     if (stall_ == stall::until_readable) stall_ = stall::none;
@@ -72,17 +85,57 @@ void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
   who.end_leading();
 }
 
-void pipeline::pass_lead(lock_type& lock) noexcept {
+void pipeline::pass_lead(lock_type& lock, bool may_rest) noexcept {
   leader_ = nullptr;
   reader_ = reader::io_thread_armed;
   is_reading_ = false;
   waiter* const next = choose_leader();
   const auto* const sleeper = next == nullptr ? nullptr : &next->state_;
-  update_interest();
+  if (may_rest && can_rest()) {
+    rest();
+  } else {
+    update_interest();
+  }
   post_teardown_when_free();
   lock.unlock();
   if (sleeper != nullptr) net::futex_wake_one(sleeper);
 }
+
+// ---- resting --------------------------------------------------------------------------------
+
+// Not while anything is to be read that somebody may wait for.
+bool pipeline::can_rest() const noexcept {
+  return reader_ == reader::io_thread_armed && transport_ && !is_broken_ && !is_finishing_ &&
+         expected_ == 0 && stall_ == stall::none && wanted_ == net::io_state::want_read &&
+         output_.is_empty() && submitted_ == answered_.load(std::memory_order_relaxed);
+}
+
+void pipeline::rest() noexcept {
+  reader_ = reader::nobody;
+  has_rested_ = true;
+  if (!std::exchange(is_rest_timed_, true)) loop_.schedule(rest_timer_, boot_now() + rest_ns);
+}
+
+void pipeline::end_rest() noexcept {
+  reader_ = reader::io_thread_armed;
+  update_interest();
+}
+
+// A rest ends unless a caller has led since the last look.
+void pipeline::look_at_rest(time_ns now) noexcept {
+  const lock_type lock(mutex_);
+  is_rest_timed_ = std::exchange(has_rested_, false);
+  if (is_rest_timed_) return loop_.schedule(rest_timer_, now + rest_ns);
+  if (reader_ == reader::nobody) end_rest();
+}
+
+void pipeline::expect_messages(int change) noexcept {
+  const lock_type lock(mutex_);
+  expected_ += change;
+  if (expected_ > 0 && reader_ == reader::nobody) end_rest();
+}
+
+// ---- following ------------------------------------------------------------------------------
 
 // Makes the first follower with an open request the leader, unless the I/O thread is to read.
 waiter* pipeline::choose_leader() noexcept {
@@ -169,10 +222,11 @@ void pipeline::on_ready(std::uint32_t events) noexcept {
   if (is_broken_ || !is_due) return update_interest();
   begin_reading(reader::io_thread_reading);
   lock.unlock();
+  const wake_scope together;
   read();
   lock.lock();
   if (!output_.is_empty()) send_output(lock);
-  pass_lead(lock);
+  pass_lead(lock, false);
 }
 
 }  // namespace mortise::redis
