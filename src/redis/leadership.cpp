@@ -19,6 +19,8 @@ namespace {
 constexpr time_ns nap_room_ns = 50 * ns_per_ms;
 // A message that nobody is known to wait for waits for less than twice this.
 constexpr time_ns rest_ns = 1 * ns_per_ms;
+// The same while requests are open or wait to be sent.
+constexpr time_ns short_rest_ns = 500 * ns_per_us;
 
 }  // namespace
 
@@ -29,7 +31,7 @@ bool pipeline::await(waiter& who, time_ns deadline) noexcept {
     if (leader_ == &who || can_lead(who)) {
       const wake_scope together;
       lead(lock, who, deadline);
-      pass_lead(lock, who.is_done());
+      pass_lead(lock, &who);
       if (who.settle()) return true;
       if (boot_now() >= deadline) return false;
       lock.lock();
@@ -44,7 +46,7 @@ bool pipeline::await(waiter& who, time_ns deadline) noexcept {
     if (is_over) break;
   }
   unfollow(who);
-  if (leader_ == &who) pass_lead(lock, false);  // it was chosen too late
+  if (leader_ == &who) pass_lead(lock, nullptr);  // it was chosen too late
   if (lock.owns_lock()) lock.unlock();
   return who.settle();
 }
@@ -52,6 +54,7 @@ bool pipeline::await(waiter& who, time_ns deadline) noexcept {
 bool pipeline::can_lead(const waiter& who) const noexcept {
   const bool is_free = reader_ == reader::io_thread_armed || reader_ == reader::nobody;
   if (!is_free || !transport_ || is_broken_ || !has_open(who)) return false;
+  if (who.wish_ == waiter::wish::anything) return true;
   const request* oldest =
       reading_list_.first != nullptr ? reading_list_.first : submitted_list_.first;
   return oldest != nullptr && oldest->has_caller_;
@@ -72,11 +75,14 @@ void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
   begin_reading(reader::caller);
   update_interest();
   if (!who.begin_leading(kick_fd_)) return;
+  if (!output_.is_empty()) send_output(lock);
   for (bool is_first = true; !is_broken_ && has_open(who); is_first = false) {
     const bool is_alone = first_follower_ == nullptr;
     lock.unlock();
     wake_scope::flush();
-    const bool is_in_time = wait_for_input(deadline, is_alone, is_first);
+    // A nap would make it late for what does not come by this connection.
+    const bool may_nap = is_first && who.wish_ == waiter::wish::answer;
+    const bool is_in_time = wait_for_input(deadline, is_alone, may_nap);
     lock.lock();
     if (stall_ == stall::until_readable) stall_ = stall::none;
     if (!output_.is_empty()) send_output(lock);
@@ -85,14 +91,14 @@ void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
   who.end_leading();
 }
 
-void pipeline::pass_lead(lock_type& lock, bool may_rest) noexcept {
+void pipeline::pass_lead(lock_type& lock, const waiter* before) noexcept {
   leader_ = nullptr;
   reader_ = reader::io_thread_armed;
   is_reading_ = false;
   waiter* const next = choose_leader();
   const auto* const sleeper = next == nullptr ? nullptr : &next->state_;
-  if (may_rest && can_rest()) {
-    rest();
+  if (before != nullptr && can_rest(*before)) {
+    rest(*before);
   } else {
     update_interest();
   }
@@ -103,17 +109,33 @@ void pipeline::pass_lead(lock_type& lock, bool may_rest) noexcept {
 
 // ---- resting --------------------------------------------------------------------------------
 
-// Not while anything is to be read that somebody may wait for.
-bool pipeline::can_rest() const noexcept {
-  return reader_ == reader::io_thread_armed && transport_ && !is_broken_ && !is_finishing_ &&
-         expected_ == 0 && stall_ == stall::none && wanted_ == net::io_state::want_read &&
-         output_.is_empty() && submitted_ == answered_.load(std::memory_order_relaxed);
+// Not while anything is to be read that somebody else may wait for.
+bool pipeline::can_rest(const waiter& before) const noexcept {
+  const bool is_possible = reader_ == reader::io_thread_armed && transport_ && !is_broken_ &&
+                           !is_finishing_ && stall_ == stall::none &&
+                           wanted_ == net::io_state::want_read;
+  if (!is_possible || expected_ > 0 || first_follower_ != nullptr || !before.is_done()) {
+    return false;
+  }
+  return before.wish_ == waiter::wish::anything ||
+         (output_.is_empty() && submitted_ == answered_.load(std::memory_order_relaxed));
 }
 
-void pipeline::rest() noexcept {
+void pipeline::rest(const waiter& before) noexcept {
   reader_ = reader::nobody;
   has_rested_ = true;
-  if (!std::exchange(is_rest_timed_, true)) loop_.schedule(rest_timer_, boot_now() + rest_ns);
+  was_for_anything_ = before.wish_ == waiter::wish::anything;
+  const time_ns length = was_for_anything_ ? short_rest_ns : rest_ns;
+  if (is_rest_timed_ && rest_ns_ <= length) return;
+  is_rest_timed_ = true;
+  rest_ns_ = length;
+  loop_.schedule(rest_timer_, boot_now() + length);
+}
+
+// Whether this thread led last, for anything, and is expected to do so again.
+bool pipeline::is_back_soon() const noexcept {
+  return reader_ == reader::nobody && was_for_anything_ &&
+         ::pthread_equal(reader_thread_, ::pthread_self()) != 0;
 }
 
 void pipeline::end_rest() noexcept {
@@ -123,10 +145,12 @@ void pipeline::end_rest() noexcept {
 
 // A rest ends unless a caller has led since the last look.
 void pipeline::look_at_rest(time_ns now) noexcept {
-  const lock_type lock(mutex_);
+  lock_type lock(mutex_);
   is_rest_timed_ = std::exchange(has_rested_, false);
-  if (is_rest_timed_) return loop_.schedule(rest_timer_, now + rest_ns);
-  if (reader_ == reader::nobody) end_rest();
+  if (is_rest_timed_) return loop_.schedule(rest_timer_, now + rest_ns_);
+  if (reader_ != reader::nobody) return;
+  end_rest();
+  if (!output_.is_empty()) send_output(lock);
 }
 
 void pipeline::expect_messages(int change) noexcept {
@@ -175,7 +199,7 @@ void pipeline::unfollow(waiter& who) noexcept {
 }
 
 // Sleeps until there is something to read, and reads it. False when the deadline passed first.
-bool pipeline::wait_for_input(time_ns deadline, bool is_alone, bool is_first) noexcept {
+bool pipeline::wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept {
   time_ns now = boot_now();
   if (is_alone && limits_.busy_poll_ns > 0) {
     const time_ns end = std::min(deadline, now + limits_.busy_poll_ns);
@@ -187,7 +211,7 @@ bool pipeline::wait_for_input(time_ns deadline, bool is_alone, bool is_first) no
   const time_ns left = std::min(deadline - now, net::longest_sleep_ns);
   if (left <= 0) return false;
   // Most replies come soon. A nap is not interrupted by finish(), but it is over as soon.
-  if (is_first && left > nap_room_ns && read(true)) return true;
+  if (may_nap && left > nap_room_ns && read(true)) return true;
   const timespec timeout{static_cast<std::time_t>(left / ns_per_s),
                          static_cast<long>(left % ns_per_s)};
   const short events = wanted_ == net::io_state::want_write ? POLLOUT : POLLIN;
@@ -226,7 +250,7 @@ void pipeline::on_ready(std::uint32_t events) noexcept {
   read();
   lock.lock();
   if (!output_.is_empty()) send_output(lock);
-  pass_lead(lock, false);
+  pass_lead(lock, nullptr);
 }
 
 }  // namespace mortise::redis

@@ -12,6 +12,14 @@
 
 namespace mortise::redis {
 
+namespace {
+
+// What is sent when its thread does not come back for answers first, so that the server has
+// something to do.
+constexpr std::size_t burst_bytes = 8U << 10U;
+
+}  // namespace
+
 void pipeline::request_list::push(request& item) noexcept {
   item.next_ = nullptr;
   (last == nullptr ? first : last->next_) = &item;
@@ -77,11 +85,13 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   submitted_list_.push(item);
   if (!is_watching_) start_watching(tick_period_ns());
   if (how == flush::before_await) lead_early(*item.caller);
-  if (reader_ == reader::nobody) end_rest();
+  const bool may_stay = how == flush::by_io_thread && is_back_soon();
+  if (may_stay && output_.unsent() < burst_bytes) return status::ok;
+  if (reader_ == reader::nobody && !may_stay) end_rest();
   // What is submitted from a reply leaves when all replies at hand have been read.
   const bool is_from_reader = is_reading_ && ::pthread_equal(reader_thread_, ::pthread_self()) != 0;
   if (is_from_reader || is_sending_ || stall_ != stall::none) return status::ok;
-  if (how != flush::by_io_thread) {
+  if (how != flush::by_io_thread || may_stay) {
     send_output(lock);
   } else if (!std::exchange(is_flush_posted_, true)) {
     lock.unlock();

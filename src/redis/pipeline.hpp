@@ -5,7 +5,9 @@
 // Who reads ("leads"): a caller blocked in await() while a request in its name is open; else the
 // I/O thread. A caller that has its answer passes the lead to another blocked caller whose request
 // is open, or back to the I/O thread. When it leaves nothing open, the lead rests for a moment:
-// likely the next call comes soon, and taking the lead back and forth costs system calls. All
+// likely the next call comes soon, and taking the lead back and forth costs system calls. A caller
+// that waits for anything, as one does at a queue, leads while any request is open; the lead rests
+// when it has got something, and what its thread submits then is sent when it is back for more. All
 // changes of the lead are made under the mutex; the reading itself and every call to a request or
 // the listener is made without it.
 #pragma once
@@ -138,22 +140,24 @@ class pipeline final : private net::event_handler, private net::timer {
   // Leading; leadership.cpp.
   void on_ready(std::uint32_t events) noexcept override;
   [[nodiscard]] bool has_open(const waiter& who) const noexcept {
-    return who.last_request_ > answered_.load(std::memory_order_relaxed);
+    const auto number = who.wish_ == waiter::wish::anything ? submitted_ : who.last_request_;
+    return number > answered_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool can_lead(const waiter& who) const noexcept;
   void lead(lock_type& lock, waiter& who, time_ns deadline) noexcept;
   // As soon as its request is submitted, if it can.
   void lead_early(waiter& who) noexcept;
   // Finds the next reader, and unlocks.
-  void pass_lead(lock_type& lock, bool may_rest) noexcept;
-  [[nodiscard]] bool can_rest() const noexcept;
-  void rest() noexcept;
+  void pass_lead(lock_type& lock, const waiter* before) noexcept;
+  [[nodiscard]] bool can_rest(const waiter& before) const noexcept;
+  void rest(const waiter& before) noexcept;
+  [[nodiscard]] bool is_back_soon() const noexcept;
   void end_rest() noexcept;
   void look_at_rest(time_ns now) noexcept;
   waiter* choose_leader() noexcept;
   void follow(waiter& who) noexcept;
   void unfollow(waiter& who) noexcept;
-  bool wait_for_input(time_ns deadline, bool is_alone, bool is_first) noexcept;
+  bool wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept;
 
   // Reading; reading.cpp. Only the reader, without the mutex.
   bool read(bool may_nap = false) noexcept;
@@ -188,11 +192,13 @@ class pipeline final : private net::event_handler, private net::timer {
   waiter* leader_ = nullptr;  // the caller that leads, or was chosen to
   waiter* first_follower_ = nullptr;
   waiter* last_follower_ = nullptr;
-  std::uint32_t interest_ = 0;  // what epoll was told to wait for
-  bool is_watched_ = false;     // by epoll
-  int expected_ = 0;            // who waits for messages
-  bool is_rest_timed_ = false;  // rest_timer_ will look
-  bool has_rested_ = false;     // since it looked last
+  std::uint32_t interest_ = 0;     // what epoll was told to wait for
+  bool is_watched_ = false;        // by epoll
+  int expected_ = 0;               // who waits for messages
+  bool is_rest_timed_ = false;     // rest_timer_ will look
+  time_ns rest_ns_ = 0;            // how long after each look
+  bool has_rested_ = false;        // since it looked last
+  bool was_for_anything_ = false;  // who led before the rest waited for anything
 
   std::uint64_t submitted_ = 0;
   request_list submitted_list_;

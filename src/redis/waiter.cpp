@@ -36,6 +36,11 @@ void waiter::finish() noexcept {
   }
 }
 
+bool waiter::wait(time_ns deadline) noexcept {
+  if (begin_sleep()) sleep(deadline);
+  return settle();
+}
+
 bool waiter::settle() noexcept {
   auto seen = state_.load(std::memory_order_acquire);
   while (seen == state_finishing) {

@@ -13,7 +13,11 @@ namespace mortise::redis {
 
 class waiter {
  public:
-  waiter() = default;
+  // What a caller waits for: the answer to a request of its own, or whatever comes. One that waits
+  // for anything leads while any request is open.
+  enum class wish : std::uint8_t { answer, anything };
+
+  explicit waiter(wish what = wish::answer) noexcept : wish_(what) {}
   // Once it has been finished, finish() has let go of it.
   ~waiter() { settle(); }
   waiter(const waiter&) = delete;
@@ -25,6 +29,8 @@ class waiter {
   [[nodiscard]] bool is_done() const noexcept {
     return state_.load(std::memory_order_acquire) == state_done;
   }
+  // Waits without a connection; as connection::await.
+  bool wait(time_ns deadline) noexcept;
   // Whether it stands for the calling thread.
   [[nodiscard]] bool is_own() const noexcept {
     return ::pthread_equal(thread_.load(std::memory_order_relaxed), ::pthread_self()) != 0;
@@ -60,6 +66,7 @@ class waiter {
   // By another thread: ends a sleep without ending the wait. False when it does not sleep.
   bool rouse() noexcept;
 
+  const wish wish_;
   std::atomic<std::uint32_t> state_{state_running};
   std::atomic<int> kick_descriptor_{-1};
   std::atomic<pthread_t> thread_{::pthread_self()};  // that made it, or that leads
