@@ -16,7 +16,7 @@ namespace {
 
 // What is sent when its thread does not come back for answers first, so that the server has
 // something to do.
-constexpr std::size_t burst_bytes = 8U << 10U;
+constexpr std::size_t burst_bytes = 32U << 10U;
 
 }  // namespace
 
