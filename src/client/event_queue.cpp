@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "client/core.hpp"
-#include "client/lock_handle.hpp"
 #include "redis/waiter.hpp"
 
 namespace mortise::client {
