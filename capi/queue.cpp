@@ -22,7 +22,8 @@ mortise_queue* mortise_queue_new(mortise_client* client, int64_t capacity, morti
     }
     if (core.is_closed()) return outcome::of(status::closed, "the client was freed");
     auto handle = std::make_unique<mortise_queue>();
-    handle->object = std::make_shared<event_queue>(capacity == 0 ? default_capacity : capacity);
+    handle->object =
+        std::make_shared<event_queue>(capacity == 0 ? default_capacity : capacity, client->object);
     auto opened = handle->object->open();
     if (opened.ok()) made = std::move(handle);
     return opened;

@@ -5,10 +5,18 @@
 
 #include <vector>
 
-#include "client/lock_handle.hpp"
-#include "net/futex.hpp"
+#include "client/core.hpp"
+#include "redis/waiter.hpp"
 
 namespace mortise::client {
+
+struct event_queue::consumer {
+  redis::waiter waiting{redis::waiter::wish::anything};
+  consumer* next = nullptr;
+};
+
+event_queue::event_queue(std::int64_t capacity, std::shared_ptr<core> client)
+    : capacity_(capacity), client_(std::move(client)) {}
 
 event_queue::~event_queue() {
   close();
@@ -85,8 +93,7 @@ std::unique_ptr<event_node> event_queue::deliver(std::unique_ptr<event_node> end
 }
 
 void event_queue::signal_locked() noexcept {
-  changes_.fetch_add(1);
-  if (sleepers_ > 0) net::futex_wake_one(&changes_);
+  call_one_locked();
   if (!is_polled_ || is_signalled_) return;
   is_signalled_ = true;
   const std::uint64_t one = 1;
@@ -94,9 +101,15 @@ void event_queue::signal_locked() noexcept {
   [[maybe_unused]] const auto written = write(event_fd_, &one, sizeof one);
 }
 
+void event_queue::call_one_locked() noexcept {
+  auto* const called = first_consumer_;
+  if (called == nullptr) return;
+  first_consumer_ = called->next;
+  called->waiting.finish();  // it stays until it has had the mutex
+}
+
 void event_queue::wake_all_locked() noexcept {
-  changes_.fetch_add(1);
-  if (sleepers_ > 0) net::futex_wake_all(&changes_);
+  while (first_consumer_ != nullptr) call_one_locked();
 }
 
 void event_queue::unsignal_locked() noexcept {
@@ -119,10 +132,7 @@ status event_queue::next(time_ns deadline, event& into) {
   for (;;) {
     if (first_ != nullptr) {
       const std::unique_ptr<event_node> node(pop_locked());
-      unsignal_locked();
-      // Whoever sleeps beside us must hear of what is left, and all of them when nothing will come.
-      if (sleepers_ > 0 && first_ != nullptr) net::futex_wake_one(&changes_);
-      if (is_drained_locked()) wake_all_locked();
+      after_take_locked();
       guard.unlock();
       into = std::move(node->told);
       return status::ok;
@@ -134,13 +144,49 @@ status event_queue::next(time_ns deadline, event& into) {
     }
     if (is_freed_ || is_drained_locked()) return status::shut_down;
     if (boot_now() >= deadline) return status::timed_out;
-    const auto seen = changes_.load();
-    ++sleepers_;
-    guard.unlock();
-    net::futex_wait(changes_, seen, deadline);
-    guard.lock();
-    --sleepers_;
+    wait_for_event(guard, deadline);
   }
+}
+
+std::unique_ptr<event_node> event_queue::take_ready(std::int64_t count) noexcept {
+  const std::lock_guard guard(mutex_);
+  std::unique_ptr<event_node> taken;
+  auto* place = &taken;
+  for (; count > 0 && first_ != nullptr; --count) {
+    place->reset(pop_locked());
+    place = &(*place)->behind;
+  }
+  after_take_locked();
+  return taken;
+}
+
+void event_queue::after_take_locked() noexcept {
+  unsignal_locked();
+  // Whoever sleeps beside us must hear of what is left, and all of them when nothing will come.
+  if (first_ != nullptr) call_one_locked();
+  if (is_drained_locked()) wake_all_locked();
+}
+
+void event_queue::wait_for_event(std::unique_lock<std::mutex>& guard, time_ns deadline) {
+  {
+    consumer self;
+    self.next = first_consumer_;
+    first_consumer_ = &self;
+    guard.unlock();
+    if (client_) {
+      client_->servers().await(self.waiting, deadline);
+    } else {
+      self.waiting.wait(deadline);
+    }
+    guard.lock();
+    for (auto** place = &first_consumer_; *place != nullptr; place = &(*place)->next) {
+      if (*place != &self) continue;
+      *place = self.next;
+      break;
+    }
+    guard.unlock();  // whoever has called us may want the mutex before it wakes us
+  }
+  guard.lock();
 }
 
 int event_queue::descriptor() {
@@ -153,8 +199,7 @@ int event_queue::descriptor() {
 void event_queue::wake() noexcept {
   const std::lock_guard guard(mutex_);
   is_woken_ = true;
-  changes_.fetch_add(1);
-  net::futex_wake_one(&changes_);
+  call_one_locked();
 }
 
 void event_queue::shut_down() {
@@ -164,7 +209,7 @@ void event_queue::shut_down() {
     is_shut_down_ = true;
     for (const auto* node : waiting_) waiting.push_back(node->handle);
     signal_locked();
-    net::futex_wake_all(&changes_);
+    wake_all_locked();
   }
   // Without our mutex: their gates deliver to this queue under their own.
   for (const auto& handle : waiting) handle->cancel();
@@ -176,7 +221,7 @@ void event_queue::close() {
   const std::lock_guard guard(mutex_);
   is_freed_ = true;
   signal_locked();
-  net::futex_wake_all(&changes_);
+  wake_all_locked();
   while (first_ != nullptr) unread.emplace_back(pop_locked());
 }
 

@@ -2,7 +2,6 @@
 // wait to be read. Every event has its place reserved before its call is accepted.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -12,6 +11,8 @@
 #include "base/time.hpp"
 
 namespace mortise::client {
+
+class core;
 
 // Something whose waiting acquire a shutdown ends: a handle.
 class cancellable {
@@ -50,7 +51,7 @@ class event_node {
   bool takes_place = true;
   // The handle lives at least until its event has been read.
   std::shared_ptr<cancellable> handle;
-  // For whoever keeps finished nodes in a chain.
+  // For whoever keeps finished nodes in a chain, which is taken apart one by one.
   std::unique_ptr<event_node> behind;
 
  private:
@@ -62,7 +63,8 @@ class event_node {
 
 class event_queue {
  public:
-  explicit event_queue(std::int64_t capacity) : capacity_(capacity) {}
+  // A thread that waits for events reads the answers of this client itself, if one is given.
+  explicit event_queue(std::int64_t capacity, std::shared_ptr<core> client = nullptr);
   ~event_queue();
   event_queue(const event_queue&) = delete;
   event_queue& operator=(const event_queue&) = delete;
@@ -84,11 +86,11 @@ class event_queue {
   // Up to `capacity` events, each handed to `take(const event&)`.
   template <class Take>
   status next_batch(time_ns deadline, std::int64_t capacity, Take&& take) {
-    for (std::int64_t count = 0; count < capacity; ++count) {
-      event one;
-      const auto how = next(count == 0 ? deadline : 0, one);
-      if (how != status::ok) return count == 0 ? how : status::ok;
-      take(one);
+    event first;
+    if (const auto how = next(deadline, first); how != status::ok) return how;
+    take(first);
+    for (auto rest = take_ready(capacity - 1); rest; rest = std::move(rest->behind)) {
+      take(rest->told);
     }
     return status::ok;
   }
@@ -99,7 +101,15 @@ class event_queue {
   void close();
 
  private:
+  // A thread in next() that has found nothing.
+  struct consumer;
+
   outcome reserve_locked();
+  // Up to so many events that are there already, the oldest first.
+  std::unique_ptr<event_node> take_ready(std::int64_t count) noexcept;
+  void after_take_locked() noexcept;
+  void wait_for_event(std::unique_lock<std::mutex>& guard, time_ns deadline);
+  void call_one_locked() noexcept;
   void signal_locked() noexcept;
   void wake_all_locked() noexcept;
   // Whether no event will ever come again.
@@ -110,6 +120,7 @@ class event_queue {
   event_node* pop_locked() noexcept;
 
   const std::int64_t capacity_;
+  const std::shared_ptr<core> client_;
   int event_fd_ = -1;
   std::mutex mutex_;
   std::int64_t reserved_ = 0;  // open calls, watches and unread events
@@ -122,8 +133,7 @@ class event_queue {
   bool is_woken_ = false;
   bool is_polled_ = false;  // somebody has asked for the descriptor
   bool is_signalled_ = false;
-  int sleepers_ = 0;
-  std::atomic<std::uint32_t> changes_{0};
+  consumer* first_consumer_ = nullptr;  // those that were not called yet
 };
 
 }  // namespace mortise::client

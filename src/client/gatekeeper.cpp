@@ -19,6 +19,10 @@ gatekeeper::~gatekeeper() { core_.reactor().cancel(*this); }
 
 void gatekeeper::plan() noexcept {
   is_idle_.store(gate_.is_idle() && free_inquiries_.size() == inquiries_.size());
+  if (gate_.is_queued() != is_queued_) {
+    is_queued_ = !is_queued_;
+    core_.servers().expect_messages(is_queued_ ? 1 : -1);
+  }
   // A timer that is armed too early costs one look for nothing, setting it anew costs a system
   // call: so it is only ever moved forward.
   const auto next = gate_.next_timer();

@@ -12,6 +12,7 @@
 #include "deployment/deployment.hpp"
 #include "lock/gate.hpp"
 #include "net/reactor.hpp"
+#include "redis/wake_scope.hpp"
 
 namespace mortise::client {
 
@@ -35,6 +36,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   template <class Step>
   auto enter(Step&& step) {
     std::unique_ptr<event_node> unread;  // may keep a handle, and is destroyed without the mutex
+    const redis::wake_scope together;    // callers wake up when the mutex is free
     const std::lock_guard guard(mutex_);
     const auto now = boot_now();
     const settle_on_exit settle{*this, unread};
@@ -96,6 +98,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   std::vector<deployment::inquiry*> free_inquiries_;
   std::unique_ptr<event_node> unread_;
   time_ns armed_for_ = time_never;
+  bool is_queued_ = false;  // as the servers were told
   std::atomic<bool> is_idle_{true};
 };
 

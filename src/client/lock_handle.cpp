@@ -79,11 +79,20 @@ time_ns lock_handle::command_deadline() const { return core_->command_deadline()
 
 template <class Operation, class Start>
 outcome lock_handle::block(Operation& call, time_ns deadline, Start&& start) {
-  auto accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
-    return core_->is_closed() ? closed() : start(gate, now);
-  });
+  outcome accepted;
+  try {
+    accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
+      return core_->is_closed() ? closed() : start(gate, now);
+    });
+  } catch (...) {
+    // Memory ran out; a question may be on its way, in this thread's name.
+    keeper_->enter(
+        [&](lock::gate& gate, time_ns now) { gate.abandon(call, status::no_memory, now); });
+    static_cast<void>(core_->servers().await(call.waiting, 0));
+    throw;
+  }
   if (!accepted.ok()) return accepted;
-  if (!call.waiting.is_done() && !core_->servers().await(call.waiting, deadline)) {
+  if (!core_->servers().await(call.waiting, deadline)) {
     // Whatever happens between the deadline and here, abandon leaves the call finished.
     keeper_->enter([&](lock::gate& gate, time_ns now) {
       if (!call.waiting.is_done()) gate.abandon(call, status::timed_out, now);
@@ -93,13 +102,14 @@ outcome lock_handle::block(Operation& call, time_ns deadline, Start&& start) {
 }
 
 outcome lock_handle::block_acquire(const lock::portion& wanted, time_ns deadline, bool is_try) {
-  if (auto armed = rearm(); !armed.ok()) return armed;
   blocking<lock::acquiring> call;
   call.who = &owner_;
   call.is_try = is_try;
   call.wanted = wanted;
-  return block(call, deadline,
-               [&](lock::gate& gate, time_ns now) { return gate.acquire(call, now); });
+  return block(call, deadline, [&](lock::gate& gate, time_ns now) {
+    auto armed = rearm();
+    return armed.ok() ? gate.acquire(call, now) : armed;
+  });
 }
 
 outcome lock_handle::try_acquire(const lock::portion& wanted) {
@@ -177,14 +187,14 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
 
 outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                                    const lock::portion& wanted, time_ns deadline, bool is_try) {
-  if (auto armed = rearm(); !armed.ok()) return armed;
   auto accepted =
       submit<lock::acquiring>(queue, tag, event_kind::acquired, deadline,
                               [&](lock::gate& gate, lock::acquiring& call, time_ns now) {
                                 call.who = &owner_;
                                 call.is_try = is_try;
                                 call.wanted = wanted;
-                                return gate.acquire(call, now);
+                                auto armed = rearm();
+                                return armed.ok() ? gate.acquire(call, now) : armed;
                               });
   // A shutdown in between has not seen it.
   if (accepted.ok() && queue->is_shut_down()) cancel();
@@ -279,14 +289,12 @@ outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag)
   });
 }
 
-// Before each acquire, because the hold before may have used up its notices.
+// Before each acquire, because the hold before may have used up its notices. Under the mutex.
 outcome lock_handle::rearm() {
-  return keeper_->enter([&](lock::gate&, time_ns) {
-    auto armed = arm_notices();
-    if (armed.code != status::shut_down) return armed;
-    end_watch();  // nobody will read that queue any more
-    return outcome{};
-  });
+  auto armed = arm_notices();
+  if (armed.code != status::shut_down) return armed;
+  end_watch();  // nobody will read that queue any more
+  return {};
 }
 
 outcome lock_handle::arm_notices() {

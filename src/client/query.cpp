@@ -28,7 +28,7 @@ class plain_request final : public redis::request {
     auto call = std::make_shared<plain_request>(std::move(read));
     call->caller = &call->waiting_;
     call->self_ = call;
-    const auto submitted = server.submit(*call, bytes, redis::flush::now);
+    const auto submitted = server.submit(*call, bytes, redis::flush::before_await);
     if (submitted != status::ok) {
       call->self_.reset();
       auto problem = server.last_problem();

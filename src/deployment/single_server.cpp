@@ -22,11 +22,14 @@ class single_inquiry final : public inquiry, private redis::request {
     bytes_.clear();
     reply_count = lock::write_step(bytes_, rules, asked, keys);
     caller = lender;
-    const auto how = lender != nullptr ? redis::flush::now : redis::flush::by_io_thread;
-    return server_.submit(*this, bytes_, how) == status::ok;
+    return server_.submit(*this, bytes_, flush_for(lender)) == status::ok;
   }
 
  private:
+  static redis::flush flush_for(const redis::waiter* lender) noexcept {
+    if (lender == nullptr) return redis::flush::by_io_thread;
+    return lender->is_own() ? redis::flush::before_await : redis::flush::now;
+  }
   void on_reply(const redis::value& reply, time_ns now) noexcept override {
     who_.on_verdict(*this, lock::read_step(*rules_, what_, reply), now);
   }
@@ -84,6 +87,7 @@ class single_server final : public deployment, private redis::session_listener {
   bool await(redis::waiter& who, time_ns deadline) noexcept override {
     return server_.await(who, deadline);
   }
+  void expect_messages(int change) noexcept override { server_.expect_messages(change); }
   [[nodiscard]] outcome problem() const override { return server_.last_problem(); }
   redis::connection& connection_for(std::string_view /*name*/) override { return server_; }
 

@@ -82,6 +82,10 @@ class gate {
   [[nodiscard]] time_ns next_timer() const noexcept;
   // Whether nothing is held, waited for or being given back.
   [[nodiscard]] bool is_idle() const noexcept { return !current_ && departures_.empty(); }
+  // Whether it waits at the server, to be told of its grant by a message.
+  [[nodiscard]] bool is_queued() const noexcept {
+    return current_ && current_->phase() == tenure_phase::queued;
+  }
 
  private:
   struct departure {

@@ -69,6 +69,8 @@ class connection final : private pipeline_listener,
   // called. While a request with this caller is open, the thread may read for everybody and run
   // the callbacks of others. A waiter belongs to one connection. Not from the I/O thread.
   bool await(waiter& who, time_ns deadline) noexcept { return commands_.await(who, deadline); }
+  // So many more wait for messages, or fewer: while anybody does, none waits to be read.
+  void expect_messages(int change) noexcept { commands_.expect_messages(change); }
 
   // Why there is no connection: how the last one ended or what the last attempt came to. ok while
   // it is up.

@@ -9,6 +9,7 @@
 
 #include "net/futex.hpp"
 #include "redis/pipeline.hpp"
+#include "redis/wake_scope.hpp"
 
 namespace mortise::redis {
 
@@ -16,16 +17,21 @@ namespace {
 
 // A caller whose deadline is nearer does not nap, so that it keeps its deadline.
 constexpr time_ns nap_room_ns = 50 * ns_per_ms;
+// A message that nobody is known to wait for waits for less than twice this.
+constexpr time_ns rest_ns = 1 * ns_per_ms;
+// The same while requests are open or wait to be sent.
+constexpr time_ns short_rest_ns = 500 * ns_per_us;
 
 }  // namespace
 
 bool pipeline::await(waiter& who, time_ns deadline) noexcept {
-  if (who.settle()) return true;
+  if (!who.leads_early_ && who.settle()) return true;
   lock_type lock(mutex_);
   for (;;) {
     if (leader_ == &who || can_lead(who)) {
+      const wake_scope together;
       lead(lock, who, deadline);
-      pass_lead(lock);
+      pass_lead(lock, &who);
       if (who.settle()) return true;
       if (boot_now() >= deadline) return false;
       lock.lock();
@@ -40,30 +46,43 @@ bool pipeline::await(waiter& who, time_ns deadline) noexcept {
     if (is_over) break;
   }
   unfollow(who);
-  if (leader_ == &who) pass_lead(lock);  // it was chosen too late
+  if (leader_ == &who) pass_lead(lock, nullptr);  // it was chosen too late
   if (lock.owns_lock()) lock.unlock();
   return who.settle();
 }
 
 bool pipeline::can_lead(const waiter& who) const noexcept {
-  if (reader_ != reader::io_thread_armed || !transport_ || is_broken_ || !has_open(who)) {
-    return false;
-  }
+  const bool is_free = reader_ == reader::io_thread_armed || reader_ == reader::nobody;
+  if (!is_free || !transport_ || is_broken_ || !has_open(who)) return false;
+  if (who.wish_ == waiter::wish::anything) return true;
   const request* oldest =
       reading_list_.first != nullptr ? reading_list_.first : submitted_list_.first;
   return oldest != nullptr && oldest->has_caller_;
 }
 
+void pipeline::lead_early(waiter& who) noexcept {
+  if (!can_lead(who)) return;
+  who.leads_early_ = true;
+  leader_ = &who;
+  reader_ = reader::caller;
+  update_interest();
+}
+
 void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
   unfollow(who);
+  who.leads_early_ = false;
   leader_ = &who;
   begin_reading(reader::caller);
   update_interest();
   if (!who.begin_leading(kick_fd_)) return;
+  if (!output_.is_empty()) send_output(lock);
   for (bool is_first = true; !is_broken_ && has_open(who); is_first = false) {
     const bool is_alone = first_follower_ == nullptr;
     lock.unlock();
-    const bool is_in_time = wait_for_input(deadline, is_alone, is_first);
+    wake_scope::flush();
+    // A nap would make it late for what does not come by this connection.
+    const bool may_nap = is_first && who.wish_ == waiter::wish::answer;
+    const bool is_in_time = wait_for_input(deadline, is_alone, may_nap);
     lock.lock();
     if (stall_ == stall::until_readable) stall_ = stall::none;
     if (!output_.is_empty()) send_output(lock);
@@ -72,17 +91,75 @@ void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
   who.end_leading();
 }
 
-void pipeline::pass_lead(lock_type& lock) noexcept {
+void pipeline::pass_lead(lock_type& lock, const waiter* before) noexcept {
   leader_ = nullptr;
   reader_ = reader::io_thread_armed;
   is_reading_ = false;
   waiter* const next = choose_leader();
   const auto* const sleeper = next == nullptr ? nullptr : &next->state_;
-  update_interest();
+  if (before != nullptr && can_rest(*before)) {
+    rest(*before);
+  } else {
+    update_interest();
+  }
   post_teardown_when_free();
   lock.unlock();
   if (sleeper != nullptr) net::futex_wake_one(sleeper);
 }
+
+// ---- resting --------------------------------------------------------------------------------
+
+// Not while anything is to be read that somebody else may wait for.
+bool pipeline::can_rest(const waiter& before) const noexcept {
+  const bool is_possible = reader_ == reader::io_thread_armed && transport_ && !is_broken_ &&
+                           !is_finishing_ && stall_ == stall::none &&
+                           wanted_ == net::io_state::want_read;
+  if (!is_possible || expected_ > 0 || first_follower_ != nullptr || !before.is_done()) {
+    return false;
+  }
+  return before.wish_ == waiter::wish::anything ||
+         (output_.is_empty() && submitted_ == answered_.load(std::memory_order_relaxed));
+}
+
+void pipeline::rest(const waiter& before) noexcept {
+  reader_ = reader::nobody;
+  has_rested_ = true;
+  was_for_anything_ = before.wish_ == waiter::wish::anything;
+  const time_ns length = was_for_anything_ ? short_rest_ns : rest_ns;
+  if (is_rest_timed_ && rest_ns_ <= length) return;
+  is_rest_timed_ = true;
+  rest_ns_ = length;
+  loop_.schedule(rest_timer_, boot_now() + length);
+}
+
+// Whether this thread led last, for anything, and is expected to do so again.
+bool pipeline::is_back_soon() const noexcept {
+  return reader_ == reader::nobody && was_for_anything_ &&
+         ::pthread_equal(reader_thread_, ::pthread_self()) != 0;
+}
+
+void pipeline::end_rest() noexcept {
+  reader_ = reader::io_thread_armed;
+  update_interest();
+}
+
+// A rest ends unless a caller has led since the last look.
+void pipeline::look_at_rest(time_ns now) noexcept {
+  lock_type lock(mutex_);
+  is_rest_timed_ = std::exchange(has_rested_, false);
+  if (is_rest_timed_) return loop_.schedule(rest_timer_, now + rest_ns_);
+  if (reader_ != reader::nobody) return;
+  end_rest();
+  if (!output_.is_empty()) send_output(lock);
+}
+
+void pipeline::expect_messages(int change) noexcept {
+  const lock_type lock(mutex_);
+  expected_ += change;
+  if (expected_ > 0 && reader_ == reader::nobody) end_rest();
+}
+
+// ---- following ------------------------------------------------------------------------------
 
 // Makes the first follower with an open request the leader, unless the I/O thread is to read.
 waiter* pipeline::choose_leader() noexcept {
@@ -122,7 +199,7 @@ void pipeline::unfollow(waiter& who) noexcept {
 }
 
 // Sleeps until there is something to read, and reads it. False when the deadline passed first.
-bool pipeline::wait_for_input(time_ns deadline, bool is_alone, bool is_first) noexcept {
+bool pipeline::wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept {
   time_ns now = boot_now();
   if (is_alone && limits_.busy_poll_ns > 0) {
     const time_ns end = std::min(deadline, now + limits_.busy_poll_ns);
@@ -134,7 +211,7 @@ bool pipeline::wait_for_input(time_ns deadline, bool is_alone, bool is_first) no
   const time_ns left = std::min(deadline - now, net::longest_sleep_ns);
   if (left <= 0) return false;
   // Most replies come soon. A nap is not interrupted by finish(), but it is over as soon.
-  if (is_first && left > nap_room_ns && read(true)) return true;
+  if (may_nap && left > nap_room_ns && read(true)) return true;
   const timespec timeout{static_cast<std::time_t>(left / ns_per_s),
                          static_cast<long>(left % ns_per_s)};
   const short events = wanted_ == net::io_state::want_write ? POLLOUT : POLLIN;
@@ -169,10 +246,11 @@ void pipeline::on_ready(std::uint32_t events) noexcept {
   if (is_broken_ || !is_due) return update_interest();
   begin_reading(reader::io_thread_reading);
   lock.unlock();
+  const wake_scope together;
   read();
   lock.lock();
   if (!output_.is_empty()) send_output(lock);
-  pass_lead(lock);
+  pass_lead(lock, nullptr);
 }
 
 }  // namespace mortise::redis

@@ -12,6 +12,14 @@
 
 namespace mortise::redis {
 
+namespace {
+
+// What is sent when its thread does not come back for answers first, so that the server has
+// something to do.
+constexpr std::size_t burst_bytes = 32U << 10U;
+
+}  // namespace
+
 void pipeline::request_list::push(request& item) noexcept {
   item.next_ = nullptr;
   (last == nullptr ? first : last->next_) = &item;
@@ -45,6 +53,7 @@ pipeline::~pipeline() {
   loop_.cancel(flush_task_);
   loop_.cancel(teardown_task_);
   loop_.cancel(static_cast<net::timer&>(*this));
+  loop_.cancel(rest_timer_);
   if (kick_fd_ >= 0) ::close(kick_fd_);
 }
 
@@ -75,10 +84,14 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   if (item.has_caller_) item.caller->last_request_ = submitted_;
   submitted_list_.push(item);
   if (!is_watching_) start_watching(tick_period_ns());
+  if (how == flush::before_await) lead_early(*item.caller);
+  const bool may_stay = how == flush::by_io_thread && is_back_soon();
+  if (may_stay && output_.unsent() < burst_bytes) return status::ok;
+  if (reader_ == reader::nobody && !may_stay) end_rest();
   // What is submitted from a reply leaves when all replies at hand have been read.
   const bool is_from_reader = is_reading_ && ::pthread_equal(reader_thread_, ::pthread_self()) != 0;
   if (is_from_reader || is_sending_ || stall_ != stall::none) return status::ok;
-  if (how == flush::now) {
+  if (how != flush::by_io_thread || may_stay) {
     send_output(lock);
   } else if (!std::exchange(is_flush_posted_, true)) {
     lock.unlock();
@@ -158,8 +171,8 @@ void pipeline::on_timer(time_ns now) noexcept {
 
 // An idle connection is to cost next to nothing.
 void pipeline::give_back_memory() noexcept {
-  // With the mutex held and the I/O thread, which this is, as the reader, the buffers are ours.
-  if (reader_ != reader::io_thread_armed || is_sending_ || !output_.is_empty()) return;
+  // With the mutex held and nobody else reading, the buffers are this thread's, the I/O thread's.
+  if (reader_ == reader::caller || is_sending_ || !output_.is_empty()) return;
   output_.release();
   if (!input_.unread().empty()) return;
   input_.release();
@@ -202,6 +215,7 @@ bool pipeline::admit_everybody() noexcept {
 void pipeline::finish_sending() noexcept {
   lock_type lock(mutex_);
   is_finishing_ = true;
+  if (reader_ == reader::nobody) end_rest();
   send_output(lock);
 }
 
@@ -285,7 +299,7 @@ void pipeline::unwatch() noexcept {
 void pipeline::update_interest() noexcept {
   if (!transport_ || is_broken_) return;
   std::uint32_t events = 0;
-  if (reader_ != reader::caller) {
+  if (reader_ == reader::io_thread_armed || reader_ == reader::io_thread_reading) {
     events |= wanted_ == net::io_state::want_write ? EPOLLOUT : EPOLLIN;
   }
   if (stall_ == stall::until_writable) events |= EPOLLOUT;

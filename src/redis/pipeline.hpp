@@ -4,8 +4,12 @@
 // others that arrive meanwhile go out in one write.
 // Who reads ("leads"): a caller blocked in await() while a request in its name is open; else the
 // I/O thread. A caller that has its answer passes the lead to another blocked caller whose request
-// is open, or back to the I/O thread. All changes of the lead are made under the mutex; the reading
-// itself and every call to a request or the listener is made without it.
+// is open, or back to the I/O thread. When it leaves nothing open, the lead rests for a moment:
+// likely the next call comes soon, and taking the lead back and forth costs system calls. A caller
+// that waits for anything, as one does at a queue, leads while any request is open; the lead rests
+// when it has got something, and what its thread submits then is sent when it is back for more. All
+// changes of the lead are made under the mutex; the reading itself and every call to a request or
+// the listener is made without it.
 #pragma once
 
 #include <pthread.h>
@@ -69,6 +73,7 @@ class pipeline final : private net::event_handler, private net::timer {
   // See connection.
   status submit(request& item, std::string_view bytes, flush how) noexcept;
   bool await(waiter& who, time_ns deadline) noexcept;
+  void expect_messages(int change) noexcept;
 
   // The I/O thread: begins to read what is connected. Only greet() may send.
   void attach(std::unique_ptr<net::transport> connected) noexcept;
@@ -90,7 +95,7 @@ class pipeline final : private net::event_handler, private net::timer {
 
  private:
   using lock_type = std::unique_lock<std::mutex>;
-  enum class reader { io_thread_armed, io_thread_reading, caller };
+  enum class reader { io_thread_armed, io_thread_reading, caller, nobody };
   enum class admission { nobody, io_thread, everybody };
   enum class stall { none, until_readable, until_writable };
 
@@ -107,6 +112,12 @@ class pipeline final : private net::event_handler, private net::timer {
     void run() noexcept override { (owner_.*what_)(); }
     pipeline& owner_;
     void (pipeline::*what_)() noexcept;
+  };
+
+  struct rest_timer final : net::timer {
+    explicit rest_timer(pipeline& owner) : owner_(owner) {}
+    void on_timer(time_ns now) noexcept override { owner_.look_at_rest(now); }
+    pipeline& owner_;
   };
 
   [[nodiscard]] time_ns tick_period_ns() const noexcept { return limits_.silence_ns / 8; }
@@ -129,16 +140,24 @@ class pipeline final : private net::event_handler, private net::timer {
   // Leading; leadership.cpp.
   void on_ready(std::uint32_t events) noexcept override;
   [[nodiscard]] bool has_open(const waiter& who) const noexcept {
-    return who.last_request_ > answered_.load(std::memory_order_relaxed);
+    const auto number = who.wish_ == waiter::wish::anything ? submitted_ : who.last_request_;
+    return number > answered_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool can_lead(const waiter& who) const noexcept;
   void lead(lock_type& lock, waiter& who, time_ns deadline) noexcept;
+  // As soon as its request is submitted, if it can.
+  void lead_early(waiter& who) noexcept;
   // Finds the next reader, and unlocks.
-  void pass_lead(lock_type& lock) noexcept;
+  void pass_lead(lock_type& lock, const waiter* before) noexcept;
+  [[nodiscard]] bool can_rest(const waiter& before) const noexcept;
+  void rest(const waiter& before) noexcept;
+  [[nodiscard]] bool is_back_soon() const noexcept;
+  void end_rest() noexcept;
+  void look_at_rest(time_ns now) noexcept;
   waiter* choose_leader() noexcept;
   void follow(waiter& who) noexcept;
   void unfollow(waiter& who) noexcept;
-  bool wait_for_input(time_ns deadline, bool is_alone, bool is_first) noexcept;
+  bool wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept;
 
   // Reading; reading.cpp. Only the reader, without the mutex.
   bool read(bool may_nap = false) noexcept;
@@ -152,6 +171,7 @@ class pipeline final : private net::event_handler, private net::timer {
   const pipeline_limits limits_;
   bound_task flush_task_{*this, &pipeline::run_flush};
   bound_task teardown_task_{*this, &pipeline::tear_down};
+  rest_timer rest_timer_{*this};
   int kick_fd_ = -1;  // wakes a leading caller
 
   std::mutex mutex_;
@@ -172,13 +192,19 @@ class pipeline final : private net::event_handler, private net::timer {
   waiter* leader_ = nullptr;  // the caller that leads, or was chosen to
   waiter* first_follower_ = nullptr;
   waiter* last_follower_ = nullptr;
-  std::uint32_t interest_ = 0;  // what epoll was told to wait for
-  bool is_watched_ = false;     // by epoll
+  std::uint32_t interest_ = 0;     // what epoll was told to wait for
+  bool is_watched_ = false;        // by epoll
+  int expected_ = 0;               // who waits for messages
+  bool is_rest_timed_ = false;     // rest_timer_ will look
+  time_ns rest_ns_ = 0;            // how long after each look
+  bool has_rested_ = false;        // since it looked last
+  bool was_for_anything_ = false;  // who led before the rest waited for anything
 
   std::uint64_t submitted_ = 0;
   request_list submitted_list_;
 
-  // How silence is noticed: a busy connection is looked at now and then. Requests up to number mark_ were all submitted by mark_ns_.
+  // How silence is noticed: a busy connection is looked at now and then. Requests up to number mark_
+  // were all submitted by mark_ns_.
   bool is_watching_ = false;
   std::uint64_t mark_ = 0;
   time_ns mark_ns_ = 0;

@@ -35,7 +35,9 @@ class request {
   bool has_caller_ = false;
 };
 
-// Blocking callers flush themselves; what is submitted by_io_thread is sent in batches.
-enum class flush { now, by_io_thread };
+// Blocking callers flush themselves; what is submitted by_io_thread is sent in batches. With
+// before_await the request's caller is the submitting thread, and it comes to await() in any case:
+// it can have the lead before the answer is on its way, which then wakes nobody else.
+enum class flush { now, before_await, by_io_thread };
 
 }  // namespace mortise::redis

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "net/futex.hpp"
+#include "redis/wake_scope.hpp"
 
 namespace mortise::redis {
 
@@ -13,14 +14,14 @@ void waiter::finish() noexcept {
   auto seen = state_.load(std::memory_order_acquire);
   for (;;) {
     if (seen == state_done || seen == state_finishing) return;
-    const bool is_elsewhere =
-        seen == state_leading &&
-        ::pthread_equal(thread_.load(std::memory_order_relaxed), ::pthread_self()) == 0;
-    const auto next = is_elsewhere ? state_finishing : state_done;
+    const bool is_elsewhere = seen == state_leading && !is_own();
+    const bool is_later = seen == state_sleeping && wake_scope::is_open();
+    const auto next = is_elsewhere || is_later ? state_finishing : state_done;
     if (!state_.compare_exchange_weak(seen, next, std::memory_order_acq_rel,
                                       std::memory_order_acquire)) {
       continue;
     }
+    if (is_later) return wake_scope::add(*this);
     if (is_elsewhere) {
       const int saved = errno;
       const std::uint64_t one = 1;
@@ -33,6 +34,11 @@ void waiter::finish() noexcept {
     if (is_elsewhere || seen == state_sleeping) net::futex_wake_one(address);
     return;
   }
+}
+
+bool waiter::wait(time_ns deadline) noexcept {
+  if (begin_sleep()) sleep(deadline);
+  return settle();
 }
 
 bool waiter::settle() noexcept {

@@ -13,7 +13,13 @@ namespace mortise::redis {
 
 class waiter {
  public:
-  waiter() = default;
+  // What a caller waits for: the answer to a request of its own, or whatever comes. One that waits
+  // for anything leads while any request is open.
+  enum class wish : std::uint8_t { answer, anything };
+
+  explicit waiter(wish what = wish::answer) noexcept : wish_(what) {}
+  // Once it has been finished, finish() has let go of it.
+  ~waiter() { settle(); }
   waiter(const waiter&) = delete;
   waiter& operator=(const waiter&) = delete;
 
@@ -23,13 +29,20 @@ class waiter {
   [[nodiscard]] bool is_done() const noexcept {
     return state_.load(std::memory_order_acquire) == state_done;
   }
+  // Waits without a connection; as connection::await.
+  bool wait(time_ns deadline) noexcept;
+  // Whether it stands for the calling thread.
+  [[nodiscard]] bool is_own() const noexcept {
+    return ::pthread_equal(thread_.load(std::memory_order_relaxed), ::pthread_self()) != 0;
+  }
 
  private:
   friend class pipeline;
+  friend class wake_scope;
 
-  // A caller that leads sleeps in ppoll, where a futex does not reach it: whoever finishes it from
-  // another thread says `finishing` first, which keeps the caller, and with it the descriptor,
-  // where they are until `done`.
+  // Whoever finishes a waiter and is not done with it says `finishing`, which keeps the caller where
+  // it is until `done`: because it leads, and so sleeps in ppoll, where a futex does not reach it
+  // but its descriptor has to be there; or because it is woken later (see wake_scope).
   static constexpr std::uint32_t state_running = 0;
   static constexpr std::uint32_t state_sleeping = 1;
   static constexpr std::uint32_t state_leading = 2;
@@ -53,9 +66,12 @@ class waiter {
   // By another thread: ends a sleep without ending the wait. False when it does not sleep.
   bool rouse() noexcept;
 
+  const wish wish_;
   std::atomic<std::uint32_t> state_{state_running};
   std::atomic<int> kick_descriptor_{-1};
-  std::atomic<pthread_t> thread_{};
+  std::atomic<pthread_t> thread_{::pthread_self()};  // that made it, or that leads
+  waiter* next_to_wake_ = nullptr;                   // the wake_scope's
+  bool leads_early_ = false;  // its thread's own: it has had the lead since its submit
 
   // The pipeline's, under its mutex.
   std::uint64_t last_request_ = 0;  // the number of the last request in its name

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "harness.hpp"
-#include "lock/owner_token.hpp"
 #include "lock/protocol.hpp"
 #include "redis/command.hpp"
 #include "scripts/scripts.hpp"
@@ -32,14 +31,18 @@ blind_pipeline::blind_pipeline(const std::string& url, int depth)
   const auto& protocol = lock::queued_protocol();
   for (int i = 0; i < depth; ++i) {
     const auto keys = protocol.keys(lock_name("blind", i));
-    const auto token = lock::make_owner_token("BlindPipelineXXX", std::to_string(i), "", 3302);
+    lock::owner_seed seed;
+    seed.client = "BlindPipelineXXX";
+    seed.attempt = static_cast<std::uint64_t>(i);
+    seed.grant_ttl_ms = 3302;
+    const auto token = protocol.owner_token(seed);
     lock::question asked;
     asked.token = token;
     asked.ttl_ms = lease_ms;
     asked.what = lock::step::try_take;
-    acquire_replies_ += protocol.write(acquires_, asked, keys);
-    asked.what = lock::step::release;
-    require(protocol.write(releases_, asked, keys) == 1, "a release is one command");
+    acquire_replies_ += lock::write_step(acquires_, protocol, asked, keys);
+    asked.what = lock::step::release_alone;
+    require(lock::write_step(releases_, protocol, asked, keys) == 1, "a release is one command");
   }
 }
 

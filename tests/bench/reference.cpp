@@ -174,8 +174,8 @@ server_usage server_usage::of(reference& connection) {
   for (const char* sent : {"eval", "evalsha", "fcall", "multi", "exec", "delifeq", "delex"}) {
     usage.commands += calls_of(statistics, sent);
   }
-  // A transaction of ours has three commands between MULTI and EXEC.
-  usage.commands += 3 * calls_of(statistics, "exec");
+  // A transaction of ours has two commands between MULTI and EXEC.
+  usage.commands += 2 * calls_of(statistics, "exec");
   return usage;
 }
 

@@ -149,7 +149,7 @@ class session {
   std::string ask(std::initializer_list<std::string_view> words, time_ns deadline = soon()) {
     question asked;
     asked.caller = &asked.wait;
-    const auto code = link->submit(asked, encoded(words), redis::flush::now);
+    const auto code = link->submit(asked, encoded(words), redis::flush::before_await);
     if (code != status::ok) return std::string("(") + status_text(code) + ")";
     if (link->await(asked.wait, deadline)) return asked.answer;
     ADD_FAILURE() << "no answer, and the request is still open";
