@@ -4,6 +4,7 @@
 
 #include "actor.hpp"
 #include "experiment.hpp"
+#include "lock/lease.hpp"
 #include "reference.hpp"
 
 namespace mortise::bench {
@@ -16,7 +17,11 @@ constexpr const char* short_lease = "lease=400ms";
 std::int64_t lease_end_ns(reference& observer, const std::string& name) {
   const auto key = find_key(observer, "string", name);
   require(!key.empty(), "nobody holds the lock");
-  const auto left_ms = observer.command({"PTTL", key})->integer;
+  auto left_ms = observer.command({"PTTL", key})->integer;
+  const auto value = observer.command({"GET", key});
+  // A lock that somebody waits for outlives its lease.
+  const bool is_marked = value->len > 0 && value->str[value->len - 1] == '*';
+  if (is_marked) left_ms -= lock::queue_turn_ms;
   return now_ns() + std::max<std::int64_t>(0, left_ms) * 1'000'000;
 }
 
