@@ -25,9 +25,12 @@ constexpr std::array kind_names = {"mutex", "read-write lock", "semaphore"};
 
 std::vector<const redis::script*> everyday_scripts() {
   std::vector<const redis::script*> scripts;
-  for (const auto& row : queued_protocol().rows) {
-    const bool is_new = std::find(scripts.begin(), scripts.end(), row.code) == scripts.end();
-    if (row.code != nullptr && is_new) scripts.push_back(row.code);
+  for (const auto& item : entries) {
+    if (item.rules().how != waiting::queue) continue;
+    for (const auto& row : item.rules().rows) {
+      const bool is_new = std::find(scripts.begin(), scripts.end(), row.code) == scripts.end();
+      if (row.code != nullptr && is_new) scripts.push_back(row.code);
+    }
   }
   return scripts;
 }

@@ -1,0 +1,256 @@
+/*
+ * The actor in C: does what the conductor tells it line by line; README.md has the lines. Only the
+ * public header is used.
+ */
+#include <inttypes.h>
+#include <mortise/mortise.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "words.h"
+
+enum { MOST_HANDLES = 128 };
+
+enum kind { CLIENT, LOCK, RW, SEMAPHORE, MULTI, QUEUE };
+
+struct handle {
+  enum kind kind;
+  char name[64];
+  void *object;
+};
+
+static struct handle handles[MOST_HANDLES];
+static int handle_count;
+static mortise_queue *queue;
+static mortise_error *error;
+
+static struct handle *find(const char *name) {
+  for (int i = 0; i < handle_count; ++i) {
+    if (strcmp(handles[i].name, name) == 0) return &handles[i];
+  }
+  fprintf(stderr, "actor: no handle %s\n", name);
+  exit(2);
+}
+
+/* Tags of notices are places in `handles`, tags of calls are numbers of lines above these. */
+static int64_t tag_of_call(struct words *line) { return MOST_HANDLES + atoll(line->id); }
+
+static void answer(struct words *line, mortise_status status, int64_t token, int64_t value) {
+  printf("%s %s", line->id, words_status(status));
+  if (token != 0) printf(" token=%" PRId64, token);
+  if (value != INT64_MIN) printf(" value=%" PRId64, value);
+  words_print_text(mortise_error_message(error));
+  putchar('\n');
+}
+
+/* ---- new --------------------------------------------------------------------------------- */
+
+static mortise_status set_options(struct words *line, mortise_options *options) {
+  for (int i = 0; i < line->count; ++i) {
+    const struct word *word = &line->words[i];
+    if (strncmp(word->key, "opt.", 4) != 0) continue;
+    const mortise_status status = mortise_options_set(options, word->key + 4, strlen(word->key + 4),
+                                                      word->value, word->size, error);
+    if (status != MORTISE_OK) return status;
+  }
+  return MORTISE_OK;
+}
+
+static mortise_status add_members(mortise_multi *multi, char *members) {
+  mortise_status status = MORTISE_OK;
+  for (char *name = strtok(members, ","); name != NULL; name = strtok(NULL, ",")) {
+    char *how = strchr(name, ':');
+    if (how != NULL) *how++ = '\0';
+    const struct handle *member = find(name);
+    if (member->kind == LOCK) status = mortise_multi_add_lock(multi, member->object, error);
+    if (member->kind == RW) {
+      status = (strcmp(how, "read") == 0 ? mortise_multi_add_reader : mortise_multi_add_writer)(
+          multi, member->object, error);
+    }
+    if (member->kind == SEMAPHORE) {
+      status = mortise_multi_add_semaphore(multi, member->object, atoll(how), error);
+    }
+    if (status != MORTISE_OK) return status;
+  }
+  return status;
+}
+
+static void *make(struct words *line, enum kind kind, const mortise_options *options) {
+  const struct word *name = words_find(line, "name");
+  if (kind == CLIENT) {
+    const struct word *url = words_find(line, "url");
+    return mortise_client_new(url->value, url->size, options, error);
+  }
+  mortise_client *client = find(words_find(line, "client")->value)->object;
+  if (kind == MULTI) return mortise_multi_new(client, error);
+  if (kind == LOCK) return mortise_lock_new(client, name->value, name->size, options, error);
+  if (kind == RW) return mortise_rw_new(client, name->value, name->size, options, error);
+  return mortise_semaphore_new(client, name->value, name->size, words_number(line, "permits", 1),
+                               options, error);
+}
+
+static void do_new(struct words *line) {
+  static const char *const kinds[] = {"client", "lock", "rw", "semaphore", "multi"};
+  enum kind kind = CLIENT;
+  while (strcmp(kinds[kind], line->second) != 0) ++kind;
+  int has_options = 0;
+  for (int i = 0; i < line->count; ++i) has_options |= strncmp(line->words[i].key, "opt.", 4) == 0;
+  mortise_options *options = has_options ? mortise_options_new() : NULL;
+  mortise_status status = options != NULL ? set_options(line, options) : MORTISE_OK;
+  void *made = NULL;
+  if (status == MORTISE_OK) {
+    made = make(line, kind, options);
+    status = mortise_error_code(error);
+  }
+  mortise_options_free(options);
+  struct word *members = words_find(line, "members");
+  if (made != NULL && members != NULL) status = add_members(made, members->value);
+  if (made != NULL && status == MORTISE_OK && handle_count < MOST_HANDLES) {
+    struct handle *place = &handles[handle_count++];
+    place->kind = kind;
+    snprintf(place->name, sizeof place->name, "%s", line->third);
+    place->object = made;
+    if (queue == NULL) queue = mortise_queue_new(handles[0].object, 0, NULL);
+  }
+  answer(line, status, 0, INT64_MIN);
+}
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+/* What a call is given, and what it came to. */
+struct call {
+  void *object;
+  int64_t timeout_ms, lease_ms, weight, permits, tag;
+  mortise_status status;
+  int64_t token, value;
+};
+
+#include "methods.h"
+
+static void query_into(struct call *call, mortise_status (*ask)(void *, mortise_info *)) {
+  mortise_info *info = mortise_info_new();
+  call->status = ask(call->object, info);
+  call->value = mortise_info_waiter_count(info);
+  mortise_info_free(info);
+}
+
+static mortise_status query_lock(void *lock, mortise_info *info) {
+  return mortise_lock_query(lock, info, error);
+}
+static mortise_status query_rw(void *rw, mortise_info *info) {
+  return mortise_rw_query(rw, info, error);
+}
+static mortise_status query_semaphore(void *semaphore, mortise_info *info) {
+  return mortise_semaphore_query(semaphore, info, error);
+}
+
+/* A child's handles are inert: what it is told, by its exit status. */
+static void fork_and_ping(struct call *call) {
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) _exit(-mortise_client_ping(call->object, NULL));
+  int how = 0;
+  waitpid(child, &how, 0);
+  call->status = -WEXITSTATUS(how);
+}
+
+static int call_queue(const char *method, struct call *call) {
+  if (strcmp(method, "shut_down") == 0) {
+    mortise_queue_shutdown(queue);
+    return 1;
+  }
+  if (strcmp(method, "limit") == 0) {
+    mortise_queue_free(queue);
+    queue = mortise_queue_new(handles[0].object, call->permits, error);
+    return 1;
+  }
+  return 0;
+}
+
+static int call_special(const struct handle *handle, const char *method, struct call *call) {
+  if (handle->kind == QUEUE) return call_queue(method, call);
+  if (strcmp(method, "query") == 0) {
+    if (handle->kind == LOCK) query_into(call, query_lock);
+    if (handle->kind == RW) query_into(call, query_rw);
+    if (handle->kind == SEMAPHORE) query_into(call, query_semaphore);
+    return 1;
+  }
+  if (strcmp(method, "fork") == 0) {
+    fork_and_ping(call);
+    return 1;
+  }
+  if (strcmp(method, "watch") == 0) {
+    call->tag = handle - handles;
+    if (handle->kind == LOCK)
+      call->status = mortise_lock_watch(call->object, queue, call->tag, error);
+    if (handle->kind == RW) call->status = mortise_rw_watch(call->object, queue, call->tag, error);
+    if (handle->kind == SEMAPHORE) {
+      call->status = mortise_semaphore_watch(call->object, queue, call->tag, error);
+    }
+    return 1;
+  }
+  return 0;
+}
+
+static void do_call(struct words *line, int is_async) {
+  static const struct handle of_queue = {QUEUE, "queue", NULL};
+  const struct handle *handle =
+      strcmp(line->second, of_queue.name) == 0 ? &of_queue : find(line->second);
+  struct call call = {handle->object,
+                      words_number(line, "timeout_ms", 0),
+                      words_number(line, "lease_ms", 0),
+                      words_number(line, "weight", 1),
+                      words_number(line, "permits", 1),
+                      tag_of_call(line),
+                      MORTISE_OK,
+                      0,
+                      INT64_MIN};
+  mortise_error_free(error);
+  error = mortise_error_new();
+  if (is_async || !call_special(handle, line->third, &call)) {
+    const struct method *method = find_method(handle->kind, line->third, is_async);
+    if (method == NULL) {
+      fprintf(stderr, "actor: no method %s\n", line->third);
+      exit(2);
+    }
+    method->run(&call);
+  }
+  answer(line, call.status, call.token, call.value);
+}
+
+static void do_pump(struct words *line) {
+  mortise_event *event = mortise_event_new();
+  int64_t timeout_ms = words_number(line, "timeout_ms", 0);
+  while (mortise_queue_next(queue, timeout_ms, event, NULL) == MORTISE_OK) {
+    const int64_t tag = mortise_event_tag(event);
+    const int is_notice = tag < MOST_HANDLES;
+    if (is_notice) {
+      printf("notice %s %s", handles[tag].name,
+             mortise_event_get_kind(event) == MORTISE_EVENT_LOST ? "lost" : "at_risk");
+    } else {
+      printf("done %" PRId64 " %s", tag - MOST_HANDLES, words_status(mortise_event_status(event)));
+    }
+    if (mortise_event_token(event) != 0) printf(" token=%" PRId64, mortise_event_token(event));
+    words_print_text(mortise_event_message(event));
+    putchar('\n');
+    timeout_ms = 0;
+  }
+  mortise_event_free(event);
+  answer(line, MORTISE_OK, 0, INT64_MIN);
+}
+
+int main(void) {
+  static struct words line;
+  error = mortise_error_new();
+  while (words_read(&line)) {
+    if (strcmp(line.first, "new") == 0) do_new(&line);
+    if (strcmp(line.first, "call") == 0) do_call(&line, 0);
+    if (strcmp(line.first, "start") == 0) do_call(&line, 1);
+    if (strcmp(line.first, "pump") == 0) do_pump(&line);
+    fflush(stdout);
+  }
+  return 0;
+}

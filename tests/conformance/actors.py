@@ -1,0 +1,132 @@
+"""A process that plays an actor, and the lines that go to and fro."""
+import os
+import select
+import shlex
+import signal
+import subprocess
+import time
+import urllib.parse
+
+PATIENCE_S = 30
+
+
+class Gone(Exception):
+    """The process ended, or said nothing for too long."""
+
+
+class Answer:
+    """`ID STATUS [token=N] [value=N] [text=…]`"""
+
+    def __init__(self, status, fields):
+        self.status = status
+        self.value = int(fields.get("value", fields.get("token", "0")))
+        self.text = fields.get("text", "")
+
+
+def sleep_ms(duration_ms):
+    time.sleep(duration_ms / 1000)
+
+
+def quote(value):
+    """Any text, or bytes that are given as a list of numbers."""
+    raw = bytes(value) if isinstance(value, list) else str(value).encode()
+    return urllib.parse.quote(raw, safe="")
+
+
+class Actor:
+    def __init__(self, name, command):
+        self.name = name
+        # A session of its own, so that a language's launcher gets the signals, too.
+        self.process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, start_new_session=True)
+        self.buffer = b""
+        self.last = 0
+        self.answers = {}
+        self.ended = {}
+        self.notices = []
+
+    # ---- lines ----------------------------------------------------------------------------
+
+    def send(self, words, arguments):
+        self.last += 1
+        text = " ".join([str(self.last)] + words +
+                        [f"{key}={quote(value)}" for key, value in arguments.items()])
+        try:
+            self.process.stdin.write(text.encode() + b"\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise Gone(f"{self.name} has ended") from None
+        return self.last
+
+    def read_line(self, deadline):
+        while b"\n" not in self.buffer:
+            ready, _, _ = select.select([self.process.stdout], [], [],
+                                        max(0, deadline - time.monotonic()))
+            if not ready:
+                raise Gone(f"{self.name} says nothing")
+            chunk = os.read(self.process.stdout.fileno(), 65536)
+            if not chunk:
+                raise Gone(f"{self.name} has ended")
+            self.buffer += chunk
+        line, self.buffer = self.buffer.split(b"\n", 1)
+        return line.decode()
+
+    def take_line(self, deadline):
+        words = self.read_line(deadline).split(" ")
+        kind = words.pop(0) if words[0] in ("done", "notice") else "answer"
+        fields = dict(word.split("=", 1) for word in words[2:])
+        fields = {key: urllib.parse.unquote(value) for key, value in fields.items()}
+        if kind == "notice":
+            self.notices.append((words[0], words[1], Answer("ok", fields)))
+        else:
+            into = self.ended if kind == "done" else self.answers
+            into[int(words[0])] = Answer(words[1], fields)
+
+    def answer(self, number):
+        deadline = time.monotonic() + PATIENCE_S
+        while number not in self.answers:
+            self.take_line(deadline)
+        return self.answers.pop(number)
+
+    # ---- what it is told ------------------------------------------------------------------
+
+    def new(self, kind, name, arguments):
+        return self.answer(self.send(["new", kind, name], arguments))
+
+    def call(self, on, method, arguments):
+        return self.answer(self.send(["call", on, method], arguments))
+
+    def start(self, on, method, arguments):
+        number = self.send(["start", on, method], arguments)
+        return number, self.answer(number)
+
+    def await_call(self, number):
+        deadline = time.monotonic() + PATIENCE_S
+        while number not in self.ended:
+            if time.monotonic() > deadline:
+                raise Gone(f"{self.name} never says how call {number} ended")
+            self.answer(self.send(["pump"], {"timeout_ms": 50}))
+        return self.ended.pop(number)
+
+    def await_notice(self, on, kind):
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            for notice in self.notices:
+                if notice[:2] == (on, kind):
+                    self.notices.remove(notice)
+                    return notice[2]
+            if time.monotonic() > deadline:
+                raise Gone(f"{self.name} gives no notice of {kind}")
+            self.answer(self.send(["pump"], {"timeout_ms": 50}))
+
+    def signal(self, name):
+        os.killpg(self.process.pid, getattr(signal, "SIG" + name))
+
+    def end(self):
+        try:
+            self.signal("KILL")
+        except ProcessLookupError:
+            pass
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()

@@ -1,0 +1,45 @@
+"""The server of one scenario, on a unix socket."""
+import pathlib
+import subprocess
+import time
+
+
+class Server:
+    def __init__(self, folder):
+        self.socket = pathlib.Path(folder) / "redis.sock"
+        self.folder = folder
+        self.url = f"unix://{self.socket}"
+        self.process = None
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", str(self.socket), "--save", "",
+             "--appendonly", "no", "--dir", str(self.folder)],
+            stdout=subprocess.DEVNULL)
+        for _ in range(500):
+            if self.socket.exists() and self.command("PING") == "PONG":
+                return
+            time.sleep(0.01)
+        raise RuntimeError("redis-server does not start")
+
+    def command(self, text):
+        """A command as redis-cli takes it: one line, with quotes where they are needed."""
+        done = subprocess.run(["redis-cli", "-s", str(self.socket)], input=text + "\n", text=True,
+                              capture_output=True, check=False)
+        return done.stdout.rstrip("\n")
+
+    def control(self, what):
+        if what == "stop":
+            self.stop()
+        elif what == "start":
+            self.start()
+        else:
+            raise ValueError(f"control: {what} is neither stop nor start")
+
+    def stop(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+        self.socket.unlink(missing_ok=True)
