@@ -155,10 +155,15 @@ outcome lock_handle::resize(std::int64_t permits) {
 
 outcome lock_handle::query(lock_info& info) {
   if (core_->is_closed()) return closed();
-  const auto mine = keeper_->look([&](const lock::gate& gate, time_ns now) {
-    return std::string(gate.is_held(owner_, now) ? gate.owner_token(owner_) : "");
+  lock::question asked;
+  std::string mine;
+  asked.weight = keeper_->look([&](const lock::gate& gate, time_ns now) {
+    if (gate.is_held(owner_, now)) mine = gate.owner_token(owner_);
+    return gate.weight();
   });
-  return ask_query(core_->servers().connection_for(name_), keeper_->rules(), keeper_->keys(), mine,
+  asked.token = mine;
+  asked.limit = owner_.limit;
+  return ask_query(core_->servers().connection_for(name_), keeper_->rules(), keeper_->keys(), asked,
                    core_->defaults().command_timeout_ms, info);
 }
 

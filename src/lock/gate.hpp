@@ -70,6 +70,9 @@ class gate {
     return holder_ == &who && current_ ? std::string_view(current_->token()) : std::string_view();
   }
 
+  // How much of the lock the client's claim is for.
+  [[nodiscard]] std::int64_t weight() const noexcept { return current_ ? current_->weight() : 1; }
+
   // From the world.
   void on_answer(std::uint64_t tenure_id, std::uint32_t serial, const verdict& said, time_ns now);
   void on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
@@ -113,6 +116,7 @@ class gate {
   void end(operation& ended, const outcome& how, std::int64_t token);
   void finish(acquiring& ended, const outcome& how);
   void finish_extensions(const outcome& how, time_ns until);
+  void raised(time_ns now);
   void finish_raise(const outcome& how);
   outcome acquire_again(acquiring& wanted);
   outcome lower_hold(std::int64_t weight, operation* done, time_ns now);

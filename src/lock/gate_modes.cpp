@@ -52,9 +52,22 @@ outcome gate::lower_hold(std::int64_t weight, operation* done, time_ns now) {
     done->finish(problem, 0);
     return {};
   }
-  extensions_.push_back({done, now});
+  extensions_.push_back({done, current_->asked_until()});
   accept(*done);
   return {};
+}
+
+void gate::raised(time_ns now) {
+  if (holder_->hold_count(hold_mode::whole) > 0) return;  // by the answer to an earlier question
+  if (raising_ == nullptr) {
+    // Who asked has given up, and was told that this handle goes on with a part.
+    current_->lower(1, nullptr, now);
+    return;
+  }
+  holder_->token = current_->take_token();
+  holder_->hold_counts = {};
+  holder_->hold_count(hold_mode::whole) = 1;
+  finish_raise({});
 }
 
 void gate::finish_raise(const outcome& how) {

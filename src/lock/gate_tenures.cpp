@@ -66,9 +66,7 @@ void gate::handle(news what, time_ns now) {
       }
       break;
     case news::raised:
-      holder_->token = current_->take_token();
-      std::swap(holder_->hold_counts[0], holder_->hold_counts[1]);
-      finish_raise({});
+      raised(now);
       break;
     case news::not_raised:
       finish_raise(outcome::of(status::not_acquired, "others hold a part of the lock"));

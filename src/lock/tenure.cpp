@@ -40,6 +40,7 @@ bool tenure::ask(step what, std::int64_t ttl_ms, operation* caller, time_ns now,
   }
   ++serial_;
   if (serial_ == 1) reference_ns_ = now;
+  if (what == step::renew) renewal_serial_ = serial_;
   open_.push_back({serial_, what, now, target, ttl_ms, reserve});
   return true;
 }

@@ -100,7 +100,10 @@ class tenure {
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   [[nodiscard]] tenure_phase phase() const noexcept { return phase_; }
   [[nodiscard]] const std::string& token() const noexcept { return token_; }
+  [[nodiscard]] std::int64_t weight() const noexcept { return claim_.weight; }
   [[nodiscard]] time_ns valid_until() const noexcept { return valid_until_; }
+  // The latest deadline that was ever asked for.
+  [[nodiscard]] time_ns asked_until() const noexcept { return asked_until_; }
   // When the grant counts from; an unrenewed lease ends that much later.
   [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
   [[nodiscard]] const keeping& terms() const noexcept { return terms_; }
@@ -139,7 +142,7 @@ class tenure {
   news on_not_free(const open_question& asked, const verdict& said, time_ns now);
   news on_held_answer(const open_question& asked, const verdict& said, time_ns now);
   news on_renew_answer(const open_question& asked, const verdict& said, time_ns now);
-  news on_raise_answer(const verdict& said, time_ns now);
+  news on_raise_answer(const open_question& asked, const verdict& said, time_ns now);
   news on_leave_answer(const open_question& asked, const verdict& said, time_ns now);
   news enter_held(time_ns from, std::int64_t lease_ms, const verdict& said, time_ns now);
   news lose() noexcept;
@@ -154,6 +157,7 @@ class tenure {
   void renew_if_wanted(time_ns now);
   [[nodiscard]] time_ns wanted_until(time_ns now) const noexcept;
   [[nodiscard]] std::int64_t lease_ttl_ms() const noexcept;
+  [[nodiscard]] bool is_raising() const noexcept;
 
   link& world_;
   const std::uint64_t id_;
@@ -164,6 +168,7 @@ class tenure {
   patience patience_;
   tenure_phase phase_ = tenure_phase::asking;
   std::uint32_t serial_ = 0;
+  std::uint32_t renewal_serial_ = 0;  // of the last renewal that was asked for
   std::vector<open_question> open_;
   bool was_broken_ = false;    // the last question was sent, but its connection broke
   bool may_be_there_ = false;  // an answer has left something of us at the server, or may have

@@ -72,6 +72,10 @@ std::uint32_t tenure::renew(std::int64_t lease_ms, std::int64_t reserve, operati
 
 void tenure::renew_if_wanted(time_ns now) {
   if (phase_ != tenure_phase::held || now < renew_at_) return;
+  if (is_raising()) {
+    renew_at_ = time_never;  // planned anew by the answer
+    return;
+  }
   const auto target = wanted_until(now);
   // Tries are a ninth of the lease apart, so that at least three fit before the margin (hazard 18).
   renew_at_ = now + std::max(nominal_ns_ / 9, ns_per_ms);
@@ -84,12 +88,19 @@ void tenure::renew_if_wanted(time_ns now) {
   renew((target - now) / ns_per_ms, 0, nullptr, now);
 }
 
-bool tenure::raise(operation* caller, time_ns now) {
-  return ask(step::raise, server_ttl_ms((valid_until_ - now) / ns_per_ms + 1), caller, now);
+bool tenure::is_raising() const noexcept {
+  return std::any_of(open_.begin(), open_.end(),
+                     [](const auto& item) { return item.what == step::raise; });
 }
+
+// A renewal asks for a part until the answer to this is there, and so would undo it: none is begun in
+// the meantime.
+bool tenure::raise(operation* caller, time_ns now) { return ask(step::raise, 0, caller, now); }
 
 std::uint32_t tenure::lower(std::int64_t weight, operation* caller, time_ns now) {
   claim_.weight = weight;
+  // A deadline of its own, so that the answer to an earlier renewal is not taken for this one's.
+  ++asked_until_;
   return renew(0, 0, caller, now);
 }
 
@@ -98,22 +109,23 @@ news tenure::on_held_answer(const open_question& asked, const verdict& said, tim
   if (asked.what != step::renew && asked.what != step::raise) return news::none;
   // The deadline decides, not the answer: once it has passed nothing brings the hold back.
   if (now >= valid_until_ || said.what == answer::not_owner) return lose();
-  return asked.what == step::renew ? on_renew_answer(asked, said, now) : on_raise_answer(said, now);
+  return asked.what == step::renew ? on_renew_answer(asked, said, now)
+                                   : on_raise_answer(asked, said, now);
 }
 
-news tenure::on_raise_answer(const verdict& said, time_ns now) {
+news tenure::on_raise_answer(const open_question& asked, const verdict& said, time_ns now) {
+  if (renew_at_ == time_never) renew_at_ = now;
   switch (said.what) {
     case answer::granted:
+      // Undone by a renewal that came behind it, because the script or the caller's patience failed.
+      if (renewal_serial_ > asked.serial) return news::not_raised;
       claim_.weight = claim_.limit;
       take_tokens(said);
       return news::raised;
     case answer::not_free:
       return news::not_raised;
     case answer::no_script:
-      if (ask(step::raise, server_ttl_ms((valid_until_ - now) / ns_per_ms + 1), nullptr, now, 0, 0,
-              true)) {
-        return news::none;
-      }
+      if (ask(step::raise, 0, nullptr, now, 0, 0, true)) return news::none;
       [[fallthrough]];
     default:
       // If the server did carry it out, the next renewal, which still asks for a part, undoes it.

@@ -12,7 +12,7 @@
 -- #include "holders.lua"
 -- #include "admission.lua"
 
-if is_foreign() then return foreign(KIND) end
+if IS_FOREIGN then return foreign(KIND) end
 local before = tonumber(redis.call('GET', KEYS[4]) or nil)
 redis.call('SET', KEYS[4], ARGV[5], 'PX', 7776000000)
 sweep()

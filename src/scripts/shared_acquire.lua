@@ -20,7 +20,7 @@
 
 local owner, ttl, mode, weight = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local entry, ends = entry_of(weight, owner), NOW + ttl
-if is_foreign() then return foreign(KIND) end
+if IS_FOREIGN then return foreign(KIND) end
 local limit = permits(ARGV[5])
 if weight > limit then
   return redis.error_reply('LIMIT ' .. weight .. ' permits were asked for, there are ' .. limit)
@@ -32,7 +32,12 @@ if lease_end(entry) then
   return {1, draw(1), NOW_US, ttl, 0}
 end
 local length = redis.call('LLEN', KEYS[3])
-if length == 0 and in_use() + weight <= limit then
+if length > 0 and used == 0 and mode ~= 'again' then
+  -- Nobody has looked since the last lease ended: those who wait may all be dead.
+  let_in(false, nil, limit)
+  length = redis.call('LLEN', KEYS[3])
+end
+if length == 0 and used + weight <= limit then
   local last = draw(1)
   take(entry, ends)
   return {1, last, NOW_US, ttl, 0}
@@ -48,7 +53,8 @@ end
 if length == 0 or mode == 'again' then
   redis.call('PEXPIRE', KEYS[3], 300000)
 end
-local count, last = let_in(entry, ends, limit)
+-- Who looks again also finds out whether the head still lives.
+local count, last = let_in(entry, ends, limit, mode == 'again')
 if count > 0 and lease_end(entry) then
   return {1, last, NOW_US, ttl, 0}
 end

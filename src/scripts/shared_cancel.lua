@@ -10,10 +10,12 @@
 -- #include "holders.lua"
 -- #include "admission.lua"
 
-local entry = entry_of(tonumber(ARGV[4]), ARGV[1])
+local weight, owner = tonumber(ARGV[4]), ARGV[1]
+local entry = entry_of(weight, owner)
+if IS_FOREIGN then return redis.call('LREM', KEYS[3], 1, entry) end
 sweep()
 local was_head = redis.call('LINDEX', KEYS[3], 0) == entry
-local result = drop(entry) and 2 or redis.call('LREM', KEYS[3], 1, entry)
+local result = drop_hold(weight, owner) and 2 or redis.call('LREM', KEYS[3], 1, entry)
 if result > 0 then
   let_in(false, nil, permits(ARGV[5]), was_head)
 end

@@ -12,18 +12,18 @@
 -- #include "inbox.lua"
 -- #include "holders.lua"
 
-if is_foreign() then return foreign(KIND) end
+if IS_FOREIGN then return foreign(KIND) end
 local in_force = redis.call('ZRANGEBYSCORE', KEYS[1], NOW, '+inf', 'LIMIT', 0, 16)
 local last = redis.call('ZREVRANGEBYSCORE', KEYS[1], '+inf', NOW, 'WITHSCORES', 'LIMIT', 0, 1)
 local left = last[2] and last[2] - NOW or -2
 local mine = lease_end(entry_of(tonumber(ARGV[4]), ARGV[1]))
-local used = 0
+local in_use = used
 for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], 0, NOW - 1)) do
-  used = used - split(entry)
+  in_use = in_use - split(entry)
 end
 local known = KIND == 'semaphore' and redis.call('GET', KEYS[4])
 return {
   in_force, left, redis.call('GET', KEYS[2]), mine and 1 or 0,
   redis.call('ZCOUNT', KEYS[1], NOW, '+inf'), redis.call('LLEN', KEYS[3]),
-  redis.call('LRANGE', KEYS[3], 0, 15), used + in_use(), tonumber(known or ARGV[5]),
+  redis.call('LRANGE', KEYS[3], 0, 15), in_use, tonumber(known or ARGV[5]),
 }

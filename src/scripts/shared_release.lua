@@ -9,14 +9,9 @@
 -- #include "holders.lua"
 -- #include "admission.lua"
 
-local owner = ARGV[1]
-local entry = entry_of(tonumber(ARGV[4]), owner)
+if IS_FOREIGN then return 0 end
 sweep()
-local is_owner = drop(entry)
-if not is_owner and KIND == 'rw' then
-  -- It was raised or lowered by a step whose answer was lost.
-  is_owner = drop(entry_of(1, owner)) or drop(entry_of(WHOLE, owner))
-end
+local is_owner = drop_hold(tonumber(ARGV[4]), ARGV[1])
 if redis.call('LLEN', KEYS[3]) == 0 then
   return is_owner and 1 or 0
 end

@@ -37,6 +37,7 @@ std::int64_t size_of(const std::deque<std::string>& items) {
 const simulated_redis::command_row* simulated_redis::find_command(std::string_view name) {
   using self = simulated_redis;
   static constexpr std::array rows{
+      command_row{"exists", -2, false, false, true, false, &self::exists},
       command_row{"get", 2, false, false, true, false, &self::get},
       command_row{"type", 2, false, false, true, false, &self::type},
       command_row{"set", -3, true, true, true, false, &self::set},
@@ -53,6 +54,14 @@ const simulated_redis::command_row* simulated_redis::find_command(std::string_vi
       command_row{"lrem", 4, true, false, true, false, &self::lrem},
       command_row{"lpos", -3, false, false, true, false, &self::lpos},
       command_row{"lrange", 4, false, false, true, false, &self::lrange},
+      command_row{"zadd", -4, true, true, true, false, &self::zadd},
+      command_row{"zincrby", 4, true, true, true, false, &self::zincrby},
+      command_row{"zrem", -3, true, false, true, false, &self::zrem},
+      command_row{"zscore", 3, false, false, true, false, &self::zscore},
+      command_row{"zcard", 2, false, false, true, false, &self::zcard},
+      command_row{"zcount", 4, false, false, true, false, &self::zcount},
+      command_row{"zrangebyscore", -4, false, false, true, false, &self::zrange},
+      command_row{"zrevrangebyscore", -4, false, false, true, false, &self::zrange},
       command_row{"time", 1, false, false, true, true, &self::time},
       command_row{"publish", 3, false, false, true, true, &self::publish},
       command_row{"eval", -3, false, false, false, false, &self::eval},
@@ -70,22 +79,29 @@ const simulated_redis::command_row* simulated_redis::find_command(std::string_vi
   return nullptr;
 }
 
-bool simulated_redis::is_wrong_type(const entry* found, bool wants_list) const {
-  return found != nullptr && found->is_list != wants_list;
+bool simulated_redis::is_wrong_type(const entry* found, entry::kind wanted) const {
+  return found != nullptr && found->type != wanted;
 }
 
 // ---- strings --------------------------------------------------------------------------------
 
+reply simulated_redis::exists(const arguments& command) {
+  std::int64_t found = 0;
+  for (std::size_t i = 1; i < command.size(); ++i) found += live(command[i]) != nullptr ? 1 : 0;
+  return reply::number(found);
+}
+
 reply simulated_redis::get(const arguments& command) {
   const auto* found = live(command[1]);
   if (found == nullptr) return reply::nil();
-  return found->is_list ? wrong_type : reply::bulk(found->text);
+  return is_wrong_type(found, entry::kind::text) ? wrong_type : reply::bulk(found->text);
 }
 
 reply simulated_redis::type(const arguments& command) {
   const auto* found = live(command[1]);
   if (found == nullptr) return reply::status("none");
-  return reply::status(found->is_list ? "list" : "string");
+  if (found->type == entry::kind::sorted_set) return reply::status("zset");
+  return reply::status(found->type == entry::kind::list ? "list" : "string");
 }
 
 reply simulated_redis::set(const arguments& command) {
@@ -128,7 +144,7 @@ reply simulated_redis::incrby(const arguments& command) {
   std::int64_t by = 1;
   if (command.size() == 3 && !read_integer(command[2], by)) return not_integer;
   auto* found = live(command[1]);
-  if (is_wrong_type(found, false)) return wrong_type;
+  if (is_wrong_type(found, entry::kind::text)) return wrong_type;
   std::int64_t number = 0;
   if (found != nullptr && !read_integer(found->text, number)) return not_integer;
   if (__builtin_add_overflow(number, by, &number)) {
@@ -163,16 +179,16 @@ reply simulated_redis::pttl(const arguments& command) {
 
 reply simulated_redis::llen(const arguments& command) {
   const auto* found = live(command[1]);
-  if (is_wrong_type(found, true)) return wrong_type;
+  if (is_wrong_type(found, entry::kind::list)) return wrong_type;
   return reply::number(found == nullptr ? 0 : size_of(found->items));
 }
 
 reply simulated_redis::push(const arguments& command) {
   auto* found = live(command[1]);
-  if (is_wrong_type(found, true)) return wrong_type;
+  if (is_wrong_type(found, entry::kind::list)) return wrong_type;
   if (found == nullptr) {
     found = &entries_[command[1]];
-    found->is_list = true;
+    found->type = entry::kind::list;
   }
   for (std::size_t i = 2; i < command.size(); ++i) {
     if (is_word(command[0], "RPUSH")) {
@@ -187,7 +203,7 @@ reply simulated_redis::push(const arguments& command) {
 reply simulated_redis::lpop(const arguments& command) {
   auto* found = live(command[1]);
   if (command.size() != 2) return syntax_error;  // the form with a count is not used
-  if (is_wrong_type(found, true)) return wrong_type;
+  if (is_wrong_type(found, entry::kind::list)) return wrong_type;
   if (found == nullptr) return reply::nil();
   auto first = reply::bulk(found->items.front());
   found->items.pop_front();
@@ -198,7 +214,7 @@ reply simulated_redis::lpop(const arguments& command) {
 reply simulated_redis::lindex(const arguments& command) {
   const auto* found = live(command[1]);
   if (found == nullptr) return reply::nil();
-  if (!found->is_list) return wrong_type;
+  if (is_wrong_type(found, entry::kind::list)) return wrong_type;
   std::int64_t index = 0;
   if (!read_integer(command[2], index)) return not_integer;
   if (index < 0) index += size_of(found->items);
@@ -211,7 +227,7 @@ reply simulated_redis::lrem(const arguments& command) {
   if (!read_integer(command[2], count)) return not_integer;
   if (count < 0) return syntax_error;  // from the tail: not used
   auto* found = live(command[1]);
-  if (is_wrong_type(found, true)) return wrong_type;
+  if (is_wrong_type(found, entry::kind::list)) return wrong_type;
   if (found == nullptr) return reply::number(0);
   std::int64_t removed = 0;
   for (auto item = found->items.begin(); item != found->items.end();) {
@@ -229,7 +245,7 @@ reply simulated_redis::lrem(const arguments& command) {
 reply simulated_redis::lpos(const arguments& command) {
   const auto* found = live(command[1]);
   if (command.size() != 3) return syntax_error;  // RANK, COUNT, MAXLEN are not used
-  if (is_wrong_type(found, true)) return wrong_type;
+  if (is_wrong_type(found, entry::kind::list)) return wrong_type;
   if (found == nullptr) return reply::nil();
   const auto place = std::find(found->items.begin(), found->items.end(), command[2]);
   if (place == found->items.end()) return reply::nil();
@@ -241,7 +257,7 @@ reply simulated_redis::lrange(const arguments& command) {
   std::int64_t last = 0;
   if (!read_integer(command[2], first) || !read_integer(command[3], last)) return not_integer;
   const auto* found = live(command[1]);
-  if (is_wrong_type(found, true)) return wrong_type;
+  if (is_wrong_type(found, entry::kind::list)) return wrong_type;
   std::vector<reply> items;
   const auto size = found == nullptr ? 0 : size_of(found->items);
   if (first < 0) first = std::max<std::int64_t>(0, first + size);

@@ -97,9 +97,44 @@ class redis_comparison : public ::testing::Test {
   std::string number() {
     return dice_.one_of<const char*>({"0", "1", "2", "-1", "17", "90000", "x", "1.5", ""});
   }
+  // An entry of a `shared` lock, or its counter.
+  std::string member() {
+    return dice_.one_of<std::string>(
+        {"rw", "semaphore", "1 " + owner(), "3 " + owner(), "1073741824 " + owner(), owner()});
+  }
+  std::string score() {
+    return dice_.one_of<const char*>(
+        {"0", "1", "-1", "-3", "5", "9999999999999", "+inf", "-inf", "x", ""});
+  }
+  arguments set_command() {
+    switch (dice_.below(8)) {
+      case 0:
+        return {"ZADD", key(), score(), member()};
+      case 1:
+        return {"ZADD", key(), score(), member(), score(), member()};
+      case 2:
+        return {"ZINCRBY", key(), dice_.one_of<const char*>({"1", "-3", "x"}), member()};
+      case 3:
+        return {"ZREM", key(), member(), member()};
+      case 4:
+        return {"ZSCORE", key(), member()};
+      case 5:
+        return {dice_.one_of<const char*>({"ZCARD", "EXISTS", "TYPE"}), key()};
+      case 6:
+        return {"ZCOUNT", key(), score(), score()};
+      default: {
+        arguments range{dice_.one_of<const char*>({"ZRANGEBYSCORE", "ZREVRANGEBYSCORE"}), key(),
+                        score(), score()};
+        if (dice_.happens(500)) range.emplace_back("WITHSCORES");
+        if (dice_.happens(500)) range.insert(range.end(), {"LIMIT", "0", "2"});
+        return range;
+      }
+    }
+  }
   std::string ttl() { return dice_.one_of<const char*>({"60000", "90000", "33002000"}); }
 
   arguments plain_command() {
+    if (dice_.happens(250)) return set_command();
     switch (dice_.below(16)) {
       case 0:
         return {"GET", key()};
@@ -139,7 +174,7 @@ class redis_comparison : public ::testing::Test {
   arguments script_command() {
     std::vector<const redis::script*> all{&scripts::seed};
     for (const auto* script : scripts::all()) {
-      if (script->name.starts_with("queued_")) all.push_back(script);
+      all.push_back(script);
     }
     const auto& script = *all[static_cast<std::size_t>(dice_.below(static_cast<int>(all.size())))];
     arguments command{"EVALSHA", std::string(script.sha1)};
@@ -148,6 +183,20 @@ class redis_comparison : public ::testing::Test {
       command.insert(command.end(), {"1", "mortise:fence"});
       return command;
     }
+    if (script.name.starts_with("queued_")) return queued_command(script, std::move(command));
+    const bool is_rw = dice_.happens(500) && script.name != "semaphore_resize";
+    command.insert(command.end(),
+                   {is_rw ? "3" : "4", "{mortise:x}", "mortise:fence", "{mortise:x}:q"});
+    if (!is_rw) command.emplace_back("{mortise:x}:permits");
+    command.insert(command.end(), {owner(), ttl()});
+    command.emplace_back(dice_.one_of<const char*>({"try", "wait", "wait", "again"}));
+    command.emplace_back(is_rw ? dice_.one_of<const char*>({"1", "1", "1073741824"})
+                               : dice_.one_of<const char*>({"1", "2", "3", "5"}));
+    command.emplace_back(is_rw ? "1073741824" : dice_.one_of<const char*>({"1", "3", "4"}));
+    return command;
+  }
+
+  arguments queued_command(const redis::script& script, arguments command) {
     command.insert(command.end(), {"3", "{mortise:x}", "mortise:fence", "{mortise:x}:q"});
     command.push_back(owner());
     if (script.name == "queued_acquire") {

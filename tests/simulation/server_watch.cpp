@@ -131,7 +131,7 @@ void server_watch::check_order(const std::string& lock_key, const sight& before,
 
 void server_watch::check_fence() {
   const auto* found = redis_.find("mortise:fence");
-  if (found == nullptr || found->is_list) return;
+  if (found == nullptr || found->type != simulated_redis::entry::kind::text) return;
   const std::int64_t value = std::strtoll(found->text.c_str(), nullptr, 10);
   if (value < lock::least_token || value == fence_) return;
   if (value < fence_ && world_.plan.clock_steps == 0) {

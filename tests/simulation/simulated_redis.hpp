@@ -81,9 +81,11 @@ class simulated_redis {
   bool defers_own_pushes = false;
 
   struct entry {
-    bool is_list = false;
+    enum class kind : std::uint8_t { text, list, sorted_set };
+    kind type = kind::text;
     std::string text;
     std::deque<std::string> items;
+    std::map<std::string, double, std::less<>> scores;
     std::int64_t expires_ms = -1;  // -1: never
     bool operator==(const entry&) const = default;
   };
@@ -114,8 +116,9 @@ class simulated_redis {
   reply run_multi(session& from, const arguments& command, const command_row* row);
   reply connection_command(const arguments& command, session* from, bool& is_one);
   entry* live(std::string_view key);
-  bool is_wrong_type(const entry* found, bool wants_list) const;
+  bool is_wrong_type(const entry* found, entry::kind wanted) const;
 
+  reply exists(const arguments& command);
   reply get(const arguments& command);
   reply type(const arguments& command);
   reply set(const arguments& command);
@@ -130,6 +133,13 @@ class simulated_redis {
   reply lrem(const arguments& command);
   reply lpos(const arguments& command);
   reply lrange(const arguments& command);
+  reply zadd(const arguments& command);
+  reply zincrby(const arguments& command);
+  reply zrem(const arguments& command);
+  reply zscore(const arguments& command);
+  reply zcard(const arguments& command);
+  reply zcount(const arguments& command);
+  reply zrange(const arguments& command);
   reply time(const arguments& command);
   reply publish(const arguments& command);
   reply eval(const arguments& command);

@@ -9,6 +9,12 @@ local WHOLE = 1073741824
 local KIND = KEYS[4] and 'semaphore' or 'rw'
 local NOW_US = now_us()
 local NOW = math.floor(NOW_US / 1000)
+local COUNTER = redis.pcall('ZSCORE', KEYS[1], KIND)
+-- Whether the key is neither free nor of this kind. No step changes such a key: it may have come to
+-- be after our lease had ended.
+local IS_FOREIGN = type(COUNTER) == 'table' or not COUNTER and redis.call('EXISTS', KEYS[1]) == 1
+-- The weight in use, which only take and drop change.
+local used = IS_FOREIGN and 0 or -(COUNTER or 0)
 
 local function entry_of(weight, owner)
   return string.format('%.0f %s', weight, owner)
@@ -16,17 +22,7 @@ end
 
 local function split(entry)
   local weight, owner = string.match(entry, '^(%d+) (.*)$')
-  return tonumber(weight), owner
-end
-
--- Whether the key is neither free nor of this kind.
-local function is_foreign()
-  local used = redis.pcall('ZSCORE', KEYS[1], KIND)
-  return type(used) == 'table' or not used and redis.call('EXISTS', KEYS[1]) == 1
-end
-
-local function in_use()
-  return -(redis.call('ZSCORE', KEYS[1], KIND) or 0)
+  return tonumber(weight) or 0, owner or entry
 end
 
 -- How much there is. The number that a semaphore's first user gives is kept for 90 days after its
@@ -44,10 +40,11 @@ end
 
 -- When the lease of an entry ends; nil when it does not hold, or no more.
 local function lease_end(entry)
-  local ends = tonumber(redis.call('ZSCORE', KEYS[1], entry) or nil)
+  local ends = used > 0 and tonumber(redis.call('ZSCORE', KEYS[1], entry) or nil)
   return ends and ends >= NOW and ends or nil
 end
 
+-- The key lasts as long as the last lease.
 local function keep(entry, ends)
   redis.call('ZADD', KEYS[1], ends, entry)
   if redis.call('PTTL', KEYS[1]) < ends - NOW then
@@ -56,28 +53,44 @@ local function keep(entry, ends)
 end
 
 local function take(entry, ends)
-  redis.call('ZINCRBY', KEYS[1], -split(entry), KIND)
-  keep(entry, ends)
+  local is_first = used == 0
+  used = used + split(entry)
+  redis.call('ZADD', KEYS[1], -used, KIND, ends, entry)
+  if is_first or redis.call('PTTL', KEYS[1]) < ends - NOW then
+    redis.call('PEXPIRE', KEYS[1], ends - NOW)
+  end
 end
 
 local function drop(entry)
-  if redis.call('ZREM', KEYS[1], entry) == 0 then return false end
-  if redis.call('ZINCRBY', KEYS[1], split(entry), KIND) == '0' then
+  if used == 0 or redis.call('ZREM', KEYS[1], entry) == 0 then return false end
+  used = used - split(entry)
+  if used > 0 then
+    redis.call('ZADD', KEYS[1], -used, KIND)
+  else
     redis.call('DEL', KEYS[1])
   end
   return true
 end
 
+-- Drops what an owner has. A read-write lock may have been raised or lowered by a step whose answer
+-- was lost.
+local function drop_hold(weight, owner)
+  return drop(entry_of(weight, owner)) or
+    KIND == 'rw' and (drop(entry_of(1, owner)) or drop(entry_of(WHOLE, owner)))
+end
+
 -- Ends the holds whose lease is over.
 local function sweep()
-  repeat
+  while used > 0 do
     local over = redis.call('ZRANGEBYSCORE', KEYS[1], 0, NOW - 1, 'LIMIT', 0, 100)
+    if #over == 0 then return end
     for _, entry in ipairs(over) do drop(entry) end
-  until #over == 0
+  end
 end
 
 -- In how many ms the next lease ends; -2 when nobody holds.
 local function next_end()
+  if used == 0 then return -2 end
   local first = redis.call('ZRANGEBYSCORE', KEYS[1], 0, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
   return first[2] and tonumber(first[2]) - NOW or -2
 end

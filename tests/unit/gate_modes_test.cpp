@@ -1,0 +1,158 @@
+// A reader that becomes the writer and back, with a scripted server and clock.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "lock/gate.hpp"
+#include "unit/scripted_link.hpp"
+
+namespace mortise::testing {
+namespace {
+
+using lock::answer;
+using lock::hold_mode;
+using lock::owner;
+using lock::step;
+using lock::whole_weight;
+
+struct acquire_call : lock::acquiring {
+  explicit acquire_call(owner& handle) { who = &handle; }
+  void finish(const outcome& how, std::int64_t /*token*/) noexcept override { result = how; }
+  outcome result = outcome::of(status::internal);
+};
+
+struct other_call : lock::operation {
+  void finish(const outcome& how, std::int64_t told) noexcept override {
+    ++finished;
+    result = how;
+    token = told;
+  }
+  int finished = 0;
+  outcome result;
+  std::int64_t token = 0;
+};
+
+class gate_modes_test : public ::testing::Test, private lock::gate_listener {
+ protected:
+  void answer_to(const asked_question& asked, const lock::verdict& verdict, time_ns now) {
+    gate_.on_answer(asked.tenure, asked.serial, verdict, now);
+  }
+  void hold(hold_mode mode) {
+    who_.limit = whole_weight;
+    call_.wanted = {mode, mode == hold_mode::whole ? whole_weight : 1};
+    ASSERT_TRUE(gate_.acquire(call_, start_ns).ok());
+    answer_to(link_.last(), granted(), start_ns + ms(1));
+    ASSERT_TRUE(call_.result.ok());
+  }
+  [[nodiscard]] bool reads() const { return who_.has_hold(hold_mode::part); }
+  [[nodiscard]] bool writes() const { return who_.has_hold(hold_mode::whole); }
+  [[nodiscard]] int count_of(step what) const {
+    return static_cast<int>(std::count_if(link_.questions.begin(), link_.questions.end(),
+                                          [&](const auto& item) { return item.what == what; }));
+  }
+  void on_lost(owner& /*who*/) noexcept override { ++losses_; }
+  void on_at_risk(owner& /*who*/) noexcept override {}
+
+  scripted_link link_;
+  lock::gate gate_{lock::queued_rw_protocol(), link_, *this};
+  owner who_;
+  acquire_call call_{who_};
+  other_call raised_;
+  int losses_ = 0;
+};
+
+TEST_F(gate_modes_test, a_raised_hold_has_a_new_token_and_is_renewed_as_a_whole) {
+  hold(hold_mode::part);
+  ASSERT_TRUE(gate_.raise(who_, raised_, start_ns + ms(2)).ok());
+  answer_to(link_.last(), granted(first_token + 5), start_ns + ms(3));
+  EXPECT_TRUE(raised_.result.ok());
+  EXPECT_EQ(raised_.token, first_token + 5);
+  EXPECT_TRUE(writes() && !reads());
+  gate_.on_timer(start_ns + ms(11'000));
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().weight, whole_weight);
+}
+
+// A renewal of a part that the server carries out behind the raise would undo it.
+TEST_F(gate_modes_test, no_renewal_is_sent_while_a_raise_is_open) {
+  hold(hold_mode::part);
+  ASSERT_TRUE(gate_.raise(who_, raised_, start_ns + ms(9'000)).ok());
+  const auto raise = link_.last();
+  gate_.on_timer(start_ns + ms(11'000));
+  EXPECT_EQ(count_of(step::renew), 0);
+  EXPECT_GT(gate_.next_timer(), start_ns + ms(11'000)) << "the timer must not spin";
+  answer_to(raise, granted(first_token + 5), start_ns + ms(11'500));
+  gate_.on_timer(start_ns + ms(11'500));
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().weight, whole_weight);
+}
+
+TEST_F(gate_modes_test, a_raise_that_a_later_renewal_has_undone_is_not_believed) {
+  hold(hold_mode::part);
+  gate_.on_timer(start_ns + ms(11'000));
+  const auto renewal = link_.last();
+  ASSERT_EQ(renewal.what, step::renew);
+  ASSERT_TRUE(gate_.raise(who_, raised_, start_ns + ms(11'001)).ok());
+  const auto raise = link_.last();
+  // The server has forgotten the renewal's script only, which is therefore asked for again.
+  answer_to(renewal, said(answer::no_script), start_ns + ms(11'010));
+  ASSERT_EQ(link_.last().what, step::renew);
+  answer_to(raise, granted(first_token + 5), start_ns + ms(11'011));
+  EXPECT_EQ(raised_.result.code, status::not_acquired);
+  EXPECT_TRUE(reads() && !writes());
+  EXPECT_EQ(link_.last().weight, 1);
+}
+
+TEST_F(gate_modes_test, a_raise_whose_caller_has_given_up_is_taken_back) {
+  hold(hold_mode::part);
+  ASSERT_TRUE(gate_.raise(who_, raised_, start_ns + ms(2)).ok());
+  const auto raise = link_.last();
+  EXPECT_EQ(gate_.unlock(who_, hold_mode::part, nullptr, start_ns + ms(3)).code, status::busy);
+  gate_.abandon(raised_, status::timed_out, start_ns + ms(500));
+  EXPECT_EQ(raised_.result.code, status::unknown);
+  answer_to(raise, granted(first_token + 5), start_ns + ms(600));
+  EXPECT_TRUE(reads() && !writes());
+  EXPECT_EQ(who_.token, first_token);
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().weight, 1);
+}
+
+TEST_F(gate_modes_test, a_raise_that_broke_is_followed_by_a_renewal_of_the_part) {
+  hold(hold_mode::part);
+  ASSERT_TRUE(gate_.raise(who_, raised_, start_ns + ms(2)).ok());
+  answer_to(link_.last(), said(answer::broken), start_ns + ms(3));
+  EXPECT_EQ(raised_.result.code, status::unknown);
+  EXPECT_TRUE(raised_.result.is_ambiguous);
+  gate_.on_up(start_ns + ms(50));
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().weight, 1);
+}
+
+TEST_F(gate_modes_test, hazard_17_a_raise_of_a_hold_that_the_server_does_not_know_is_a_loss) {
+  hold(hold_mode::part);
+  ASSERT_TRUE(gate_.raise(who_, raised_, start_ns + ms(2)).ok());
+  answer_to(link_.last(), said(answer::not_owner), start_ns + ms(3));
+  EXPECT_EQ(raised_.result.code, status::lost);
+  EXPECT_EQ(losses_, 1);
+  EXPECT_FALSE(gate_.is_held(who_, start_ns + ms(3)));
+}
+
+TEST_F(gate_modes_test, a_lowered_hold_is_a_part_from_the_call_on) {
+  hold(hold_mode::whole);
+  gate_.on_timer(start_ns + ms(11'000));
+  const auto earlier = link_.last();
+  ASSERT_EQ(earlier.weight, whole_weight);
+  other_call lowered;
+  ASSERT_TRUE(gate_.lower(who_, 1, lowered, start_ns + ms(11'001)).ok());
+  EXPECT_TRUE(reads() && !writes());
+  EXPECT_EQ(link_.last().weight, 1);
+  // The answer to a renewal that was sent before says nothing about it.
+  answer_to(earlier, said(answer::renewed), start_ns + ms(11'002));
+  EXPECT_EQ(lowered.finished, 0);
+  answer_to(link_.last(), said(answer::renewed), start_ns + ms(11'003));
+  EXPECT_EQ(lowered.finished, 1);
+  EXPECT_TRUE(lowered.result.ok());
+}
+
+}  // namespace
+}  // namespace mortise::testing
