@@ -177,11 +177,9 @@ outcome run_script(redis::connection& server, const lock::protocol_row& row, loc
 }  // namespace
 
 outcome ask_query(redis::connection& server, const lock::protocol& rules, const lock::key_set& keys,
-                  std::string_view owner_token, std::int64_t timeout_ms, lock_info& info) {
+                  const lock::question& asked, std::int64_t timeout_ms, lock_info& info) {
   const auto deadline = boot_now() + timeout_ms * ns_per_ms;
   info = {};
-  lock::question asked;
-  asked.token = owner_token;
   auto how = run_script(server, rules.query, asked, keys, deadline, [&](const redis::value& reply) {
     read_query(reply, rules.has_weights, info);
   });

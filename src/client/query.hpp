@@ -43,9 +43,9 @@ std::string record_key(std::string_view client_id);
 // What it tells: "pid host".
 std::string record_text();
 
-// `owner_token` is that of the asker's hold, or empty.
+// The question's owner token is that of the asker's hold, or empty.
 outcome ask_query(redis::connection& server, const lock::protocol& rules, const lock::key_set& keys,
-                  std::string_view owner_token, std::int64_t timeout_ms, lock_info& info);
+                  const lock::question& asked, std::int64_t timeout_ms, lock_info& info);
 // Changes how many permits the semaphore with these keys has.
 outcome ask_resize(redis::connection& server, const lock::key_set& keys, std::int64_t permits,
                    std::int64_t timeout_ms);
