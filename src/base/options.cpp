@@ -30,6 +30,10 @@ constexpr range poll_interval_range{
     "poll_interval", &settings::poll_interval_ms, 1, 60'000, "ms", ""};
 constexpr range poll_attempts_range{"poll_attempts", &settings::poll_attempts, 1, 1'000'000'000,
                                     "attempts",      ", or \"unlimited\" (-1)"};
+constexpr range read_lifetime_range{
+    "read_lifetime", &settings::read_lifetime_ms, 1, longest_ms, "ms", ""};
+constexpr range write_lifetime_range{
+    "write_lifetime", &settings::write_lifetime_ms, 1, longest_ms, "ms", ""};
 
 // Which kinds of lock each serves is the protocols' own matter; see lock/protocols.hpp.
 constexpr std::array known_protocols = {"queued",           "token",  "hash", "timestamp",
@@ -208,7 +212,15 @@ outcome set_poll_attempts_text(settings& values, std::string_view text) {
                   "a whole number; give 1 to " + std::to_string(poll_attempts_range.most));
 }
 
-constexpr std::array<option, 14> known_options = {{
+outcome set_read_lifetime_text(settings& values, std::string_view text) {
+  return set_duration(values, read_lifetime_range, text);
+}
+
+outcome set_write_lifetime_text(settings& values, std::string_view text) {
+  return set_duration(values, write_lifetime_range, text);
+}
+
+constexpr std::array<option, 16> known_options = {{
     {"lease", set_lease_text},
     {"renewal", set_renewal_text},
     {"max_hold", set_max_hold_text},
@@ -220,6 +232,8 @@ constexpr std::array<option, 14> known_options = {{
     {"protocol", set_protocol},
     {"poll_interval", set_poll_interval_text},
     {"poll_attempts", set_poll_attempts_text},
+    {"read_lifetime", set_read_lifetime_text},
+    {"write_lifetime", set_write_lifetime_text},
     {"command_timeout", set_command_timeout_text},
     {"client_name", set_client_name},
     {"busy_poll", set_busy_poll_text},

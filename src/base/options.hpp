@@ -22,6 +22,9 @@ struct settings {
   std::string protocol = "queued";
   std::int64_t poll_interval_ms = 100;  // of protocols without a queue
   std::int64_t poll_attempts = -1;      // -1: no limit
+  // For how long a hold in the format of the read-write lock's `hash` counts; 0: as the lease.
+  std::int64_t read_lifetime_ms = 0;
+  std::int64_t write_lifetime_ms = 0;
   // Of a client only.
   std::int64_t command_timeout_ms = 3'000;
   std::string client_name;

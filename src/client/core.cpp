@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "base/printable.hpp"
 #include "base/random.hpp"
 #include "client/inbox.hpp"
 #include "client/lock_handle.hpp"
 #include "client/multi_handle.hpp"
 #include "client/query.hpp"
 #include "deployment/single_server.hpp"
+#include "lock/interop_protocols.hpp"
 #include "redis/command.hpp"
 #include "redis/connection.hpp"
 #include "redis/url.hpp"
@@ -119,6 +121,11 @@ outcome core::new_handle(lock::lock_kind kind, std::string_view name, const sett
   if (is_closed()) return outcome::of(status::closed, "the client was freed");
   const auto* rules = lock::find_protocol(kind, terms.protocol);
   if (rules == nullptr) return lock::no_such_protocol(kind, terms.protocol);
+  if (rules->how != lock::waiting::queue && lock::is_own_key(name)) {
+    return outcome::of(status::invalid_argument,
+                       "name: " + printable(name) + " begins as Mortise's own keys do, and " +
+                           std::string(rules->name) + " takes names as keys; give another name");
+  }
   const auto limit = kind == lock::lock_kind::mutex ? 1
                      : kind == lock::lock_kind::rw  ? lock::whole_weight
                                                     : permits;
@@ -210,8 +217,27 @@ std::vector<std::shared_ptr<gatekeeper>> core::all_keepers() {
 // ---- from the servers -----------------------------------------------------------------------
 
 void core::on_up(time_ns /*now*/) noexcept {
+  lines_.begin_anew();
   for (const auto& keeper : all_keepers()) {
     keeper->enter([](lock::gate& gate, time_ns now) { gate.on_up(now); });
+  }
+}
+
+void core::on_said(std::string_view channel) noexcept { look_anew(lines_.listeners(channel)); }
+
+void core::on_listening(std::string_view channel) noexcept { look_anew(lines_.newcomers(channel)); }
+
+void core::look_anew(const std::vector<std::uint64_t>& keepers) noexcept {
+  for (const auto number : keepers) {
+    std::shared_ptr<gatekeeper> keeper;
+    {
+      const std::lock_guard guard(registry_mutex_);
+      const auto known = keepers_.find(number);
+      if (known == keepers_.end()) continue;
+      keeper = known->second;
+    }
+    keeper->enter([](lock::gate& gate, time_ns now) { gate.on_free(now); });
+    retire_if_idle(*keeper);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "client/gatekeeper.hpp"
+#include "client/switchboard.hpp"
 #include "deployment/deployment.hpp"
 #include "lock/protocols.hpp"
 #include "net/reactor.hpp"
@@ -43,6 +44,7 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   [[nodiscard]] const settings& defaults() const noexcept { return defaults_; }
   [[nodiscard]] net::reactor& reactor() noexcept { return reactor_; }
   [[nodiscard]] deployment::deployment& servers() noexcept { return *servers_; }
+  [[nodiscard]] switchboard& lines() noexcept { return lines_; }
 
   // A handle no longer uses the gatekeeper.
   void drop(const std::shared_ptr<gatekeeper>& keeper) noexcept;
@@ -70,6 +72,10 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   // deployment::listener
   void on_up(time_ns now) noexcept override;
   void on_message(std::string_view text, time_ns now) noexcept override;
+  void on_said(std::string_view channel) noexcept override;
+  void on_listening(std::string_view channel) noexcept override;
+  // These gates' lock may be free.
+  void look_anew(const std::vector<std::uint64_t>& keepers) noexcept;
 
   const std::string id_;
   settings defaults_;
@@ -77,6 +83,7 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   net::reactor reactor_;
   std::unique_ptr<deployment::deployment> servers_;
   std::unique_ptr<heartbeat> heartbeat_;
+  switchboard lines_;
   std::mutex registry_mutex_;
   std::uint64_t next_keeper_ = 1;
   std::unordered_map<std::uint64_t, std::shared_ptr<gatekeeper>> keepers_;

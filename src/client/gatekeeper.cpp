@@ -1,5 +1,7 @@
 #include "client/gatekeeper.hpp"
 
+#include <new>
+
 #include "base/random.hpp"
 #include "client/core.hpp"
 #include "client/lock_handle.hpp"
@@ -11,13 +13,16 @@ gatekeeper::gatekeeper(core& owner, std::uint64_t id, std::string_view name,
     : core_(owner),
       id_(id),
       rules_(rules),
+      name_(name),
       keys_(rules.keys(name)),
+      channel_(rules.channel != nullptr ? rules.channel(name) : ""),
       gate_(rules, static_cast<lock::link&>(*this), static_cast<lock::gate_listener&>(*this)),
       chance_(random_number() | 1U) {}
 
 gatekeeper::~gatekeeper() { core_.reactor().cancel(*this); }
 
 void gatekeeper::plan() noexcept {
+  if (!channel_.empty()) listen_or_not();
   is_idle_.store(gate_.is_idle() && free_inquiries_.size() == inquiries_.size());
   if (gate_.is_queued() != is_queued_) {
     is_queued_ = !is_queued_;
@@ -29,6 +34,16 @@ void gatekeeper::plan() noexcept {
   if (next >= armed_for_) return;
   armed_for_ = next;
   core_.reactor().schedule(*this, next);
+}
+
+// Only while somebody waits, so that a lock that is free costs no more.
+void gatekeeper::listen_or_not() noexcept try {
+  const bool is_wanted = gate_.is_queued();
+  if (std::exchange(is_listening_, is_wanted) == is_wanted) return;
+  if (is_wanted) return core_.lines().connect(core_.servers(), name_, channel_, id_);
+  core_.lines().disconnect(core_.servers(), name_, channel_, id_);
+} catch (const std::bad_alloc&) {
+  return;  // as a message that was lost
 }
 
 void gatekeeper::on_timer(time_ns /*now*/) noexcept {

@@ -71,6 +71,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   };
 
   void plan() noexcept;
+  void listen_or_not() noexcept;
 
   // lock::link
   bool ask(const lock::question& asked, lock::operation* caller) noexcept override;
@@ -89,7 +90,9 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   core& core_;
   const std::uint64_t id_;
   const lock::protocol& rules_;
+  const std::string name_;
   const lock::key_set keys_;
+  const std::string channel_;  // empty for none
   mutable std::mutex mutex_;
   lock::gate gate_;
   std::uint64_t attempts_ = 0;
@@ -98,7 +101,8 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   std::vector<deployment::inquiry*> free_inquiries_;
   std::unique_ptr<event_node> unread_;
   time_ns armed_for_ = time_never;
-  bool is_queued_ = false;  // as the servers were told
+  bool is_queued_ = false;     // as the servers were told
+  bool is_listening_ = false;  // to the channel
   std::atomic<bool> is_idle_{true};
 };
 

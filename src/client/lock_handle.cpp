@@ -6,6 +6,7 @@
 #include "client/core.hpp"
 #include "client/gatekeeper.hpp"
 #include "client/query.hpp"
+#include "lock/lease.hpp"
 #include "redis/waiter.hpp"
 
 namespace mortise::client {
@@ -56,6 +57,9 @@ lock_handle::lock_handle(std::shared_ptr<core> client, std::shared_ptr<gatekeepe
   owner_.renews = terms.renewal;
   owner_.is_reentrant = {terms.reentrant_write, terms.reentrant_read};
   owner_.limit = limit;
+  const auto lifetime_ms = lock::server_ttl_ms(terms.lease_ms);
+  owner_.lifetimes_ms = {terms.write_lifetime_ms > 0 ? terms.write_lifetime_ms : lifetime_ms,
+                         terms.read_lifetime_ms > 0 ? terms.read_lifetime_ms : lifetime_ms};
   owner_.poll_interval_ms = terms.poll_interval_ms;
   owner_.poll_attempts = terms.poll_attempts;
   owner_.label = terms.label;
@@ -163,6 +167,7 @@ outcome lock_handle::query(lock_info& info) {
   });
   asked.token = mine;
   asked.limit = owner_.limit;
+  asked.lifetimes_ms = owner_.lifetimes_ms;
   return ask_query(core_->servers().connection_for(name_), keeper_->rules(), keeper_->keys(), asked,
                    core_->defaults().command_timeout_ms, info);
 }

@@ -46,6 +46,10 @@ class listener {
   virtual void on_up(time_ns now) noexcept = 0;
   // A message to this client's inbox.
   virtual void on_message(std::string_view text, time_ns now) noexcept = 0;
+  // A message to a channel that is listened to.
+  virtual void on_said(std::string_view channel) noexcept = 0;
+  // From now on none is missed while the connection lives; after listen() and again after on_up().
+  virtual void on_listening(std::string_view channel) noexcept = 0;
 };
 
 class deployment {
@@ -60,6 +64,9 @@ class deployment {
   virtual bool await(redis::waiter& who, time_ns deadline) noexcept = 0;
   // So many more wait for messages, or fewer.
   virtual void expect_messages(int change) noexcept = 0;
+  // Hears what is said on the channel of this name's lock, also after a reconnect.
+  virtual void listen(std::string_view name, std::string_view channel) = 0;
+  virtual void unlisten(std::string_view name, std::string_view channel) noexcept = 0;
   // Why questions do not reach the servers; ok when they do.
   [[nodiscard]] virtual outcome problem() const = 0;
   // The server to put other questions about this name to.

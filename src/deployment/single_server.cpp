@@ -77,7 +77,7 @@ redis::connection_config config_of(const redis::endpoint_url& where, const setti
 class single_server final : public deployment, private redis::session_listener {
  public:
   single_server(net::reactor& loop, redis::connection_config config, listener& hears)
-      : hears_(hears), server_(loop, std::move(config), *this) {}
+      : hears_(hears), inbox_(config.inbox), server_(loop, std::move(config), *this) {}
 
   outcome open(time_ns deadline) override { return server_.open(deadline); }
   void close(time_ns linger_ns) noexcept override { server_.close(linger_ns); }
@@ -88,18 +88,26 @@ class single_server final : public deployment, private redis::session_listener {
     return server_.await(who, deadline);
   }
   void expect_messages(int change) noexcept override { server_.expect_messages(change); }
+  void listen(std::string_view /*name*/, std::string_view channel) override {
+    server_.listen(channel);
+  }
+  void unlisten(std::string_view /*name*/, std::string_view channel) noexcept override {
+    server_.unlisten(channel);
+  }
   [[nodiscard]] outcome problem() const override { return server_.last_problem(); }
   redis::connection& connection_for(std::string_view /*name*/) override { return server_; }
 
  private:
   void on_up(const redis::session_facts& /*facts*/) noexcept override { hears_.on_up(boot_now()); }
   void on_down(const outcome& /*why*/) noexcept override {}
-  void on_push(std::string_view /*channel*/, std::string_view payload,
-               time_ns now) noexcept override {
-    hears_.on_message(payload, now);
+  void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {
+    if (channel == inbox_) return hears_.on_message(payload, now);
+    hears_.on_said(channel);
   }
+  void on_listening(std::string_view channel) noexcept override { hears_.on_listening(channel); }
 
   listener& hears_;
+  const std::string inbox_;
   redis::connection server_;
 };
 

@@ -51,6 +51,10 @@ outcome gate::acquire_again(acquiring& wanted) {
     return outcome::of(status::already_held,
                        "this handle holds the lock; unlock it first, or set reentrant=on");
   }
+  if (who.hold_count(wanted.wanted.mode) == 0) {
+    // It may unlock the whole first, and then goes on holding a part.
+    if (auto checked = check_modes(); !checked.ok()) return checked;
+  }
   ++who.hold_count(wanted.wanted.mode);
   wanted.finish({}, who.token);
   return {};

@@ -83,12 +83,12 @@ class gate {
   void on_up(time_ns now);
   void on_timer(time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
-  // Whether nothing is held, waited for or being given back.
-  [[nodiscard]] bool is_idle() const noexcept { return !current_ && departures_.empty(); }
-  // Whether it waits at the server, to be told of its grant by a message.
+  // Whether somebody waits whom the server has refused, or queued.
   [[nodiscard]] bool is_queued() const noexcept {
     return current_ && current_->phase() == tenure_phase::queued;
   }
+  // Whether nothing is held, waited for or being given back.
+  [[nodiscard]] bool is_idle() const noexcept { return !current_ && departures_.empty(); }
 
  private:
   struct departure {
@@ -122,6 +122,7 @@ class gate {
   outcome lower_hold(std::int64_t weight, operation* done, time_ns now);
   [[nodiscard]] outcome failure_of_question() const;
   [[nodiscard]] outcome check_held(const owner& who) const;
+  [[nodiscard]] outcome check_modes() const;
   void settle(time_ns now);
   [[nodiscard]] outcome give_up_outcome(const acquiring& given_up, status why) const;
   static keeping terms_of(const owner& who, time_ns from) noexcept;

@@ -6,9 +6,18 @@
 
 namespace mortise::lock {
 
+// Whether a hold of this protocol can change its mode.
+outcome gate::check_modes() const {
+  if (rules_.row(step::raise).code != nullptr) return {};
+  return outcome::of(status::unsupported,
+                     "protocol: " + std::string(rules_.name) +
+                         " cannot turn a reader into a writer or back; unlock, and acquire anew");
+}
+
 outcome gate::raise(owner& who, operation& done, time_ns now) {
   settle(now);
   if (auto checked = check_held(who); !checked.ok()) return checked;
+  if (auto checked = check_modes(); !checked.ok()) return checked;
   if (who.hold_count(hold_mode::whole) > 0) {
     return outcome::of(status::already_held, "this handle holds all of the lock already");
   }
@@ -29,6 +38,7 @@ outcome gate::raise(owner& who, operation& done, time_ns now) {
 outcome gate::lower(owner& who, std::int64_t weight, operation& done, time_ns now) {
   settle(now);
   if (auto checked = check_held(who); !checked.ok()) return checked;
+  if (auto checked = check_modes(); !checked.ok()) return checked;
   if (who.hold_count(hold_mode::whole) == 0) {
     return outcome::of(status::not_owner, "this handle does not hold all of the lock");
   }

@@ -29,8 +29,8 @@ void gate::start_next(time_ns now) {
   auto token = world_.new_owner_token(who.label, server_ttl_ms(grant_ms(who.lease_ms)));
   const patience how{!next.is_try, who.poll_interval_ms, who.poll_attempts};
   current_ = std::make_unique<tenure>(next_tenure_++, std::move(token), rules_,
-                                      claim{next.wanted.weight, who.limit}, terms_of(who, now), how,
-                                      world_);
+                                      claim{next.wanted.weight, who.limit, who.lifetimes_ms},
+                                      terms_of(who, now), how, world_);
   is_refilling_ = false;
   last_refusal_ = {};
   current_->start(is_contended_, &next, now);

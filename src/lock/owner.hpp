@@ -33,8 +33,9 @@ struct owner {
   std::int64_t lease_ms = 30'000;
   std::int64_t max_hold_ms = 3'600'000;  // -1: no limit
   bool renews = true;
-  std::array<bool, 2> is_reentrant{};  // by mode
-  std::int64_t limit = 1;              // how much there is of the lock; a mutex is one
+  std::array<bool, 2> is_reentrant{};          // by mode
+  std::int64_t limit = 1;                      // how much there is of the lock; a mutex is one
+  std::array<std::int64_t, 2> lifetimes_ms{};  // of what other programs write, by mode
   std::int64_t poll_interval_ms = 100;
   std::int64_t poll_attempts = -1;  // -1: no limit
   std::string label;

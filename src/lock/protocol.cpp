@@ -40,7 +40,11 @@ verdict read_transaction(const redis::value& reply) {
   if (reply.type() != redis::kind::array || reply.size() != 2) return unreadable();
   const auto& set = reply.at(0);
   if (set.is_error()) return read_error(set.text());
-  if (set.is_null()) return of(answer::not_free);
+  if (set.is_null()) {
+    auto result = of(answer::not_free);
+    result.ttl_ms = -1;  // not told
+    return result;
+  }
   if (set.type() != redis::kind::status) return unreadable();
   // The lock is set. A counter of a wrong type, or one that was lost, reads as token 0 or as too
   // small a token; the machinery then asks again by script, which repairs it.
@@ -126,7 +130,8 @@ void write_script(std::string& out, const protocol_row& row, const question& ask
   if (row.arguments > 2 && row.mode.empty()) writer.arg(asked.reserve);
   if (row.arguments > 2 && !row.mode.empty()) writer.arg(row.mode);
   if (row.arguments > 3) writer.arg(asked.weight);
-  if (row.arguments > 4) writer.arg(asked.limit);
+  if (row.arguments == 5) writer.arg(asked.limit);
+  if (row.arguments > 5) writer.arg(asked.lifetimes_ms[1]).arg(asked.lifetimes_ms[0]);
 }
 
 int write_step(std::string& out, const protocol& rules, const question& asked,

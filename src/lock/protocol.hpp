@@ -40,7 +40,9 @@ struct question {
   std::int64_t reserve = 0;  // renew: how many fencing tokens to draw
   std::int64_t weight = 1;   // how much of the lock is wanted,
   std::int64_t limit = 1;    // of how much there is
-  bool with_text = false;    // the server has forgotten the script (hazard 27)
+  // For how long what others wrote counts, by their mode: the whole, a part.
+  std::array<std::int64_t, 2> lifetimes_ms{};
+  bool with_text = false;  // the server has forgotten the script (hazard 27)
 };
 
 // What became of a step.
@@ -93,7 +95,8 @@ struct owner_seed {
 };
 
 // How a step is asked: a script, how many of the keys it takes, and how many of the arguments, which
-// are always in this order: owner token, ttl in ms, mode or reserve, weight, limit.
+// are always in this order: owner token, ttl in ms, mode or reserve, weight, limit; or the lifetimes
+// of a part and of the whole instead of the limit.
 struct protocol_row {
   const redis::script* code = nullptr;  // nullptr: this protocol cannot do that
   std::size_t keys = 0;
@@ -111,6 +114,8 @@ struct protocol {
   // Entries of holders and waiters begin with a weight and a space.
   bool has_weights = false;
   key_set (*keys)(std::string_view name) = nullptr;
+  // Where a release is told to all who wait; nullptr for nowhere.
+  std::string (*channel)(std::string_view name) = nullptr;
   std::string (*owner_token)(const owner_seed& seed) = nullptr;
   std::array<protocol_row, step_count> rows;
   protocol_row query;

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "lock/interop_protocols.hpp"
+
 namespace mortise::lock {
 
 namespace {
@@ -15,7 +17,13 @@ struct entry {
 
 constexpr std::array entries = {
     entry{lock_kind::mutex, queued_protocol},
+    entry{lock_kind::mutex, token_protocol},
+    entry{lock_kind::mutex, hash_protocol},
+    entry{lock_kind::mutex, timestamp_protocol},
+    entry{lock_kind::mutex, timestamp_binary_protocol},
     entry{lock_kind::rw, queued_rw_protocol},
+    entry{lock_kind::rw, two_key_protocol},
+    entry{lock_kind::rw, rw_hash_protocol},
     entry{lock_kind::semaphore, queued_semaphore_protocol},
 };
 

@@ -32,6 +32,7 @@ bool tenure::ask(step what, std::int64_t ttl_ms, operation* caller, time_ns now,
   asked.reserve = reserve;
   asked.weight = claim_.weight;
   asked.limit = claim_.limit;
+  asked.lifetimes_ms = claim_.lifetimes_ms;
   asked.with_text = with_text;
   if (!world_.ask(asked, caller)) {
     // Without a connection on_up() asks again; without room, a little time does.

@@ -3,6 +3,7 @@
 // link. Who of this client's handles holds by it is the gate's business.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -47,6 +48,7 @@ struct keeping {
 struct claim {
   std::int64_t weight = 1;
   std::int64_t limit = 1;
+  std::array<std::int64_t, 2> lifetimes_ms{};  // as in `question`
 };
 
 // How a tenure that does not get the lock at once goes on. The two numbers are for protocols without
@@ -177,6 +179,7 @@ class tenure {
   time_ns ask_at_ = time_never;  // the next look at the server (also when leaving)
   time_ns reference_ns_ = 0;  // when a question that the server answered (or the first) was sent,
   std::int64_t reference_us_ = 0;  // and the server's time in that answer, 0 without one
+  bool told_free_ = false;         // a message has said so since the open question was sent
   time_ns told_head_at_ = -1;      // when a message said that it is the head of the queue,
   time_ns head_look_at_ = 0;       // and when it was to look because of that
 

@@ -1,5 +1,6 @@
 // The beginning of a tenure: from its first question to the grant.
 #include <algorithm>
+#include <utility>
 
 #include "lock/lease.hpp"
 #include "lock/tenure.hpp"
@@ -65,6 +66,11 @@ news tenure::on_not_free(const open_question& asked, const verdict& said, time_n
   if (patience_.poll_attempts > 0) --patience_.poll_attempts;
   if (patience_.waits && patience_.poll_attempts != 0) {
     phase_ = tenure_phase::queued;
+    // The answer can be older than the message (RESP2).
+    if (std::exchange(told_free_, false)) {
+      ask(again(), lease_ttl_ms(), nullptr, now);
+      return news::none;
+    }
     plan_attempt(said, now);
     return news::none;
   }
@@ -101,8 +107,9 @@ void tenure::plan_attempt(const verdict& said, time_ns now) noexcept {
 }
 
 void tenure::on_free(time_ns now) {
-  if (phase_ != tenure_phase::queued || !open_.empty()) return;
-  ask(again(), lease_ttl_ms(), nullptr, now);
+  if (phase_ != tenure_phase::asking && phase_ != tenure_phase::queued) return;
+  told_free_ = !open_.empty();
+  if (!told_free_) ask(again(), lease_ttl_ms(), nullptr, now);
 }
 
 void tenure::on_head(std::int64_t ttl_ms, time_ns now) {

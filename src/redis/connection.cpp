@@ -198,7 +198,7 @@ void connection::finish_greeting() {
 
 void connection::go_up() {
   if (!commands_.admit()) return;
-  if (messages_ && messages_->is_attached() && !messages_->admit()) return;
+  if (messages_ && messages_->is_attached() && !messages_->admit_everybody()) return;
   loop_.cancel(static_cast<net::timer&>(*this));
   greeting_.reset();
   phase_ = phase::up;
@@ -207,6 +207,8 @@ void connection::go_up() {
   set_problem({});
   listener_.on_up(facts_);
   commands_.admit_everybody();
+  hearing_.store(protocol_ == 3 ? &commands_ : messages_.get());
+  listen_again();
   report_open({});
 }
 

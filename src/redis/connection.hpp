@@ -10,6 +10,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "base/status.hpp"
@@ -32,9 +34,12 @@ class session_listener {
   virtual void on_up(const session_facts& facts) noexcept = 0;
   // After on_up only, and after every open request had its on_broken. The I/O thread.
   virtual void on_down(const outcome& why) noexcept = 0;
-  // A message to the inbox, between on_up and on_down. Whichever thread reads.
+  // A message to the inbox or another channel, between on_up and on_down. Whichever thread reads.
   virtual void on_push(std::string_view channel, std::string_view payload,
                        time_ns now) noexcept = 0;
+  // From now on no message to this channel is missed, as long as the connection lives; after
+  // listen(), and again after each on_up. Whichever thread reads.
+  virtual void on_listening(std::string_view /*channel*/) noexcept {}
 };
 
 class connection final : private pipeline_listener,
@@ -71,6 +76,12 @@ class connection final : private pipeline_listener,
   bool await(waiter& who, time_ns deadline) noexcept { return commands_.await(who, deadline); }
   // So many more wait for messages, or fewer: while anybody does, none waits to be read.
   void expect_messages(int change) noexcept { commands_.expect_messages(change); }
+
+  // Also hears this channel, across reconnects, until unlisten(). on_listening() comes for each call,
+  // unless the server refuses. They block and call back as little as submit(). A channel other than
+  // the inbox.
+  void listen(std::string_view channel);
+  void unlisten(std::string_view channel) noexcept;
 
   // Why there is no connection: how the last one ended or what the last attempt came to. ok while
   // it is up.
@@ -113,6 +124,10 @@ class connection final : private pipeline_listener,
   void report_open(const outcome& result);
   void set_problem(const outcome& why);
   [[nodiscard]] const char* stage_text() const;
+  // channels.cpp
+  class subscription;
+  void say_channel(std::string_view command, std::string_view channel) noexcept;
+  void listen_again() noexcept;
 
   net::reactor& loop_;
   const connection_config config_;
@@ -144,8 +159,10 @@ class connection final : private pipeline_listener,
   time_ns linger_ns_ = 0;
   bool is_opening_ = false;
   bool is_closing_ = false;
-  std::atomic<std::uint32_t> opened_{0};  // 1 once open_result_ is there
-  std::atomic<std::uint32_t> closed_{0};  // 1 once nothing happens any more
+  std::set<std::string, std::less<>> channels_;  // that are listened to, besides the inbox
+  std::atomic<pipeline*> hearing_{nullptr};      // where; nullptr until it was up
+  std::atomic<std::uint32_t> opened_{0};         // 1 once open_result_ is there
+  std::atomic<std::uint32_t> closed_{0};         // 1 once nothing happens any more
 };
 
 }  // namespace mortise::redis

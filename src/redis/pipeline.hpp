@@ -163,6 +163,7 @@ class pipeline final : private net::event_handler, private net::timer {
   bool read(bool may_nap = false) noexcept;
   void parse(time_ns now) noexcept;
   void dispatch(const value& reply, time_ns now) noexcept;
+  void confirm(const value& reply, time_ns now) noexcept;
   request* oldest_request() noexcept;
 
   net::reactor& loop_;

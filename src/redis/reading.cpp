@@ -12,6 +12,11 @@ namespace {
 // ["message", channel, payload]
 bool is_message(const value& item) { return item.size() == 3 && item.at(0).text() == "message"; }
 
+// What SUBSCRIBE and UNSUBSCRIBE are answered with.
+bool is_confirmation(const value& item) {
+  return item.is_error() || item.at(0).text() == "subscribe" || item.at(0).text() == "unsubscribe";
+}
+
 }  // namespace
 
 // Reads all there is and deals with it. True when there was something.
@@ -76,7 +81,8 @@ void pipeline::dispatch(const value& reply, time_ns now) noexcept {
     return;
   }
   if (!is_greeted) return listener_.on_greeting_reply(*this, reply);
-  if (may_be_message) return;  // a subscription came or went
+  // A subscription came or went, or (`messages`) was refused.
+  if (may_be_message) return confirm(reply, now);
   if (replies_to_skip_ > 0) {
     --replies_to_skip_;
     return;
@@ -89,6 +95,14 @@ void pipeline::dispatch(const value& reply, time_ns now) noexcept {
   }
   if (--item->replies_left_ > 0 && !reply.is_error()) return;
   replies_to_skip_ = item->replies_left_;
+  reading_list_.pop();
+  answered_.fetch_add(1, std::memory_order_relaxed);
+  item->on_reply(reply, now);
+}
+
+void pipeline::confirm(const value& reply, time_ns now) noexcept {
+  request* const item = oldest_request();
+  if (item == nullptr || !item->is_subscription || !is_confirmation(reply)) return;
   reading_list_.pop();
   answered_.fetch_add(1, std::memory_order_relaxed);
   item->on_reply(reply, now);

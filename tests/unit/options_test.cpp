@@ -242,7 +242,7 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
               "option: " + printable(key) +
                   " is not known; give one of lease, renewal, max_hold, "
                   "reentrant, reentrant_read, reentrant_write, fair, label, "
-                  "protocol, poll_interval, poll_attempts, "
+                  "protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
                   "command_timeout, client_name, busy_poll");
   }
 }

@@ -1,0 +1,39 @@
+// Which of a client's gates wait for a word on which channel.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deployment/deployment.hpp"
+
+namespace mortise::client {
+
+class switchboard {
+ public:
+  // A gate, by its number, begins to listen or ends it. Called under the gate's mutex.
+  void connect(deployment::deployment& servers, std::string_view name, std::string_view channel,
+               std::uint64_t keeper);
+  void disconnect(deployment::deployment& servers, std::string_view name, std::string_view channel,
+                  std::uint64_t keeper) noexcept;
+
+  // The connection is new: what was said meanwhile was missed.
+  void begin_anew();
+  // Who listens to a channel.
+  std::vector<std::uint64_t> listeners(std::string_view channel);
+  // Who has not looked at the lock since nothing is missed on the channel: what was said before is.
+  std::vector<std::uint64_t> newcomers(std::string_view channel);
+
+ private:
+  struct line {
+    std::uint64_t keeper;
+    bool is_new;
+  };
+  std::mutex mutex_;
+  std::map<std::string, std::vector<line>, std::less<>> lines_;
+};
+
+}  // namespace mortise::client

@@ -1,0 +1,147 @@
+#include "lock/interop_protocols.hpp"
+
+#include "lock/owner_token.hpp"
+#include "scripts/scripts.hpp"
+
+namespace mortise::lock {
+
+namespace {
+
+// Beside the lock, in its hash slot: what its format has no room for.
+std::string note_key(std::string_view name) {
+  const bool has_tag = name.find('{') != std::string_view::npos;
+  return has_tag ? std::string(name) + ":mortise" : std::string("{").append(name) + "}:mortise";
+}
+
+key_set plain_keys(std::string_view name) { return {std::string(name), std::string(fence_key)}; }
+
+key_set noted_keys(std::string_view name) {
+  return {std::string(name), std::string(fence_key), note_key(name)};
+}
+
+key_set two_keys(std::string_view name) {
+  const auto lock = std::string(name);
+  return {lock + ":read", std::string(fence_key), lock + ":write", note_key(name)};
+}
+
+// ---- Redisson's names ----------------------------------------------------------------------
+
+std::string redisson_channel(std::string_view name) {
+  const bool has_tag = name.find('{') != std::string_view::npos;
+  const std::string prefix = "redisson_lock__channel:";
+  return has_tag ? prefix + std::string(name) : prefix + "{" + std::string(name) + "}";
+}
+
+// `<UUID of the client>:<thread>`: the client's id in hex and, for the thread, a number that no other
+// attempt of this client has.
+std::string redisson_owner(const owner_seed& seed) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  constexpr std::size_t attempt_digits = 15;
+  std::string token;
+  for (std::size_t i = 0; i < seed.client.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) token += '-';
+    const auto byte = static_cast<unsigned char>(seed.client[i]);
+    token += digits[byte / 16U];
+    token += digits[byte % 16U];
+  }
+  const auto attempt = std::to_string(seed.attempt);
+  token += ':' + std::to_string(seed.keeper);
+  if (attempt.size() < attempt_digits) token.append(attempt_digits - attempt.size(), '0');
+  return token + attempt;
+}
+
+// ---- tables --------------------------------------------------------------------------------
+
+// All of them ask the same way for the first time and again, and give up as they release.
+constexpr std::array<protocol_row, step_count> rows_of(const protocol_row& acquire,
+                                                       const protocol_row& renew,
+                                                       const protocol_row& release) {
+  return {acquire, acquire, acquire, acquire, renew, protocol_row{}, release, release, release};
+}
+
+protocol timestamp_table(std::string_view name, std::string_view form) {
+  return {
+      .name = name,
+      .how = waiting::polling,
+      .keys = noted_keys,
+      .owner_token = make_owner_token,
+      .rows =
+          rows_of({&scripts::timestamp_acquire, 3, 3, form},
+                  {&scripts::timestamp_renew, 3, 3, form}, {&scripts::timestamp_release, 3, 1, ""}),
+      .query = {&scripts::timestamp_query, 3, 3, form},
+  };
+}
+
+}  // namespace
+
+const protocol& token_protocol() {
+  static const protocol table = {
+      .name = "token",
+      .how = waiting::polling,
+      .is_plain_string = true,
+      .keys = plain_keys,
+      .owner_token = make_owner_token,
+      .rows = rows_of({&scripts::token_acquire, 2, 2, ""}, {&scripts::token_renew, 2, 2, ""},
+                      {&scripts::token_release, 1, 1, ""}),
+      .query = {&scripts::token_query, 2, 1, ""},
+  };
+  return table;
+}
+
+const protocol& hash_protocol() {
+  static const protocol table = {
+      .name = "hash",
+      .how = waiting::channel,
+      .keys = plain_keys,
+      .channel = redisson_channel,
+      .owner_token = redisson_owner,
+      .rows = rows_of({&scripts::hash_acquire, 2, 2, ""}, {&scripts::hash_renew, 2, 2, ""},
+                      {&scripts::hash_release, 1, 1, ""}),
+      .query = {&scripts::hash_query, 2, 1, ""},
+  };
+  return table;
+}
+
+const protocol& timestamp_protocol() {
+  static const protocol table = timestamp_table("timestamp", "decimal");
+  return table;
+}
+
+const protocol& timestamp_binary_protocol() {
+  static const protocol table = timestamp_table("timestamp_binary", "binary");
+  return table;
+}
+
+const protocol& two_key_protocol() {
+  static const protocol table = {
+      .name = "two_key",
+      .how = waiting::polling,
+      .has_weights = true,
+      .keys = two_keys,
+      .owner_token = make_owner_token,
+      .rows = rows_of({&scripts::two_key_acquire, 4, 4, ""}, {&scripts::two_key_renew, 4, 4, ""},
+                      {&scripts::two_key_release, 4, 4, ""}),
+      .query = {&scripts::two_key_query, 4, 4, ""},
+  };
+  return table;
+}
+
+const protocol& rw_hash_protocol() {
+  static const protocol table = {
+      .name = "hash",
+      .how = waiting::polling,
+      .has_weights = true,
+      .keys = noted_keys,
+      .owner_token = make_owner_token,
+      .rows = rows_of({&scripts::rw_hash_acquire, 3, 6, ""}, {&scripts::rw_hash_renew, 3, 6, ""},
+                      {&scripts::rw_hash_release, 3, 6, ""}),
+      .query = {&scripts::rw_hash_query, 3, 6, ""},
+  };
+  return table;
+}
+
+bool is_own_key(std::string_view name) {
+  return name.starts_with("mortise:") || name.starts_with("{mortise:");
+}
+
+}  // namespace mortise::lock

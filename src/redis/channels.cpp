@@ -1,0 +1,75 @@
+// The channels that a connection hears besides its inbox. They are only a few at a time, come and go
+// with those who wait, and so are no part of the greeting.
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "redis/command.hpp"
+#include "redis/connection.hpp"
+
+namespace mortise::redis {
+
+// Keeps itself until it is answered.
+class connection::subscription final : public request {
+ public:
+  subscription(connection& owner, std::string channel, bool is_wanted)
+      : owner_(owner), channel_(std::move(channel)), is_wanted_(is_wanted) {
+    is_subscription = true;
+  }
+  void on_reply(const value& reply, time_ns /*now*/) noexcept override {
+    const std::unique_ptr<subscription> self(this);
+    // Who may not listen finds out later, by asking (hazard 24).
+    if (is_wanted_ && !reply.is_error()) owner_.listener_.on_listening(channel_);
+  }
+  // Said again when there is a connection.
+  void on_broken(bool /*was_sent*/) noexcept override {
+    const std::unique_ptr<subscription> self(this);
+  }
+
+ private:
+  connection& owner_;
+  const std::string channel_;
+  const bool is_wanted_;
+};
+
+void connection::listen(std::string_view channel) {
+  {
+    const std::lock_guard guard(mutex_);
+    channels_.emplace(channel);
+  }
+  // Without a connection, or before its greeting is over, listen_again() says it.
+  say_channel("SUBSCRIBE", channel);
+}
+
+void connection::unlisten(std::string_view channel) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    const auto known = channels_.find(channel);
+    if (known == channels_.end()) return;
+    channels_.erase(known);
+  }
+  say_channel("UNSUBSCRIBE", channel);
+}
+
+void connection::say_channel(std::string_view command, std::string_view channel) noexcept try {
+  const bool is_wanted = command.front() == 'S';
+  auto said = std::make_unique<subscription>(*this, std::string(channel), is_wanted);
+  std::string bytes;
+  command_writer(bytes).command({command, channel});
+  auto* const way = hearing_.load();  // RESP2 has a socket of its own for it
+  if (way == nullptr || way->submit(*said, bytes, flush::by_io_thread) != status::ok) return;
+  static_cast<void>(said.release());
+} catch (const std::bad_alloc&) {
+  return;  // as a message that was lost
+}
+
+void connection::listen_again() noexcept {
+  std::set<std::string, std::less<>> channels;
+  {
+    const std::lock_guard guard(mutex_);
+    channels = channels_;
+  }
+  for (const auto& channel : channels) say_channel("SUBSCRIBE", channel);
+}
+
+}  // namespace mortise::redis

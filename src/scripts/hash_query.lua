@@ -1,0 +1,17 @@
+-- Tells who holds a `hash` lock. Changes nothing.
+--
+-- KEYS  1 lock, 2 fence
+-- ARGV  1 owner of the asking handle's hold
+-- Reply {owners, what is left of the lease in ms, newest token or nil, whether the asker is the
+--       owner, number of owners, 0, {}, number of owners, 1}
+
+-- #include "foreign.lua"
+
+local owners = redis.pcall('HKEYS', KEYS[1])
+if owners.err then
+  return foreign('hash')
+end
+local is_mine = redis.call('HEXISTS', KEYS[1], ARGV[1])
+return {
+  owners, redis.call('PTTL', KEYS[1]), redis.call('GET', KEYS[2]), is_mine, #owners, 0, {}, #owners, 1,
+}

@@ -1,0 +1,15 @@
+-- Releases a `hash` lock and tells all who wait on its channel. Only its owner can.
+--
+-- KEYS  1 lock
+-- ARGV  1 owner
+-- Reply 1 released, 0 not the owner (any more): nothing was changed (hazard 17)
+
+if redis.pcall('HDEL', KEYS[1], ARGV[1]) ~= 1 then
+  return 0
+end
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  local tag = string.find(KEYS[1], '{', 1, true) and KEYS[1] or '{' .. KEYS[1] .. '}'
+  -- It may not be permitted, and whoever hears nothing looks again when the lease would have ended.
+  redis.pcall('PUBLISH', 'redisson_lock__channel:' .. tag, '0')
+end
+return 1

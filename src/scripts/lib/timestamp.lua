@@ -1,0 +1,70 @@
+-- Shared by the steps of `timestamp` and `timestamp_binary`: a string that holds when the lock ends, as
+-- a time of day. KEYS[1] lock, KEYS[2] fence, KEYS[3] note; ARGV[3] says which form the time has.
+-- The format has no owner, so a note beside it says who wrote which time: `<owner token> <time>`. The
+-- lock is ours while it holds what we have noted. Times are taken from the server's clock only. Needs
+-- fence.lua.
+
+local FORM = ARGV[3]
+local NOW_US = now_us()
+local NOW = math.floor(NOW_US / 1000)
+-- `decimal`: what its users write for a lock that never ends.
+local FOREVER = 2147483649
+-- `binary`: how much later than the lease the time is, for clocks that differ, in ms.
+local TOLERANCE = 1000
+
+-- The lock's value for a lease that ends in `ttl` ms.
+local function stamp(ttl)
+  if FORM == 'decimal' then
+    return string.format('%.3f', (NOW + ttl) / 1000)
+  end
+  local left, bytes = NOW + ttl + TOLERANCE, ''
+  for _ = 1, 8 do
+    bytes = string.char(left % 256) .. bytes
+    left = math.floor(left / 256)
+  end
+  return bytes
+end
+
+-- When a lock of this value ends, in ms; false when the value is none of the form.
+local function ends_at(value)
+  if FORM == 'decimal' then
+    if not string.find(value, '^%d+%.?%d*$') then return false end
+    local seconds = tonumber(value)
+    return seconds == FOREVER and math.huge or seconds * 1000
+  end
+  if #value ~= 8 then return false end
+  local ms = 0
+  for position = 1, 8 do
+    ms = ms * 256 + string.byte(value, position)
+  end
+  return ms
+end
+
+-- The lock's value, or false when there is none; and what is left of it in ms: -1 for no end, -2 when
+-- it is over. Nothing at all when the key holds something else.
+local function look()
+  local value = redis.pcall('GET', KEYS[1])
+  if type(value) == 'table' then return nil end
+  if not value then return false, -2 end
+  local ends = ends_at(value)
+  if not ends then return nil end
+  if ends < NOW then return value, -2 end
+  local expires = redis.call('PTTL', KEYS[1])
+  local left = math.min(ends - NOW, expires >= 0 and expires or math.huge)
+  return value, left == math.huge and -1 or math.ceil(left)
+end
+
+-- Whether a lock of this value was written by this owner; its note ends with its lease.
+local function is_noted(owner, value)
+  return value and redis.call('GET', KEYS[3]) == owner .. ' ' .. value
+end
+
+local function write(owner, ttl)
+  local value = stamp(ttl)
+  if FORM == 'decimal' then
+    redis.call('SET', KEYS[1], value)
+  else
+    redis.call('SET', KEYS[1], value, 'PX', ttl)
+  end
+  redis.call('SET', KEYS[3], owner .. ' ' .. value, 'PX', ttl)
+end

@@ -1,0 +1,82 @@
+-- Shared by the steps of `two_key`: a read key and a write key, each "1" with a TTL. KEYS[1] read key,
+-- KEYS[2] fence, KEYS[3] write key, KEYS[4] note; ARGV[4] weight: 1 reads, all else writes.
+-- The format has no owners, so a note beside it says who of ours holds: a sorted set of
+-- `<weight> <owner token>` by the end of the lease, of `written`, the end that we last gave the read
+-- key, and of `theirs`, the end that some other reader last gave it. A key that ends at another time
+-- than ours was written by somebody else. Needs foreign.lua and fence.lua.
+
+local NOW_US = now_us()
+local NOW = math.floor(NOW_US / 1000)
+local OWNER, TTL, IS_READER = ARGV[1], tonumber(ARGV[2]), ARGV[4] == '1'
+local ENTRY = ARGV[4] .. ' ' .. OWNER
+
+-- The key that is neither free nor of the format, or nil.
+local function foreign_key()
+  for _, key in ipairs({KEYS[1], KEYS[3]}) do
+    local value = redis.pcall('GET', key)
+    if value and value ~= '1' then return key end
+  end
+end
+
+-- When a key ends, in ms; infinite without a TTL, nil without the key.
+local function ends_at(key)
+  local left = redis.call('PTTL', key)
+  if left == -2 then return nil end
+  return left == -1 and math.huge or NOW + left
+end
+
+local function noted(member)
+  return tonumber(redis.call('ZSCORE', KEYS[4], member) or nil)
+end
+
+local function note(member, ends)
+  redis.call('ZADD', KEYS[4], ends == math.huge and '+inf' or ends, member)
+end
+
+-- The server counts the time that a script takes, or not, by its version.
+local function is_same(one, other)
+  return one and other and (one == other or math.abs(one - other) <= 1)
+end
+
+-- Whether the asker's hold is there still: its lease is not over, and neither has its key gone nor,
+-- of a writer, been written by somebody else.
+local function is_owner()
+  local ends = noted(ENTRY)
+  if not ends or ends < NOW then return false end
+  if IS_READER then
+    return ends_at(KEYS[1]) and not ends_at(KEYS[3])
+  end
+  return is_same(ends, ends_at(KEYS[3]))
+end
+
+-- Notes that others have written the read key since we did.
+local function note_theirs()
+  local ends = ends_at(KEYS[1])
+  if ends and not is_same(ends, noted('written')) then
+    note('theirs', ends)
+  end
+end
+
+-- Sets the read key's end, unless somebody's hold goes further.
+local function keep_read_key(ends)
+  local present = ends_at(KEYS[1])
+  if not present or present < ends then
+    redis.call('SET', KEYS[1], '1', 'PX', ends - NOW)
+    note('written', ends)
+  end
+end
+
+-- Gives the asker a lease from now.
+local function write()
+  local ends = NOW + TTL
+  if IS_READER then
+    note_theirs()
+    keep_read_key(ends)
+  else
+    redis.call('SET', KEYS[3], '1', 'PX', TTL)
+  end
+  note(ENTRY, ends)
+  local last = redis.call('ZREVRANGE', KEYS[4], 0, 0, 'WITHSCORES')[2]
+  local life = tonumber(last) == math.huge and 7776000000 or last - NOW + 1000
+  redis.call('PEXPIRE', KEYS[4], string.format('%.0f', life))
+end

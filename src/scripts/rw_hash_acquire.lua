@@ -1,0 +1,25 @@
+-- Takes a read-write lock of the `hash` format to read or to write. A reader is refused while a write
+-- is in force, a writer while anything is. Idempotent by owner token (hazards 15, 16).
+--
+-- KEYS  1 lock, 2 fence, 3 note
+-- ARGV  1 owner token, 2 ttl in ms, 3 unused, 4 weight, 5 and 6 the lifetimes of reads and writes in ms
+-- Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
+--       {0, 0, server time in us, what is left of the present lease in ms, -1}   not owned
+-- Error FOREIGN when the key holds something else; nothing is changed.
+
+-- #include "foreign.lua"
+-- #include "fence.lua"
+-- #include "rw_hash.lua"
+
+if is_foreign() then return foreign('hash of a read-write lock') end
+if not is_owner() then
+  local left = refused_for()
+  if left then
+    return {0, 0, NOW_US, left, -1}
+  end
+  -- Nobody's hold is left: what the note says is of the past.
+  if not left_of('read', began('read')) then redis.call('DEL', KEYS[3]) end
+end
+local last = draw(1)
+write()
+return {1, last, NOW_US, TTL, 0}

@@ -1,0 +1,36 @@
+-- Tells who holds a read-write lock of the `hash` format, as far as is known: who of others holds is
+-- not, so they count as one reader or one writer without a name. Changes nothing.
+--
+-- KEYS  1 lock, 2 fence, 3 note
+-- ARGV  1 owner token of the asking handle's hold, 2 unused, 3 unused, 4 weight, 5 and 6 the lifetimes of
+--       reads and writes in ms
+-- Reply {holders, what is left of the longest lease in ms, newest token or nil, whether the asker is
+--       among the holders, number of holders, 0, {}, holders' weight, weight of all there is}
+
+-- #include "foreign.lua"
+-- #include "fence.lua"
+-- #include "rw_hash.lua"
+
+if is_foreign() then return foreign('hash of a read-write lock') end
+local holders, is_mine, count, left = {}, 0, 0, -2
+for _, field in ipairs({'write', 'read'}) do
+  local time = began(field)
+  local in_force = left_of(field, time)
+  if in_force then
+    local is_known, weight = false, field == 'read' and '^1 ' or '^1073741824 '
+    for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], NOW - LIFETIME[field], '+inf')) do
+      if string.find(entry, weight) then
+        is_known = is_known or noted(entry) == time
+        count = count + 1
+        if #holders < 16 then holders[#holders + 1] = entry end
+        if OWNER ~= '' and string.sub(entry, -#OWNER - 1) == ' ' .. OWNER then is_mine = 1 end
+      end
+    end
+    if not is_known then
+      count = count + 1
+      if #holders < 16 then holders[#holders + 1] = string.sub(weight, 2) end
+    end
+    left = math.max(left, in_force)
+  end
+end
+return {holders, left, redis.call('GET', KEYS[2]), is_mine, count, 0, {}, count, 1073741824}

@@ -1,0 +1,24 @@
+-- Tells who holds a `timestamp` or `timestamp_binary` lock: the owner that is noted for its value, or
+-- the time that somebody else wrote. Changes nothing.
+--
+-- KEYS  1 lock, 2 fence, 3 note
+-- ARGV  1 owner token of the asking handle's hold, 2 unused, 3 `decimal` or `binary`
+-- Reply {owners, what is left of the lease in ms, newest token or nil, whether the asker is the
+--       owner, number of owners, 0, {}, number of owners, 1}
+
+-- #include "foreign.lua"
+-- #include "fence.lua"
+-- #include "timestamp.lua"
+
+local value, left = look()
+if value == nil then
+  return foreign('timestamp, ' .. FORM .. ',')
+end
+local owners = {}
+if left ~= -2 then
+  local note = redis.call('GET', KEYS[3])
+  local is_ours = note and string.sub(note, -#value - 1) == ' ' .. value
+  owners[1] = is_ours and string.sub(note, 1, -#value - 2) or value
+end
+local is_mine = left ~= -2 and is_noted(ARGV[1], value) and 1 or 0
+return {owners, left, redis.call('GET', KEYS[2]), is_mine, #owners, 0, {}, #owners, 1}

@@ -1,0 +1,17 @@
+-- Prolongs a `timestamp` or `timestamp_binary` lock by writing a later time, only while its value is
+-- still what its owner wrote (hazard 17).
+--
+-- KEYS  1 lock, 2 fence (unused), 3 note
+-- ARGV  1 owner token, 2 ttl in ms, 3 `decimal` or `binary`
+-- Reply {1, 0, server time in us, ttl in ms, 0}, or {0} not the owner
+
+-- #include "fence.lua"
+-- #include "timestamp.lua"
+
+local owner, ttl = ARGV[1], tonumber(ARGV[2])
+local value = look()
+if not is_noted(owner, value) then
+  return {0}
+end
+write(owner, ttl)
+return {1, 0, NOW_US, ttl, 0}

@@ -1,0 +1,22 @@
+-- Takes a `token` lock, the format of redis-py, redsync, node-redlock and most others: a string that
+-- holds the owner token, with a TTL. Idempotent by owner token (hazards 15, 16).
+--
+-- KEYS  1 lock, 2 fence
+-- ARGV  1 owner token, 2 ttl in ms
+-- Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
+--       {0, 0, server time in us, what is left of the present lease in ms, -1}   not owned
+-- Error FOREIGN when the key holds no string; nothing is changed.
+
+-- #include "foreign.lua"
+-- #include "fence.lua"
+
+local held = redis.pcall('GET', KEYS[1])
+if type(held) == 'table' then
+  return foreign('token')
+end
+if held and held ~= ARGV[1] then
+  return {0, 0, now_us(), redis.call('PTTL', KEYS[1]), -1}
+end
+local last = draw(1)
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return {1, last, now_us(), tonumber(ARGV[2]), 0}

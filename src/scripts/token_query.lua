@@ -1,0 +1,18 @@
+-- Tells who holds a `token` lock. Changes nothing.
+--
+-- KEYS  1 lock, 2 fence
+-- ARGV  1 owner token of the asking handle's hold
+-- Reply {owners, what is left of the lease in ms, newest token or nil, whether the asker is the
+--       owner, number of owners, 0, {}, number of owners, 1}
+
+-- #include "foreign.lua"
+
+local held = redis.pcall('GET', KEYS[1])
+if type(held) == 'table' then
+  return foreign('token')
+end
+local owners = held and {held} or {}
+local is_mine = held == ARGV[1] and 1 or 0
+return {
+  owners, redis.call('PTTL', KEYS[1]), redis.call('GET', KEYS[2]), is_mine, #owners, 0, {}, #owners, 1,
+}

@@ -1,0 +1,14 @@
+-- Prolongs a `token` lock, only for its owner: it never re-creates and never touches another's
+-- (hazard 17).
+--
+-- KEYS  1 lock, 2 fence (unused)
+-- ARGV  1 owner token, 2 ttl in ms
+-- Reply {1, 0, server time in us, ttl in ms, 0}, or {0} not the owner
+
+-- #include "fence.lua"
+
+if redis.pcall('GET', KEYS[1]) ~= ARGV[1] then
+  return {0}
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return {1, 0, now_us(), tonumber(ARGV[2]), 0}

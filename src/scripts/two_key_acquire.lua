@@ -1,0 +1,26 @@
+-- Takes a `two_key` read-write lock to read or to write. A reader is refused while the write key
+-- exists, a writer while either key does. Idempotent by owner token (hazards 15, 16).
+--
+-- KEYS  1 read key, 2 fence, 3 write key, 4 note
+-- ARGV  1 owner token, 2 ttl in ms, 3 unused, 4 weight
+-- Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
+--       {0, 0, server time in us, what is left of the present lease in ms, -1}   not owned
+-- Error FOREIGN when one of the keys holds something else; nothing is changed.
+
+-- #include "foreign.lua"
+-- #include "fence.lua"
+-- #include "two_key.lua"
+
+local wrong = foreign_key()
+if wrong then return foreign('two_key', wrong) end
+if not is_owner() then
+  local writes, reads = ends_at(KEYS[3]), ends_at(KEYS[1])
+  if writes or reads and not IS_READER then
+    return {0, 0, NOW_US, redis.call('PTTL', writes and KEYS[3] or KEYS[1]), -1}
+  end
+  -- Nobody's hold is left: what the note says is of the past.
+  if not reads then redis.call('DEL', KEYS[4]) end
+end
+local last = draw(1)
+write()
+return {1, last, NOW_US, TTL, 0}

@@ -1,0 +1,40 @@
+-- Tells who holds a `two_key` read-write lock, as far as is known: who of others holds is not, so they
+-- count as one reader or one writer without a name. Changes nothing.
+--
+-- KEYS  1 read key, 2 fence, 3 write key, 4 note
+-- ARGV  1 owner token of the asking handle's hold, 2 unused, 3 unused, 4 weight
+-- Reply {holders, what is left of the longest lease in ms, newest token or nil, whether the asker is
+--       among the holders, number of holders, 0, {}, holders' weight, weight of all there is}
+
+-- #include "foreign.lua"
+-- #include "fence.lua"
+-- #include "two_key.lua"
+
+local wrong = foreign_key()
+if wrong then return foreign('two_key', wrong) end
+local reads, writes = ends_at(KEYS[1]), ends_at(KEYS[3])
+local holders, is_mine = {}, 0
+local function add(entry)
+  if #holders < 16 then holders[#holders + 1] = entry end
+  if OWNER ~= '' and string.sub(entry, -#OWNER - 1) == ' ' .. OWNER then is_mine = 1 end
+end
+local count = 0
+if writes then
+  count = 1
+  local own = redis.call('ZRANGEBYSCORE', KEYS[4], writes - 1, writes + 1)[1]
+  add(own and string.match(own, '^%d+ .+') or '1073741824 ')
+elseif reads then
+  for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], NOW, '+inf')) do
+    if string.find(entry, '^1 ') then
+      count = count + 1
+      add(entry)
+    end
+  end
+  local theirs = noted('theirs')
+  if not is_same(reads, noted('written')) or theirs and theirs >= NOW then
+    count = count + 1
+    add('1 ')
+  end
+end
+local left = redis.call('PTTL', writes and KEYS[3] or KEYS[1])
+return {holders, left, redis.call('GET', KEYS[2]), is_mine, count, 0, {}, count, 1073741824}

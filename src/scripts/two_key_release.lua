@@ -1,0 +1,29 @@
+-- Releases a hold of a `two_key` read-write lock. The read key is deleted by the last of our readers,
+-- and only if nobody else has written it since; otherwise its TTL ends it.
+--
+-- KEYS  1 read key, 2 fence (unused), 3 write key, 4 note
+-- ARGV  1 owner token, 2 unused, 3 unused, 4 weight
+-- Reply 1 released, 0 not the owner (any more): neither key was changed (hazard 17)
+
+-- #include "fence.lua"
+-- #include "two_key.lua"
+
+if foreign_key() or not is_owner() then
+  return 0
+end
+if not IS_READER then
+  redis.call('DEL', KEYS[3], KEYS[4])
+  return 1
+end
+note_theirs()
+local is_ours = is_same(ends_at(KEYS[1]), noted('written'))
+redis.call('ZREM', KEYS[4], ENTRY, 'written')
+local last = tonumber(redis.call('ZREVRANGE', KEYS[4], 0, 0, 'WITHSCORES')[2] or 0)
+if is_ours and last <= NOW then
+  redis.call('DEL', KEYS[1], KEYS[4])
+elseif is_ours then
+  -- The others' holds end by themselves.
+  redis.call('PEXPIRE', KEYS[1], last - NOW)
+  note('written', last)
+end
+return 1

@@ -1,0 +1,15 @@
+-- Prolongs a hold of a `two_key` read-write lock, only for its owner: it never re-creates and never
+-- touches another's (hazard 17).
+--
+-- KEYS  1 read key, 2 fence (unused), 3 write key, 4 note
+-- ARGV  1 owner token, 2 ttl in ms, 3 unused, 4 weight
+-- Reply {1, 0, server time in us, ttl in ms, 0}, or {0} not the owner
+
+-- #include "fence.lua"
+-- #include "two_key.lua"
+
+if foreign_key() or not is_owner() then
+  return {0}
+end
+write()
+return {1, 0, NOW_US, TTL, 0}
