@@ -43,6 +43,7 @@ outcome gate::acquire(acquiring& wanted, time_ns now) {
 // A hold of the owner that it has already: counted here, the server need not know.
 outcome gate::acquire_again(acquiring& wanted) {
   auto& who = *wanted.who;
+  if (auto checked = check_held(who); !checked.ok()) return checked;
   if (wanted.wanted.mode == hold_mode::whole && who.hold_count(hold_mode::whole) == 0) {
     return outcome::of(status::already_held,
                        "this handle holds a part of the lock; give it back first, or upgrade it");

@@ -25,5 +25,6 @@ const experiment& local_gate();
 const experiment& death();
 const experiment& dead_waiter();
 const experiment& memory();
+const experiment& kinds();
 
 }  // namespace mortise::bench

@@ -71,8 +71,8 @@ command_line parse(int argc, char** argv) {
 }
 
 std::vector<const experiment*> all_experiments() {
-  return {&uncontended(),  &threads(),    &async(), &server_cost(), &handoff(),
-          &handoff_cost(), &local_gate(), &death(), &dead_waiter(), &memory()};
+  return {&uncontended(), &threads(), &async(),       &server_cost(), &handoff(), &handoff_cost(),
+          &local_gate(),  &death(),   &dead_waiter(), &memory(),      &kinds()};
 }
 
 bool is_wanted(const experiment& item, const std::vector<std::string>& only) {

@@ -22,6 +22,8 @@ constexpr std::int64_t second_ms = 1'000;
 struct free_handle {
   void operator()(mortise_client* handle) const { mortise_client_free(handle); }
   void operator()(mortise_lock* handle) const { mortise_lock_free(handle); }
+  void operator()(mortise_rw* handle) const { mortise_rw_free(handle); }
+  void operator()(mortise_semaphore* handle) const { mortise_semaphore_free(handle); }
   void operator()(mortise_queue* handle) const { mortise_queue_free(handle); }
   void operator()(mortise_event* handle) const { mortise_event_free(handle); }
   void operator()(mortise_error* handle) const { mortise_error_free(handle); }
@@ -31,6 +33,8 @@ struct free_handle {
 
 using client_handle = std::unique_ptr<mortise_client, free_handle>;
 using lock_handle = std::unique_ptr<mortise_lock, free_handle>;
+using rw_handle = std::unique_ptr<mortise_rw, free_handle>;
+using semaphore_handle = std::unique_ptr<mortise_semaphore, free_handle>;
 using queue_handle = std::unique_ptr<mortise_queue, free_handle>;
 using event_handle = std::unique_ptr<mortise_event, free_handle>;
 using error_handle = std::unique_ptr<mortise_error, free_handle>;
@@ -53,6 +57,22 @@ inline lock_handle open_lock(const client_handle& client, std::string_view name,
   lock_handle lock(mortise_lock_new(client.get(), name.data(), name.size(), options, error.get()));
   if (!lock) throw std::runtime_error(mortise_error_message(error.get()));
   return lock;
+}
+
+inline rw_handle open_rw(const client_handle& client, std::string_view name) {
+  const auto error = new_error();
+  rw_handle rw(mortise_rw_new(client.get(), name.data(), name.size(), nullptr, error.get()));
+  if (!rw) throw std::runtime_error(mortise_error_message(error.get()));
+  return rw;
+}
+
+inline semaphore_handle open_semaphore(const client_handle& client, std::string_view name,
+                                       std::int64_t permits) {
+  const auto error = new_error();
+  semaphore_handle semaphore(
+      mortise_semaphore_new(client.get(), name.data(), name.size(), permits, nullptr, error.get()));
+  if (!semaphore) throw std::runtime_error(mortise_error_message(error.get()));
+  return semaphore;
 }
 
 inline queue_handle open_queue(const client_handle& client) {

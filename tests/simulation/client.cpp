@@ -17,16 +17,17 @@ simulated_client::simulated_client(world& around, simulated_server& server, int 
       id_("c" + std::to_string(number)),
       is_resp2_(around.dice.happens(250)) {}
 
-simulated_keeper& simulated_client::keeper_for(const std::string& name, bool is_strict, user& who) {
+simulated_keeper& simulated_client::keeper_for(const named_lock& of, bool is_strict, user& who) {
+  // As in client/core: only the handles of a mutex share a gate.
+  is_strict = is_strict || of.kind != lock::lock_kind::mutex;
   const auto known = std::find_if(keepers_.begin(), keepers_.end(), [&](const auto& keeper) {
-    return !is_strict && !keeper->is_strict() && keeper->name() == name;
+    return !is_strict && !keeper->is_strict() && keeper->name() == of.name;
   });
   if (known != keepers_.end()) {
     (*known)->add(who);
     return **known;
   }
-  keepers_.push_back(
-      std::make_unique<simulated_keeper>(*this, keepers_.size() + 1, name, is_strict));
+  keepers_.push_back(std::make_unique<simulated_keeper>(*this, keepers_.size() + 1, of, is_strict));
   keepers_.back()->add(who);
   return *keepers_.back();
 }
@@ -146,7 +147,7 @@ bool simulated_client::ask(simulated_keeper& keeper, const lock::question& asked
   made.serial = asked.serial;
   made.what = asked.what;
   made.is_sent = false;
-  made.replies_left = lock::write_step(made.bytes, lock::queued_protocol(), asked, keeper.keys());
+  made.replies_left = lock::write_step(made.bytes, keeper.rules(), asked, keeper.keys());
   open_.push_back(std::move(made));
   set_trap();
   if (is_flush_planned_) return true;
@@ -266,7 +267,7 @@ void simulated_client::take_answer(const redis::value& reply) {
   // Of several replies the first error counts, or else the last.
   if (!first.is_decided && (reply.is_error() || first.replies_left == 1)) {
     first.is_decided = true;
-    first.said = lock::read_step(lock::queued_protocol(), first.what, reply);
+    first.said = lock::read_step(first.keeper->rules(), first.what, reply);
   }
   if (--first.replies_left > 0) return;
   const auto answered = std::move(first);

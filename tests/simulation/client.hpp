@@ -22,7 +22,7 @@ class user;
 // A gate in its simulated surroundings: what client/gatekeeper is in the real ones.
 class simulated_keeper final : public lock::link, public lock::gate_listener {
  public:
-  simulated_keeper(simulated_client& owner, std::uint64_t id, std::string name, bool is_strict);
+  simulated_keeper(simulated_client& owner, std::uint64_t id, const named_lock& of, bool is_strict);
 
   // Runs one step of the gate at the client's present time, then looks at every holder and plans the
   // timer. Everything that touches the gate goes through here.
@@ -39,6 +39,7 @@ class simulated_keeper final : public lock::link, public lock::gate_listener {
   [[nodiscard]] const lock::gate& gate() const { return gate_; }
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const lock::protocol& rules() const { return rules_; }
   [[nodiscard]] bool is_strict() const { return is_strict_; }
   [[nodiscard]] const lock::key_set& keys() const { return keys_; }
   [[nodiscard]] const std::vector<user*>& users() const { return users_; }
@@ -67,6 +68,7 @@ class simulated_keeper final : public lock::link, public lock::gate_listener {
   simulated_client& client_;
   const std::uint64_t id_;
   const std::string name_;
+  const lock::protocol& rules_;
   const bool is_strict_;
   const lock::key_set keys_;
   lock::gate gate_;
@@ -80,7 +82,7 @@ class simulated_client {
   simulated_client(world& around, simulated_server& server, int number);
 
   void connect();
-  simulated_keeper& keeper_for(const std::string& name, bool is_strict, user& who);
+  simulated_keeper& keeper_for(const named_lock& of, bool is_strict, user& who);
   // Runs it now, or when the process runs again; never after its death.
   void run(std::function<void()> what);
 

@@ -105,14 +105,15 @@ void simulated_client::close() {
 
 // ---- its gates ------------------------------------------------------------------------------
 
-simulated_keeper::simulated_keeper(simulated_client& owner, std::uint64_t id, std::string name,
+simulated_keeper::simulated_keeper(simulated_client& owner, std::uint64_t id, const named_lock& of,
                                    bool is_strict)
     : client_(owner),
       id_(id),
-      name_(std::move(name)),
+      name_(of.name),
+      rules_(of.rules()),
       is_strict_(is_strict),
-      keys_(lock::queued_protocol().keys(name_)),
-      gate_(lock::queued_protocol(), *this, *this) {}
+      keys_(rules_.keys(name_)),
+      gate_(rules_, *this, *this) {}
 
 time_ns simulated_keeper::local_now() const { return client_.now(); }
 

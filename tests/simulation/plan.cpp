@@ -16,7 +16,7 @@ void plan_contended(plan& made, chance& dice) {
   made.kind = "contended";
   made.clients = static_cast<int>(dice.between(5, 12));
   made.handles = static_cast<int>(dice.between(1, 4));
-  made.names = 1;
+  made.locks.resize(1);
   made.leases_ms = {30'000};
   made.think_ns = dice.between(1, 50) * ns_per_us;
   made.latency_ns = dice.between(20, 2000) * ns_per_us;
@@ -26,6 +26,20 @@ void plan_contended(plan& made, chance& dice) {
       std::clamp<time_ns>(200 * (made.hold_ns + made.latency_ns), ns_per_s / 2, 10 * ns_per_s);
   made.try_per_mille = 0;
   made.has_oddities = false;
+  made.resizes = 0;
+}
+
+std::vector<named_lock> draw_locks(chance& dice) {
+  std::vector<named_lock> locks;
+  for (auto count = dice.between(1, 3); count > 0; --count) {
+    named_lock made{"name " + std::to_string(locks.size())};
+    made.kind = dice.one_of({lock::lock_kind::mutex, lock::lock_kind::mutex, lock::lock_kind::rw,
+                             lock::lock_kind::semaphore});
+    if (made.kind == lock::lock_kind::rw) made.limit = lock::whole_weight;
+    if (made.kind == lock::lock_kind::semaphore) made.limit = dice.between(1, 6);
+    locks.push_back(made);
+  }
+  return locks;
 }
 
 time_ns now_and_then(chance& dice) {
@@ -67,7 +81,7 @@ plan make_plan(std::uint64_t seed) {
   made.seed = seed;
   made.clients = static_cast<int>(dice.between(1, 6));
   made.handles = static_cast<int>(dice.between(1, 5));
-  made.names = static_cast<int>(dice.between(1, 3));
+  made.locks = draw_locks(dice);
   made.leases_ms.clear();
   for (auto count = dice.between(1, 2); count > 0; --count) {
     made.leases_ms.push_back(dice.one_of<std::int64_t>({50, 200, 1000, 1000, 5000, 30'000}));
@@ -79,6 +93,8 @@ plan make_plan(std::uint64_t seed) {
   made.hold_ns = dice.spread(shortest * ns_per_ms);
   made.strict_per_mille = dice.one_of({0, 200, 1000});
   made.try_per_mille = dice.one_of({0, 200, 800});
+  made.write_per_mille = dice.one_of({50, 300, 1000});
+  made.resizes = dice.happens(500) ? 0 : dice.between(50, 3000) * ns_per_ms;
   made.defers_own_pushes = dice.happens(500);
   const auto kind = dice.below(100);
   if (kind < 20) {
@@ -95,12 +111,13 @@ plan make_plan(std::uint64_t seed) {
 
 const char* count_name(count which) {
   static constexpr std::array names{
-      "acquired",    "not acquired",   "timed out",   "cancelled",      "lost",
-      "at risk",     "unknown",        "unreachable", "refused",        "other outcomes",
-      "unlocked",    "extended",       "reentered",   "by message",     "server commands",
-      "breaks",      "crashes",        "pauses",      "server pauses",  "outages",
-      "refusals",    "script flushes", "stalls",      "data losses",    "meddlings",
-      "clock steps", "closes",         "forgotten",   "broken answers", "ghost commands"};
+      "acquired",    "not acquired",   "timed out",     "cancelled",     "lost",
+      "at risk",     "unknown",        "unreachable",   "refused",       "other outcomes",
+      "unlocked",    "extended",       "reentered",     "by message",    "server commands",
+      "breaks",      "crashes",        "pauses",        "server pauses", "outages",
+      "refusals",    "script flushes", "stalls",        "data losses",   "meddlings",
+      "clock steps", "closes",         "forgotten",     "upgraded",      "downgraded",
+      "resizes",     "broken answers", "ghost commands"};
   static_assert(names.size() == static_cast<std::size_t>(count::size));
   return names[static_cast<std::size_t>(which)];
 }

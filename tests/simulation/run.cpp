@@ -13,6 +13,11 @@ constexpr time_ns look_every_ns = 20 * ns_per_ms;
 // Longer than the five minutes after which a queue that nobody looks at is gone.
 constexpr time_ns forgetting_ns = 400 * ns_per_s;
 constexpr std::int64_t most_attempts = 700;
+
+// Without the weight that entries of a `shared` lock begin with.
+std::string owner_of(const std::string& entry) {
+  return entry.starts_with("m1:") ? entry : entry.substr(entry.find(' ') + 1);
+}
 constexpr std::int64_t most_events = 20'000'000;
 
 }  // namespace
@@ -34,12 +39,13 @@ void world::say(const char* format, ...) {
   std::printf("\n");
 }
 
-run::run(const plan& chosen, bool is_verbose) : world_(chosen), server_(world_) {
+run::run(const plan& chosen, bool is_verbose)
+    : world_(chosen), server_(world_), admin_(server_.redis.connect()) {
   world_.is_verbose = is_verbose;
   server_.redis.defers_own_pushes = chosen.defers_own_pushes;
-  for (int i = 0; i < chosen.names; ++i) {
-    const auto name = "name " + std::to_string(i);
-    names_.push_back({name, lock::queued_protocol().keys(name).front()});
+  for (const auto& one : chosen.locks) {
+    const auto keys = one.rules().keys(one.name);
+    names_.push_back({one.name, keys[0], keys[2]});
   }
   for (int i = 0; i < chosen.clients; ++i) add_client();
 }
@@ -59,9 +65,10 @@ void run::add_users(simulated_client& to) {
     const auto lease = plan.leases_ms[static_cast<std::size_t>(
         dice.below(static_cast<std::int64_t>(plan.leases_ms.size())))];
     const bool is_strict = dice.happens(plan.strict_per_mille);
-    users_.push_back(
-        std::make_unique<user>(to, names_[static_cast<std::size_t>(dice.below(plan.names))].name,
-                               is_strict, static_cast<int>(users_.size()) + 1, lease));
+    users_.push_back(std::make_unique<user>(to,
+                                            plan.locks[static_cast<std::size_t>(dice.below(
+                                                static_cast<std::int64_t>(plan.locks.size())))],
+                                            is_strict, static_cast<int>(users_.size()) + 1, lease));
     users_.back()->start();
   }
 }
@@ -103,13 +110,34 @@ void run::watch_liveness() {
   world_.time.after(look_every_ns, [this] { watch_liveness(); });
 }
 
-// Whether the lease that the server knows of belongs to somebody who can't give it back.
-bool run::is_stuck(const std::string& lock_key) {
-  const auto* lock = server_.redis.find(lock_key);
-  if (lock == nullptr) return false;
-  const auto id = lock::split_owner_token(lock->text).client;
-  return std::none_of(clients_.begin(), clients_.end(), [&](const auto& client) {
-    return client->id() == id && !client->is_dead() && client->is_up() && !client->is_paused();
+std::vector<std::string> run::holders(const watched_name& of) {
+  const auto* lock = server_.redis.find(of.lock_key);
+  if (lock == nullptr) return {};
+  if (lock->type == simulated_redis::entry::kind::text) return {lock->text};
+  std::vector<std::string> tokens;
+  for (const auto& [member, score] : lock->scores) {
+    // The counter is below zero, and a lease that is over will be swept.
+    if (score >= static_cast<double>(server_.redis.now_ms())) tokens.push_back(owner_of(member));
+  }
+  return tokens;
+}
+
+std::vector<std::string> run::waiters(const watched_name& of) {
+  std::vector<std::string> tokens;
+  if (const auto* queue = server_.redis.find(of.queue_key)) {
+    for (const auto& item : queue->items) tokens.push_back(owner_of(item));
+  }
+  return tokens;
+}
+
+// Whether a lease that the server knows of belongs to somebody who can't give it back.
+bool run::is_stuck(const watched_name& of) {
+  const auto all = holders(of);
+  return std::any_of(all.begin(), all.end(), [&](const auto& token) {
+    const auto id = lock::split_owner_token(token).client;
+    return std::none_of(clients_.begin(), clients_.end(), [&](const auto& client) {
+      return client->id() == id && !client->is_dead() && client->is_up() && !client->is_paused();
+    });
   });
 }
 
@@ -126,7 +154,7 @@ void run::watch_name(watched_name& watched) {
       waits_since = std::min(waits_since, who->waiting_since());
     }
   }
-  if (is_stuck(watched.lock_key)) watched.idle_since = now;
+  if (is_stuck(watched)) watched.idle_since = now;
   const auto stall = now - std::max({waits_since, watched.idle_since, world_.healthy_since});
   if (stall > worst_stall_)
     world_.say("stall of %ld us at %s", stall / ns_per_us, watched.name.c_str());
@@ -149,11 +177,9 @@ void run::watch_name(watched_name& watched) {
 // A gate that is at rest has left nothing behind.
 void run::check_leftovers() {
   for (const auto& watched : names_) {
-    std::vector<std::string> there;
-    if (const auto* lock = server_.redis.find(watched.lock_key)) there.push_back(lock->text);
-    if (const auto* queue = server_.redis.find(watched.lock_key + ":q")) {
-      there.insert(there.end(), queue->items.begin(), queue->items.end());
-    }
+    auto there = holders(watched);
+    const auto queue = waiters(watched);
+    there.insert(there.end(), queue.begin(), queue.end());
     for (const auto& token : there) {
       for (const auto& client : clients_) {
         if (client->is_over()) continue;
@@ -210,7 +236,8 @@ void run::check_end() {
   // Without faults nothing may be left at once, and otherwise once every lease and queue has ended.
   if (world_.plan.has_faults()) live(world_.time.now() + forgetting_ns);
   for (const auto& key : server_.redis.keys()) {
-    if (key != "mortise:fence") world_.violate("the key \"" + key + "\" is left");
+    if (key != "mortise:fence" && !key.ends_with(":permits"))
+      world_.violate("the key \"" + key + "\" is left");
   }
   testing::history_rules rules;
   rules.is_exclusive = world_.plan.is_exclusive;

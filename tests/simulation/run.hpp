@@ -27,7 +27,12 @@ class run {
   void plan_faults();
   void plan_fault(time_ns mean, void (run::*what)());
   simulated_client* somebody();
-  const std::string& some_key();
+  struct watched_name;
+  const watched_name& some_name();
+  void resize();
+  // The owner tokens of those who hold and those who wait, as the server has them.
+  std::vector<std::string> holders(const watched_name& of);
+  std::vector<std::string> waiters(const watched_name& of);
 
   void break_connection();
   void crash_client();
@@ -47,9 +52,10 @@ class run {
   struct watched_name {
     std::string name;
     std::string lock_key;
+    std::string queue_key;
     time_ns idle_since = 0;  // since when nobody holds
   };
-  bool is_stuck(const std::string& lock_key);
+  bool is_stuck(const watched_name& of);
   void watch_name(watched_name& watched);
   void check_leftovers();
   void live(time_ns until);
@@ -65,6 +71,7 @@ class run {
   std::vector<std::unique_ptr<user>> users_;
   std::vector<watched_name> names_;
   time_ns worst_stall_ = 0;
+  session& admin_;
   int refusal_number_ = 0;
   std::int64_t events_ = 0;
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scripts/scripts.hpp"
 #include "simulation/run.hpp"
 
 namespace mortise::simulation {
@@ -19,6 +20,7 @@ void run::plan_faults() {
   plan_fault(plan.data_losses, &run::lose_data);
   plan_fault(plan.meddlings, &run::meddle);
   plan_fault(plan.clock_steps, &run::step_clock);
+  plan_fault(plan.resizes, &run::resize);
   if (plan.has_oddities) plan_fault(plan.duration, &run::close_client);
 }
 
@@ -37,8 +39,23 @@ simulated_client* run::somebody() {
   return client->is_over() ? nullptr : client;
 }
 
-const std::string& run::some_key() {
-  return names_[static_cast<std::size_t>(world_.dice.below(world_.plan.names))].lock_key;
+const run::watched_name& run::some_name() {
+  return names_[static_cast<std::size_t>(
+      world_.dice.below(static_cast<std::int64_t>(names_.size())))];
+}
+
+void run::resize() {
+  const auto& locks = world_.plan.locks;
+  const auto& chosen =
+      locks[static_cast<std::size_t>(world_.dice.below(static_cast<std::int64_t>(locks.size())))];
+  if (chosen.kind != lock::lock_kind::semaphore) return;
+  ++world_.seen[count::resizes];
+  const auto permits = std::to_string(world_.dice.between(1, chosen.limit));
+  world_.say("---- %s has %s permits", chosen.name.c_str(), permits.c_str());
+  arguments command{"EVAL", std::string(scripts::semaphore_resize.text), "4"};
+  for (auto& key : chosen.rules().keys(chosen.name)) command.push_back(std::move(key));
+  command.insert(command.end(), {"", "0", "resize", "1", permits});
+  server_.watch.execute(admin_, command);
 }
 
 // ---- clients and their connections ----------------------------------------------------------
@@ -164,8 +181,9 @@ void run::lose_data() {
 
 void run::meddle() {
   ++world_.seen[count::meddlings];
-  const auto& lock = some_key();
-  const auto queue = lock + ":q";
+  const auto& chosen = some_name();
+  const auto& lock = chosen.lock_key;
+  const auto& queue = chosen.queue_key;
   const auto until = world_.time.now() + world_.dice.spread(2 * ns_per_s);
   std::vector<std::string> spoilt;
   switch (world_.dice.below(7)) {

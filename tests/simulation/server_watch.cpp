@@ -46,6 +46,11 @@ void server_watch::execute(session& from, const arguments& command) {
     redis_.execute(from, command);
     return check_fence();
   }
+  if (key_count > 2 && shared_watch::is_shared(command[5])) {
+    ++names_[lock_key].commands;
+    shared_.execute(from, command, key_count);
+    return check_fence();
+  }
   const auto before = look(lock_key);
   redis_.execute(from, command);
   const auto after = look(lock_key);

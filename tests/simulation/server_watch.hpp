@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "simulation/shared_watch.hpp"
 #include "simulation/simulated_redis.hpp"
 #include "simulation/world.hpp"
 
@@ -14,7 +15,8 @@ namespace mortise::simulation {
 
 class server_watch {
  public:
-  server_watch(world& around, simulated_redis& redis) : world_(around), redis_(redis) {}
+  server_watch(world& around, simulated_redis& redis)
+      : world_(around), redis_(redis), shared_(around, redis) {}
 
   void execute(session& from, const arguments& command);
 
@@ -45,6 +47,7 @@ class server_watch {
 
   world& world_;
   simulated_redis& redis_;
+  shared_watch shared_;
   std::map<std::string, name_facts> names_;
   std::int64_t fence_ = 0;
 };

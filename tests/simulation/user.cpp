@@ -14,12 +14,13 @@ constexpr time_ns lateness_ns = 2 * ns_per_ms;
 
 }  // namespace
 
-user::user(simulated_client& client, const std::string& name, bool is_strict, int number,
+user::user(simulated_client& client, const named_lock& of, bool is_strict, int number,
            std::int64_t lease_ms)
     : client_(client),
-      keeper_(client.keeper_for(name, is_strict, *this)),
+      lock_(of),
+      keeper_(client.keeper_for(of, is_strict, *this)),
       world_(client.around()),
-      label_(client.id() + " user " + std::to_string(number) + " of \"" + name + "\""),
+      label_(client.id() + " user " + std::to_string(number) + " of \"" + of.name + "\""),
       lease_ms_(lease_ms) {
   renew_handle();
 }
@@ -28,7 +29,9 @@ void user::renew_handle() {
   owner_ = std::make_unique<lock::owner>();
   owner_->lease_ms = lease_ms_;
   owner_->renews = world_.dice.happens(750);
-  owner_->is_reentrant.fill(world_.dice.happens(300));
+  owner_->limit = lock_.limit;
+  const bool may_reenter = lock_.kind != lock::lock_kind::semaphore && world_.dice.happens(300);
+  owner_->is_reentrant.fill(may_reenter);
   if (world_.dice.happens(200)) owner_->max_hold_ms = lease_ms_ * world_.dice.between(1, 6);
   if (world_.dice.happens(300)) owner_->label = "a: label*9";
 }
@@ -66,12 +69,29 @@ void user::act() {
 
 // ---- acquiring ------------------------------------------------------------------------------
 
+lock::portion user::choose_portion() {
+  switch (lock_.kind) {
+    case lock::lock_kind::mutex:
+      break;
+    case lock::lock_kind::rw:
+      if (world_.dice.happens(world_.plan.write_per_mille)) {
+        return {lock::hold_mode::whole, lock::whole_weight};
+      }
+      return {lock::hold_mode::part, 1};
+    case lock::lock_kind::semaphore:
+      return {lock::hold_mode::part, world_.dice.between(1, lock_.limit)};
+  }
+  return {};
+}
+
 void user::acquire() {
   auto& dice = world_.dice;
   const auto& plan = world_.plan;
   acquires_.push_back(std::make_unique<acquiring_operation>(*this));
   auto& wanted = *acquires_.back();
   wanted.who = owner_.get();
+  wanted.wanted = choose_portion();
+  const auto mode = wanted.wanted.mode;
   wanted.is_try = dice.happens(plan.try_per_mille);
   const auto now = client_.now();
   const auto timeout = plan.command_timeout_ms * ns_per_ms;
@@ -99,7 +119,8 @@ void user::acquire() {
   if (!answer.ok()) {
     if (wanted.is_finished) violate("an operation was rejected and finished");
     wait_ = nullptr;
-    const auto expected = was_held && !owner_->may_reenter(lock::hold_mode::whole)
+    const bool is_above = mode == lock::hold_mode::whole && depth(mode) == 0;
+    const auto expected = was_held && !is_raising_ && (is_above || !owner_->may_reenter(mode))
                               ? status::already_held
                           : was_lost ? status::lost
                                      : status::busy;
@@ -171,7 +192,7 @@ void user::on_acquired(acquiring_operation& done, const outcome& how, std::int64
   if (is_holding()) {
     ++world_.seen[count::reentered];
     if (token != hold_.token) violate("the token changed during a hold");
-    ++hold_.depth;
+    ++depth(done.wanted.mode);
     return;
   }
   if (hold_.is_active) violate("acquired over a lost hold");
@@ -181,7 +202,9 @@ void user::on_acquired(acquiring_operation& done, const outcome& how, std::int64
     violate("a token out of range");
   hold_ = {};
   hold_.is_active = true;
-  hold_.depth = 1;
+  depth(done.wanted.mode) = 1;
+  hold_.number = ++holds_;
+  hold_.weight = done.wanted.weight;
   hold_.token = token;
   hold_.start = world_.time.now();
   hold_.valid_until = time_never;  // told by the gate after this

@@ -2,6 +2,7 @@
 // library has promised each time.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,11 +13,11 @@
 
 namespace mortise::simulation {
 
-enum class purpose : std::uint8_t { acquire, unlock, extend };
+enum class purpose : std::uint8_t { unlock, extend, raise, lower };
 
 class user {
  public:
-  user(simulated_client& client, const std::string& name, bool is_strict, int number,
+  user(simulated_client& client, const named_lock& of, bool is_strict, int number,
        std::int64_t lease_ms);
 
   void start();
@@ -68,13 +69,15 @@ class user {
     purpose why_;
     time_ns valid_when_asked = 0;  // unlock, local
     time_ns target = 0;            // extend, local
-    std::int64_t token = 0;        // extend
+    std::int64_t hold = 0;         // extend
   };
   struct hold {
     bool is_active = false;
     bool is_over = false;  // by its deadline, its loss or its unlock
     bool was_told_lost = false;
-    int depth = 0;
+    std::array<int, 2> depth{};  // by mode
+    std::int64_t number = 0;
+    std::int64_t weight = 1;
     std::int64_t token = 0;
     time_ns start = 0;        // true
     time_ns valid_until = 0;  // local
@@ -85,12 +88,25 @@ class user {
   void later(time_ns delay, void (user::*what)());
   void act();
   void act_again();
+  [[nodiscard]] lock::portion choose_portion();
+  void change_mode();
+  void raise();
+  void lower();
+  void on_raised(const outcome& how, std::int64_t token);
+  // A hold goes on with another weight from now on.
+  void change_hold(std::int64_t weight, lock::hold_mode mode);
+  void record_hold(time_ns end);
+  int& depth(lock::hold_mode mode) { return hold_.depth[static_cast<std::size_t>(mode)]; }
+  [[nodiscard]] bool is_only(lock::hold_mode mode) const {
+    return hold_.depth[static_cast<std::size_t>(mode)] == 1 && hold_.depth[0] + hold_.depth[1] == 1;
+  }
   void acquire();
   void watch_deadline(acquiring_operation& wanted);
   void give_up_at(acquiring_operation& wanted, time_ns local, status why);
   void renew_handle();
   void on_acquired(acquiring_operation& done, const outcome& how, std::int64_t token);
-  void on_other(other_operation& done, const outcome& how);
+  void on_other(other_operation& done, const outcome& how, std::int64_t token);
+  void on_unlocked(const other_operation& done, const outcome& how);
   bool check_finish(operation_facts& facts, const char* what);
   void give_up(acquiring_operation& wanted, status why);
   void live_with_hold();
@@ -102,6 +118,7 @@ class user {
   void violate(const std::string& what) const;
 
   simulated_client& client_;
+  const named_lock lock_;
   simulated_keeper& keeper_;
   world& world_;
   const std::string label_;
@@ -112,6 +129,8 @@ class user {
   std::vector<std::unique_ptr<other_operation>> others_;
   acquiring_operation* wait_ = nullptr;
   hold hold_;
+  std::int64_t holds_ = 0;
+  bool is_raising_ = false;
   time_ns last_held_ = 0;  // true time
   bool is_retired_ = false;
   bool is_forgetting_ = false;

@@ -28,6 +28,9 @@ void user::observe(time_ns local_now) {
     violate("the deadline of a hold moved back");
   }
   hold_.valid_until = valid_until;
+  for (const auto mode : {lock::hold_mode::whole, lock::hold_mode::part}) {
+    if (owner_->hold_count(mode) != depth(mode)) violate("a hold is counted wrongly");
+  }
   if (owner_->token != hold_.token) violate("the token changed during a hold");
   if (hold_.promised > valid_until) violate("an extension was promised and not given");
 }
@@ -36,7 +39,22 @@ void user::end_hold(time_ns at) {
   if (hold_.is_over) return;
   hold_.is_over = true;
   last_held_ = at;
-  world_.history.push_back({keeper_.name(), describe(), hold_.token, hold_.start, at});
+  record_hold(at);
+}
+
+void user::record_hold(time_ns end) {
+  world_.history.push_back(
+      {keeper_.name(), describe(), hold_.token, hold_.start, end, hold_.weight, lock_.limit});
+}
+
+void user::change_hold(std::int64_t weight, lock::hold_mode mode) {
+  record_hold(world_.time.now());
+  hold_.start = world_.time.now();
+  hold_.weight = weight;
+  if (hold_.depth[0] + hold_.depth[1] == 1) {
+    hold_.depth = {};
+    depth(mode) = 1;
+  }
 }
 
 void user::on_lost() {
@@ -81,16 +99,23 @@ void user::live_with_hold() {
   if (plan.has_oddities && dice.happens(80)) length = dice.spread(3 * lease_ms_ * ns_per_ms);
   if (plan.has_oddities && dice.happens(150)) later(dice.below(length + 1), &user::extend);
   if (plan.has_oddities && dice.happens(150)) later(dice.below(length + 1), &user::act_again);
+  // What an old connection had still under way can undo an upgrade, unless it was killed.
+  if (lock_.kind == lock::lock_kind::rw && plan.has_oddities && plan.kills_old_sessions) {
+    for (auto changes = dice.below(4); changes > 0; --changes) {
+      later(dice.below(length + 1), &user::change_mode);
+    }
+  }
   const auto way_out = plan.has_oddities && dice.happens(30) ? &user::forget : &user::unlock;
   later(length, way_out);
 }
 
 void user::act_again() {
-  if (hold_.is_active && !is_busy() && !is_retired_) acquire();
+  if (hold_.is_active && !is_busy() && !is_retired_ && !is_raising_) acquire();
 }
 
 void user::unlock() {
   if (is_busy()) return;
+  if (is_raising_) return later(ns_per_ms, &user::unlock);
   observe(client_.now());
   const bool was_held = is_holding();
   const bool was_lost = hold_.is_active && hold_.is_over;
@@ -103,16 +128,23 @@ void user::unlock() {
                                                                   : timeout);
   asked.deadline = asked.due;
   asked.valid_when_asked = was_held ? hold_.valid_until : 0;
-  const bool is_last = hold_.depth <= 1;
+  const bool is_last = hold_.depth[0] + hold_.depth[1] <= 1;
+  const auto mode = depth(lock::hold_mode::whole) > 0 &&
+                            (depth(lock::hold_mode::part) == 0 || world_.dice.happens(500))
+                        ? lock::hold_mode::whole
+                        : lock::hold_mode::part;
   if (was_held && is_last) end_hold(world_.time.now());
+  if (depth(mode) > 0) --depth(mode);
+  if (was_held && !is_last && mode == lock::hold_mode::whole && depth(mode) == 0) {
+    change_hold(1, lock::hold_mode::part);  // it goes on reading
+  }
   const auto answer = keeper_.enter([&](lock::gate& gate, time_ns at) {
     asked.accepted_at = world_.time.now();
-    auto result = gate.unlock(*owner_, lock::hold_mode::whole, &asked, at);
+    auto result = gate.unlock(*owner_, mode, &asked, at);
     asked.is_accepted = result.ok();
     return result;
   });
   if (is_last) hold_.is_active = false;
-  if (hold_.depth > 0) --hold_.depth;
   world_.say("%s: unlock: %s", describe().c_str(), status_text(answer.code));
   if (!answer.ok() && asked.is_finished) violate("an operation was rejected and finished");
   const auto expected = was_held ? status::ok : was_lost ? status::lost : answer.code;
@@ -125,7 +157,7 @@ void user::unlock() {
 }
 
 void user::extend() {
-  if (is_busy()) return;
+  if (is_busy() || is_raising_) return;
   observe(client_.now());
   const bool was_held = is_holding();
   others_.push_back(std::make_unique<other_operation>(*this, purpose::extend));
@@ -134,7 +166,7 @@ void user::extend() {
   asked.deadline = asked.due;
   const auto lease = world_.dice.happens(300) ? 0 : world_.dice.between(50, 2 * lease_ms_ + 50);
   asked.target = client_.now() + (lease == 0 ? lease_ms_ : lease) * ns_per_ms;
-  asked.token = hold_.token;
+  asked.hold = hold_.number;
   const auto answer = keeper_.enter([&](lock::gate& gate, time_ns at) {
     asked.accepted_at = world_.time.now();
     auto result = gate.extend(*owner_, lease, asked, at);
@@ -149,29 +181,35 @@ void user::extend() {
   if (!is_expected) violate(std::string("extend answered ") + status_text(answer.code));
 }
 
-void user::other_operation::finish(const outcome& how, std::int64_t /*token*/) noexcept {
-  const bool is_unlock = why_ == purpose::unlock;
-  if (by_.check_finish(*this, is_unlock ? "unlock" : "extend")) by_.on_other(*this, how);
+void user::other_operation::finish(const outcome& how, std::int64_t told) noexcept {
+  static constexpr std::array names{"unlock", "extend", "raise", "lower"};
+  const auto* const name = names[static_cast<std::size_t>(why_)];
+  by_.world_.say("%s: %s finished: %s", by_.describe().c_str(), name, status_text(how.code));
+  if (by_.check_finish(*this, name)) by_.on_other(*this, how, told);
 }
 
-void user::on_other(other_operation& done, const outcome& how) {
-  world_.say("%s: %s finished: %s", describe().c_str(),
-             done.why_ == purpose::unlock ? "unlock" : "extend", status_text(how.code));
-  if (done.why_ == purpose::unlock) {
-    if (how.ok()) {
-      ++world_.seen[count::unlocked];
-    } else {
-      tally(how);
-    }
-    if (how.code == status::lost && client_.now() < done.valid_when_asked &&
-        world_.plan.is_exclusive) {
-      violate("the server had lost a hold that was still valid");
-    }
+void user::on_unlocked(const other_operation& done, const outcome& how) {
+  if (how.ok()) {
+    ++world_.seen[count::unlocked];
+  } else {
+    tally(how);
+  }
+  if (how.code == status::lost && client_.now() < done.valid_when_asked &&
+      world_.plan.is_exclusive) {
+    violate("the server had lost a hold that was still valid");
+  }
+}
+
+void user::on_other(other_operation& done, const outcome& how, std::int64_t token) {
+  if (done.why_ == purpose::unlock) return on_unlocked(done, how);
+  if (done.why_ == purpose::raise) return on_raised(how, token);
+  if (!how.ok()) return tally(how);
+  if (done.why_ == purpose::lower) {
+    ++world_.seen[count::downgraded];
     return;
   }
-  if (!how.ok()) return tally(how);
   ++world_.seen[count::extended];
-  if (!is_holding() || hold_.token != done.token) {
+  if (!is_holding() || hold_.number != done.hold) {
     violate("an extension of a hold that is over succeeded");
   } else {
     hold_.promised = std::max(hold_.promised, done.target);

@@ -7,11 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "lock/protocols.hpp"
 #include "simulation/chance.hpp"
 #include "simulation/virtual_time.hpp"
 #include "support/history.hpp"
 
 namespace mortise::simulation {
+
+// One lock of a run.
+struct named_lock {
+  std::string name;
+  lock::lock_kind kind = lock::lock_kind::mutex;
+  std::int64_t limit = 1;  // how much there is of it
+  [[nodiscard]] const lock::protocol& rules() const { return *lock::find_protocol(kind, "queued"); }
+};
 
 // Everything that is chosen for a run before it starts, drawn from its seed (plan.cpp).
 struct plan {
@@ -20,7 +29,7 @@ struct plan {
   time_ns duration = 10 * ns_per_s;
   int clients = 3;
   int handles = 3;  // of each client
-  int names = 1;
+  std::vector<named_lock> locks{{"name 0"}};
   std::vector<std::int64_t> leases_ms{1000};
   time_ns latency_ns = ns_per_ms;  // one way, typical
   time_ns think_ns = 50 * ns_per_ms;
@@ -29,6 +38,7 @@ struct plan {
   std::int64_t drift_ppm = 25'000;  // clocks run at most this much faster or slower than truth
   int strict_per_mille = 200;
   int try_per_mille = 200;
+  int write_per_mille = 500;
   bool has_oddities = true;  // cancels, short timeouts, forgotten handles, extensions
   bool defers_own_pushes = false;
   bool kills_old_sessions = true;  // a reconnect is allowed CLIENT KILL
@@ -41,7 +51,8 @@ struct plan {
   time_ns outages = 0;   // the server restarts, or can't be reached
   time_ns refusals = 0;  // LOADING, READONLY, OOM, …
   time_ns script_flushes = 0;
-  time_ns stalls = 0;  // a connection delivers nothing for a while
+  time_ns stalls = 0;   // a connection delivers nothing for a while
+  time_ns resizes = 0;  // somebody changes how many permits a semaphore has; no fault
   // Outside the promise of exclusion.
   time_ns data_losses = 0;   // FLUSHALL
   time_ns meddlings = 0;     // an administrator deletes or overwrites keys
@@ -86,6 +97,9 @@ enum class count : std::uint8_t {
   clock_steps,
   closes,
   forgotten,
+  upgraded,
+  downgraded,
+  resizes,
   broken_answers,
   ghost_commands,
   size,

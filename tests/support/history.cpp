@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <istream>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <tuple>
 #include <unordered_map>
@@ -63,6 +64,7 @@ class name_check {
   void run(holds all) {
     check_tokens(all);
     if (!rules_.is_exclusive) return;
+    check_weights(all);
     auto by_end = all;
     std::sort(all.begin(), all.end(), [](const auto* left, const auto* right) {
       return std::tie(left->start_ns, left->end_ns) < std::tie(right->start_ns, right->end_ns);
@@ -70,34 +72,64 @@ class name_check {
     std::sort(by_end.begin(), by_end.end(), [](const auto* left, const auto* right) {
       return std::tie(left->end_ns, left->start_ns) < std::tie(right->end_ns, right->start_ns);
     });
-    const hold_record* longest = nullptr;  // of those that began so far, the last to end
-    const hold_record* highest = nullptr;  // of those that ended before, the highest token
+    // Of those that ended before, the highest token: of all, and of the whole ones.
+    const hold_record* highest = nullptr;
+    const hold_record* highest_whole = nullptr;
     std::size_t ended = 0;
     for (const auto* hold : all) {
       if (hold->end_ns < hold->start_ns) report("ends before it begins", *hold, *hold);
-      if (longest != nullptr && longest->end_ns > hold->start_ns) {
-        report("overlaps", *longest, *hold);
-      }
-      if (longest == nullptr || hold->end_ns > longest->end_ns) longest = hold;
       for (; ended < by_end.size(); ++ended) {
         const auto* before = by_end[ended];
         if (before->end_ns > hold->start_ns || before->start_ns >= hold->start_ns) break;
         if (highest == nullptr || before->token > highest->token) highest = before;
+        if (!before->is_whole()) continue;
+        if (highest_whole == nullptr || before->token > highest_whole->token) {
+          highest_whole = before;
+        }
       }
-      if (highest != nullptr && highest->token >= hold->token) {
-        report("has a higher token than the later", *highest, *hold);
+      const auto* const above = hold->is_whole() ? highest : highest_whole;
+      if (above != nullptr && above->token >= hold->token && !is_kept_part(*above, *hold)) {
+        report("has a higher token than the later", *above, *hold);
       }
     }
   }
 
  private:
+  // Whether a holder went on with a part of what it had as a whole.
+  static bool is_kept_part(const hold_record& whole, const hold_record& part) {
+    return whole.token == part.token && whole.holder == part.holder && whole.is_whole() &&
+           !part.is_whole();
+  }
+  void check_weights(holds all) {
+    std::sort(all.begin(), all.end(), [](const auto* left, const auto* right) {
+      return std::tie(left->start_ns, left->end_ns) < std::tie(right->start_ns, right->end_ns);
+    });
+    const auto ends_earlier = [](const auto* left, const auto* right) {
+      return left->end_ns < right->end_ns;
+    };
+    std::multiset<const hold_record*, decltype(ends_earlier)> present(ends_earlier);
+    std::int64_t weight = 0;
+    for (const auto* hold : all) {
+      while (!present.empty() && (*present.begin())->end_ns <= hold->start_ns) {
+        weight -= (*present.begin())->weight;
+        present.erase(present.begin());
+      }
+      weight += hold->weight;
+      if (weight > hold->limit) report("overlaps", **present.rbegin(), *hold);
+      present.insert(hold);
+    }
+  }
   void check_tokens(holds& all) {
     std::sort(all.begin(), all.end(),
               [](const auto* left, const auto* right) { return left->token < right->token; });
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i]->token <= 0) report("has no token", *all[i], *all[i]);
-      if (i > 0 && all[i]->token == all[i - 1]->token) {
-        report("has the same token as", *all[i - 1], *all[i]);
+      if (i == 0 || all[i]->token != all[i - 1]->token) continue;
+      const auto& one = *all[i - 1];
+      const auto& other = *all[i];
+      const bool is_shared = !one.is_whole() && !other.is_whole();
+      if (!is_shared && !is_kept_part(one, other) && !is_kept_part(other, one)) {
+        report("has the same token as", one, other);
       }
     }
   }
@@ -128,7 +160,9 @@ std::vector<std::string> check_history(std::vector<hold_record> history, const h
 void write_history(std::ostream& out, const std::vector<hold_record>& history) {
   for (const auto& hold : history) {
     out << "hold " << encode(hold.name) << ' ' << encode(hold.holder) << ' ' << hold.token << ' '
-        << hold.start_ns << ' ' << hold.end_ns << '\n';
+        << hold.start_ns << ' ' << hold.end_ns;
+    if (hold.weight != 1 || hold.limit != 1) out << ' ' << hold.weight << ' ' << hold.limit;
+    out << '\n';
   }
 }
 
@@ -142,8 +176,12 @@ bool read_history(std::istream& in, std::vector<hold_record>& history) {
     std::string holder;
     std::string rest;
     hold_record hold;
-    if (!(words >> kind >> name >> holder >> hold.token >> hold.start_ns >> hold.end_ns) ||
-        words >> rest || kind != "hold" || !decode(name, hold.name) ||
+    if (!(words >> kind >> name >> holder >> hold.token >> hold.start_ns >> hold.end_ns)) {
+      return false;
+    }
+    const bool has_weight = !(words >> std::ws).eof();
+    if (has_weight && !(words >> hold.weight >> hold.limit)) return false;
+    if (words >> rest || kind != "hold" || !decode(name, hold.name) ||
         !decode(holder, hold.holder)) {
       return false;
     }

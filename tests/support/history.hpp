@@ -1,9 +1,9 @@
-// What holders believed, and the check that no two of them believed it at once. A history may come
+// What holders believed, and the check that no more of them believed it at once than may. A history may come
 // from the simulation or from real processes: one line for each hold,
 //
-//   hold <name> <holder> <token> <start ns> <end ns>
+//   hold <name> <holder> <token> <start ns> <end ns> [<weight> <limit>]
 //
-// with name and holder percent-encoded. All times are of one clock that everybody shares. A hold
+// with weight of limit for a part of a lock that many can share, and with name and holder percent-encoded. All times are of one clock that everybody shares. A hold
 // begins when its grant was told, and ends when its unlock was asked for, its deadline came or its
 // loss was told, whichever was first.
 #pragma once
@@ -22,6 +22,10 @@ struct hold_record {
   std::int64_t token = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
+  std::int64_t weight = 1;  // how much of the lock was held,
+  std::int64_t limit = 1;   // of how much there is at most
+  // Nobody else can hold beside it: a mutex, a writer.
+  [[nodiscard]] bool is_whole() const { return weight >= limit; }
   bool operator==(const hold_record&) const = default;
 };
 
@@ -32,9 +36,10 @@ struct history_rules {
 };
 
 // One sentence for each violation, at most `most`; empty when the history is good. O(n log n).
-//  - Holds of one name do not overlap.
-//  - A hold that ended before another began has the lower token.
-//  - No two holds of one name have the same token, and all tokens are positive.
+//  - Holds of one name that overlap do not weigh more than the limit together.
+//  - A hold that ended before another began has the lower token, if either was a whole one.
+//  - No whole hold has the same token as another, except that its holder may have kept a part.
+//  - All tokens are positive.
 std::vector<std::string> check_history(std::vector<hold_record> history,
                                        const history_rules& rules = {}, std::size_t most = 10);
 

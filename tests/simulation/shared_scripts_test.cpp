@@ -1,0 +1,195 @@
+// The scripts of read-write locks and semaphores, step by step, where a whole run would show a defect
+// too seldom.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "scripts/scripts.hpp"
+#include "simulation/simulated_redis.hpp"
+
+namespace mortise::simulation {
+namespace {
+
+const std::string alice = "m1:a:1.1::550";
+const std::string bob = "m1:b:1.1::550";
+const std::string carol = "m1:c:1.1::550";
+const std::string whole = "1073741824";
+
+class shared_scripts : public ::testing::Test {
+ protected:
+  shared_scripts() {
+    for (const auto* name : {"a", "b", "c"}) {
+      auto& listener = inboxes_[name] = &server_.connect();
+      server_.call({"SUBSCRIBE", std::string("mortise:inbox:") + name}, listener);
+      listener->send = [this](std::string bytes) { told_ += bytes; };
+    }
+  }
+  // A step of a read-write lock, or of a semaphore with three permits.
+  reply rw(const redis::script& script, const std::string& owner, const std::string& weight,
+           const std::string& mode = "wait") {
+    return server_.call({"EVAL", std::string(script.text), "3", "lock", "fence", "lock:rq", owner,
+                         "500", mode, weight, whole});
+  }
+  reply semaphore(const redis::script& script, const std::string& owner, const std::string& weight,
+                  const std::string& permits = "3") {
+    return server_.call({"EVAL", std::string(script.text), "4", "lock", "fence", "lock:sq",
+                         "lock:permits", owner, "500", "wait", weight, permits});
+  }
+  bool read(const std::string& owner, const std::string& mode = "wait") {
+    return rw(scripts::shared_acquire, owner, "1", mode).items.at(0).integer == 1;
+  }
+  bool write(const std::string& owner, const std::string& mode = "wait") {
+    return rw(scripts::shared_acquire, owner, whole, mode).items.at(0).integer == 1;
+  }
+  bool renew(const std::string& owner, const std::string& weight) {
+    return rw(scripts::shared_renew, owner, weight, "0").items.at(0).integer == 1;
+  }
+  std::int64_t raise(const std::string& owner) {
+    return rw(scripts::shared_raise, owner, "1").items.at(0).integer;
+  }
+  std::int64_t release(const std::string& owner, const std::string& weight) {
+    return rw(scripts::shared_release, owner, weight).integer;
+  }
+  std::int64_t cancel(const std::string& owner, const std::string& weight) {
+    return rw(scripts::shared_cancel, owner, weight).integer;
+  }
+  void die(const std::string& client) { server_.disconnect(*inboxes_[client]); }
+  void pass_ms(std::int64_t ms) { now_us_ += ms * 1000; }
+  // The weight in use as the counter says.
+  double in_use() {
+    const auto* const lock = server_.find("lock");
+    return lock == nullptr ? 0 : -lock->scores.at("rw");
+  }
+  bool holds(const std::string& entry) {
+    const auto* const lock = server_.find("lock");
+    return lock != nullptr && lock->scores.contains(entry);
+  }
+  [[nodiscard]] bool was_told(const std::string& message) const {
+    return told_.find(message) != std::string::npos;
+  }
+
+  std::int64_t now_us_ = 1'790'000'000'000'000;
+  simulated_redis server_{[this] { return now_us_; }};
+  std::map<std::string, session*> inboxes_;
+  std::string told_;
+};
+
+TEST_F(shared_scripts, a_dead_readers_hold_lapses_while_another_reads_on) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_TRUE(read(bob));
+  pass_ms(400);
+  EXPECT_TRUE(renew(bob, "1"));
+  pass_ms(101);
+  EXPECT_FALSE(renew(alice, "1")) << "a lease that is over is not renewed (hazard 17)";
+  EXPECT_FALSE(write(carol, "try"));
+  EXPECT_EQ(in_use(), 1);
+  EXPECT_TRUE(holds("1 " + bob));
+}
+
+TEST_F(shared_scripts, a_lease_lasts_to_its_last_millisecond) {
+  EXPECT_TRUE(read(alice));
+  pass_ms(500);
+  EXPECT_FALSE(write(bob, "try"));
+  pass_ms(1);
+  EXPECT_TRUE(write(bob, "try"));
+}
+
+TEST_F(shared_scripts, a_writer_who_only_reads_from_now_on_lets_readers_in) {
+  EXPECT_TRUE(write(alice));
+  EXPECT_FALSE(read(bob));
+  EXPECT_TRUE(renew(alice, "1"));
+  EXPECT_TRUE(holds("1 " + alice));
+  EXPECT_TRUE(holds("1 " + bob));
+  EXPECT_TRUE(was_told(" 0 " + bob)) << told_;
+  EXPECT_EQ(in_use(), 2);
+  EXPECT_FALSE(renew(alice, whole)) << "a part does not become the whole by a renewal";
+}
+
+TEST_F(shared_scripts, a_raise_needs_to_be_alone_and_keeps_the_lease) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_TRUE(read(bob));
+  EXPECT_EQ(raise(alice), 0);
+  EXPECT_EQ(release(bob, "1"), 1);
+  pass_ms(100);
+  const auto lease_end = server_.find("lock")->scores.at("1 " + alice);
+  EXPECT_EQ(raise(alice), 1);
+  EXPECT_EQ(raise(alice), 1) << "its answer may have been lost";
+  EXPECT_EQ(server_.find("lock")->scores.at(whole + " " + alice), lease_end);
+  EXPECT_EQ(raise(bob), -1);
+  pass_ms(401);
+  EXPECT_EQ(raise(alice), -1);
+}
+
+TEST_F(shared_scripts, what_was_raised_without_an_answer_is_given_back_all_the_same) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_EQ(raise(alice), 1);
+  EXPECT_EQ(cancel(alice, "1"), 2);
+  EXPECT_EQ(server_.find("lock"), nullptr);
+  EXPECT_TRUE(read(bob));
+  EXPECT_EQ(raise(bob), 1);
+  EXPECT_EQ(release(bob, "1"), 1);
+  EXPECT_EQ(server_.find("lock"), nullptr);
+}
+
+TEST_F(shared_scripts, a_dead_head_holds_nobody_back_for_long) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_FALSE(write(bob));
+  EXPECT_FALSE(read(carol));
+  EXPECT_FALSE(read(carol, "again")) << "a living writer is before it";
+  die("b");
+  EXPECT_TRUE(read(carol, "again"));
+}
+
+TEST_F(shared_scripts, the_dead_do_not_keep_a_free_lock_from_a_try) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_FALSE(write(bob));
+  die("b");
+  pass_ms(501);
+  EXPECT_TRUE(read(carol, "try"));
+}
+
+TEST_F(shared_scripts, the_dead_are_not_let_in) {
+  EXPECT_TRUE(write(alice));
+  EXPECT_FALSE(read(bob));
+  EXPECT_FALSE(read(carol));
+  die("b");
+  EXPECT_EQ(release(alice, whole), 2);
+  EXPECT_EQ(in_use(), 1);
+  EXPECT_FALSE(holds("1 " + bob));
+}
+
+// A hold that has ended is given back late, when the name is that of another kind of lock.
+TEST_F(shared_scripts, no_step_touches_a_key_of_another_kind) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_FALSE(write(bob));
+  server_.call({"DEL", "lock"});
+  EXPECT_EQ(semaphore(scripts::shared_acquire, carol, "2").items.at(0).integer, 1);
+  pass_ms(501);  // its lease is over too, but it is not ours to end
+  server_.call({"PEXPIRE", "lock", "1000"});
+  server_.call({"ZADD", "lock", "-2", "semaphore", "5", "2 " + carol});
+  const auto before = *server_.find("lock");
+  EXPECT_EQ(release(alice, "1"), 0);
+  EXPECT_FALSE(renew(alice, "1"));
+  EXPECT_EQ(raise(alice), -1);
+  EXPECT_EQ(cancel(alice, "1"), 0);
+  EXPECT_TRUE(rw(scripts::shared_acquire, bob, whole, "again").is_error());
+  EXPECT_TRUE(rw(scripts::shared_query, bob, whole).is_error());
+  EXPECT_EQ(cancel(bob, whole), 1);
+  EXPECT_EQ(*server_.find("lock"), before);
+}
+
+TEST_F(shared_scripts, whoever_waits_for_more_than_there_is_now_is_told_to_ask) {
+  EXPECT_EQ(semaphore(scripts::shared_acquire, alice, "2").items.at(0).integer, 1);
+  EXPECT_EQ(semaphore(scripts::shared_acquire, bob, "3").items.at(0).integer, 0);
+  EXPECT_EQ(semaphore(scripts::shared_acquire, carol, "1").items.at(0).integer, 0);
+  EXPECT_EQ(semaphore(scripts::semaphore_resize, "", "1", "2").integer, 3);
+  EXPECT_TRUE(was_told("N 0 " + bob)) << told_;
+  EXPECT_FALSE(holds("1 " + carol));
+  EXPECT_TRUE(semaphore(scripts::shared_acquire, bob, "3").is_error());
+  EXPECT_EQ(semaphore(scripts::shared_release, alice, "2").integer, 2);
+  EXPECT_TRUE(holds("1 " + carol));
+}
+
+}  // namespace
+}  // namespace mortise::simulation

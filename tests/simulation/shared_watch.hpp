@@ -1,0 +1,62 @@
+// Looks over the server's shoulder at each step of a read-write lock or semaphore: who may change what,
+// how much may be out at once, and in which order waiters are let in.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "simulation/simulated_redis.hpp"
+#include "simulation/world.hpp"
+
+namespace mortise::simulation {
+
+class shared_watch {
+ public:
+  shared_watch(world& around, simulated_redis& redis) : world_(around), redis_(redis) {}
+
+  // Whether a queue with this key is that of a shared kind.
+  static bool is_shared(std::string_view queue_key) {
+    return queue_key.ends_with(":rq") || queue_key.ends_with(":sq");
+  }
+  void execute(session& from, const arguments& command, std::size_t key_count);
+
+ private:
+  struct step {
+    std::string lock_key;
+    std::string queue_key;
+    std::string permits_key;  // empty for a read-write lock
+    std::string actor;        // an owner token
+    std::string given_permits;
+    bool is_resize = false;
+  };
+  struct sight {
+    bool is_foreign = false;
+    std::map<std::string, std::int64_t> holders;  // entries, by when their lease ends
+    std::int64_t counted = 0;                     // what the counter says
+    std::int64_t permits = 0;
+    std::int64_t expires_ms = -1;
+    std::deque<std::string> queue;
+  };
+  struct facts {
+    std::int64_t arrivals = 0;
+    std::map<std::string, std::int64_t> arrived;  // who waits, by when it came
+  };
+  sight look(const step& of);
+  void check_holders(const step& done, const sight& before, const sight& after);
+  void check_newcomer(const step& done, const std::string& entry, const sight& before,
+                      const sight& after);
+  void check_weight(const step& done, const sight& before, const sight& after);
+  void check_queue(const step& done, const sight& before, const sight& after);
+  [[nodiscard]] std::int64_t weight_in_force(const sight& seen) const;
+  [[nodiscard]] bool is_alive(const std::string& entry) const;
+  void complain(const step& done, const std::string& what);
+
+  world& world_;
+  simulated_redis& redis_;
+  std::map<std::string, facts> names_;
+};
+
+}  // namespace mortise::simulation
