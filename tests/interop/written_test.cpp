@@ -141,6 +141,16 @@ TEST_F(rw_written, another_reader_s_longer_lease_is_left_to_it) {
   EXPECT_GT(number({"PTTL", "k:read"}), 30'000);
 }
 
+TEST_F(rw_written, another_reader_s_key_without_a_ttl_is_left_as_it_is) {
+  auto* const rw = open_rw("lease=1s&protocol=two_key");
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw, nullptr));
+  say({"SET", "k:read", "1"});
+  EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw, nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw, nullptr));
+  EXPECT_EQ("-1", say({"PTTL", "k:read"}));
+}
+
 // The other programs take a read for over after 1 s and a write after 3 s, as in the article.
 TEST_F(rw_written, a_hold_longer_than_the_lifetimes_counts_as_long_as_it_lasts) {
   auto* const rw = open_rw("lease=5s&read_lifetime=1s&write_lifetime=3s&protocol=hash");
