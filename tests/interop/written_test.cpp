@@ -166,6 +166,35 @@ TEST_F(rw_written, a_hold_longer_than_the_lifetimes_counts_as_long_as_it_lasts) 
   }
 }
 
+// Each by what a hold is known by: the field, its own time, and that nobody has got in beside it.
+TEST_F(rw_written, hazard_17_a_hold_in_a_hash_ends_with_its_field_its_lease_and_its_exclusion) {
+  auto* const rw = open_rw("lease=10s&protocol=hash");
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw, nullptr));
+  say({"DEL", "k"});
+  EXPECT_EQ(MORTISE_LOST, mortise_rw_extend(rw, 20'000, nullptr));
+  EXPECT_EQ("0", say({"EXISTS", "k"}));
+  mortise_rw_read_unlock(rw, nullptr);
+
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw, nullptr));
+  const auto found = say({"HGET", "k", "read"});
+  say({"HSET", "k", "write", std::to_string(wall_ms())});
+  EXPECT_EQ(MORTISE_LOST, mortise_rw_extend(rw, 20'000, nullptr));
+  EXPECT_EQ(found, say({"HGET", "k", "read"}));
+  mortise_rw_read_unlock(rw, nullptr);
+  say({"DEL", "k"});
+}
+
+TEST_F(rw_written, a_hold_whose_lease_is_over_is_not_released_although_it_is_still_written) {
+  auto* const rw = open_rw("lease=100ms&protocol=hash");
+  ASSERT_EQ(MORTISE_OK, mortise_rw_write_try(rw, nullptr));
+  for (const auto* kept : {"k", "{k}:mortise"}) say({"PEXPIRE", kept, "60000"});
+  const auto over = number({"HGET", "k", "write"}) + 112;
+  EXPECT_TRUE(eventually([&] { return wall_ms() > over + 10; }));
+  EXPECT_EQ(MORTISE_LOST, mortise_rw_write_unlock(rw, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_client_ping(rw_client_.get(), nullptr));
+  EXPECT_EQ("1", say({"HEXISTS", "k", "write"}));
+}
+
 TEST_F(rw_written, what_others_wrote_counts_for_their_lifetimes) {
   auto* const rw = open_rw("lease=30s&read_lifetime=1s&write_lifetime=60s&protocol=hash");
   const auto earlier = std::to_string(wall_ms() - 10'000);
