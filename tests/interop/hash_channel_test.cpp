@@ -2,6 +2,7 @@
 // it when the lease ends. A lease of these tests is far longer than a test may last.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <string>
 #include <thread>
@@ -9,6 +10,7 @@
 
 #include "interop/article_locks.hpp"
 #include "safety/handles.hpp"
+#include "support/proxy.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing {
@@ -116,6 +118,26 @@ TEST_P(hash_channel, a_release_during_a_break_is_found_by_the_look_after_it) {
   bare_->send({"DEL", key});
   EXPECT_EQ(MORTISE_OK, waiting.get());
   EXPECT_LT(ms_since(begin), word_ms);
+}
+
+// The release comes after the look that found the lock taken, and before the channel is listened to.
+TEST(hash_channel_race, hazard_24_a_release_before_the_subscription_is_found_by_the_look_after_it) {
+  test_server server;
+  const auto bare = server.connect();
+  const auto other = other_side(*bare);
+  std::atomic<int> subscriptions{0};
+  proxy between(server.socket_path(), [&](const fake_command& command) {
+    const bool is_ours = command.is("SUBSCRIBE") && command.args.at(1) == channel;
+    if (is_ours && ++subscriptions == 1) other->release();
+    return fault::none();
+  });
+  const auto client = open_client(between.url() + "?protocol=hash");
+  const auto lock = open_lock(client, key);
+  ASSERT_TRUE(other->take(long_ms));
+  const auto begin = boot_now();
+  EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  EXPECT_LT(ms_since(begin), word_ms);
+  EXPECT_EQ(1, subscriptions.load());
 }
 
 // Somebody deletes the key and tells nobody.

@@ -216,8 +216,9 @@ MORTISE_API void mortise_options_free(mortise_options *options);
  * `command_timeout` (durations: "30s", "1500ms", "2m", "1h", or a plain number of milliseconds;
  * `max_hold` also "unlimited"), `renewal` and `reentrant` ("on" or "off"), `fair` ("batch" or
  * "strict"), `label`, `client_name`, `protocol` (see capi/doc/protocols.md), `busy_poll` (microseconds); since
- * 1.1 `reentrant_read` and `reentrant_write` ("on" or "off"), `poll_interval` (a duration) and
- * `poll_attempts` (a number or "unlimited").
+ * 1.1 `reentrant_read` and `reentrant_write` ("on" or "off"), `poll_interval`, `read_lifetime` and
+ * `write_lifetime` (durations; see capi/doc/protocols.md) and `poll_attempts` (a number or
+ * "unlimited").
  *
  * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for an unknown key or a value out of range.
  * @since 1.0
@@ -253,8 +254,15 @@ MORTISE_API mortise_status mortise_options_set_reentrant_read(mortise_options *o
 MORTISE_API mortise_status mortise_options_set_reentrant_write(mortise_options *options,
                                                                int32_t is_on, mortise_error *error);
 /**
- * How the handle's locks are written at the server: "queued", Mortise's own and the default, or one
- * that other programs use too; see capi/doc/protocols.md.
+ * How the handle's locks are written at the server: "queued", Mortise's own and the default, or, to
+ * share locks with other programs, "token", "hash" (Redisson's), "timestamp" or "timestamp_binary" for
+ * a mutex, "two_key" or "hash" for a read-write lock. Both sides then use the lock's name as the key.
+ * These have no queue; what each of them cannot promise is in capi/doc/protocols.md. Read-write locks
+ * answer an upgrade, a downgrade and a read while they write with MORTISE_UNSUPPORTED. Handles with
+ * different protocols do not see each other.
+ *
+ * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for another text. Whether the kind of lock has it is
+ *   said when the lock is made: MORTISE_UNSUPPORTED.
  * @since 1.1
  */
 MORTISE_API mortise_status mortise_options_set_protocol(mortise_options *options,
