@@ -127,7 +127,7 @@ TEST(hash_channel_race, hazard_24_a_release_before_the_subscription_is_found_by_
   const auto other = other_side(*bare);
   std::atomic<int> subscriptions{0};
   proxy between(server.socket_path(), [&](const fake_command& command) {
-    const bool is_ours = command.is("SUBSCRIBE") && command.args.at(1) == channel;
+    const bool is_ours = command.is("SUBSCRIBE") && command.words.at(1) == channel;
     if (is_ours && ++subscriptions == 1) other->release();
     return fault::none();
   });
