@@ -42,6 +42,33 @@ TEST(history, finds_tokens_that_fall_or_are_given_twice) {
   EXPECT_FALSE(check_history({hold(5, 20, 10)}).empty());
 }
 
+hold_record part(std::int64_t token, std::int64_t start, std::int64_t end, std::int64_t weight) {
+  auto made = hold(token, start, end);
+  made.weight = weight;
+  made.limit = 3;
+  return made;
+}
+
+TEST(history, lets_parts_overlap_as_far_as_there_is_room) {
+  EXPECT_TRUE(check_history({part(5, 10, 30, 1), part(6, 15, 20, 2), part(7, 20, 40, 2)}).empty());
+  EXPECT_TRUE(check_history({part(5, 10, 30, 1), part(5, 15, 20, 1)}).empty()) << "let in together";
+  EXPECT_TRUE(check_history({part(6, 10, 20, 1), part(5, 20, 30, 1)}).empty()) << "told late";
+  EXPECT_FALSE(check_history({part(5, 10, 30, 1), part(6, 15, 20, 2), part(7, 19, 40, 1)}).empty());
+  EXPECT_FALSE(check_history({part(5, 10, 30, 1), part(6, 29, 40, 3)}).empty());
+}
+
+TEST(history, finds_tokens_of_whole_holds_that_fall_or_are_given_twice) {
+  EXPECT_TRUE(check_history({part(5, 10, 20, 1), part(6, 20, 30, 3), part(7, 30, 40, 1)}).empty());
+  EXPECT_FALSE(check_history({part(6, 10, 20, 1), part(5, 20, 30, 3)}).empty());
+  EXPECT_FALSE(check_history({part(6, 10, 20, 3), part(5, 20, 30, 1)}).empty());
+  // Only whoever wrote reads on with the same token.
+  auto writer = part(5, 10, 20, 3);
+  auto reader = part(5, 20, 30, 1);
+  EXPECT_TRUE(check_history({writer, reader}).empty());
+  reader.holder = "another";
+  EXPECT_FALSE(check_history({writer, reader}).empty());
+}
+
 TEST(history, without_exclusion_only_asks_that_tokens_differ) {
   testing::history_rules rules;
   rules.is_exclusive = false;
@@ -57,7 +84,8 @@ TEST(history, names_at_most_so_many_violations) {
 
 TEST(history, is_written_and_read_unchanged) {
   const std::vector<hold_record> all{{"a b%\n\xC3\xB6", "", 5, -7, 1'800'000'000'000'000'000},
-                                     {"", "c1 user 2", 6, 8, 9}};
+                                     {"", "c1 user 2", 6, 8, 9},
+                                     {"n", "a part", 7, 8, 9, 2, 3}};
   std::stringstream text;
   testing::write_history(text, all);
   std::vector<hold_record> read;

@@ -525,7 +525,8 @@ MORTISE_API mortise_status mortise_rw_write_unlock(mortise_rw *rw, mortise_error
 /**
  * Turns this handle's hold for reading into one for writing if no other reads, ahead of those who
  * wait; it never waits, so two readers that both try cannot deadlock. The hold gets a new fencing
- * token.
+ * token. Where the server's user may not end old connections (CLIENT KILL), a renewal that a broken
+ * connection still had under way can undo it; the fencing token is the safeguard then.
  *
  * @return MORTISE_OK: it writes. MORTISE_NOT_ACQUIRED: others read too; it reads on. MORTISE_LOST: the
  *   hold was lost. MORTISE_NOT_OWNER: it does not read. MORTISE_ALREADY_HELD: it writes already, or
