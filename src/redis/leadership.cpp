@@ -73,6 +73,7 @@ void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
   who.leads_early_ = false;
   leader_ = &who;
   begin_reading(reader::caller);
+  open_at_lead_ = submitted_ - answered_.load(std::memory_order_relaxed);
   update_interest();
   if (!who.begin_leading(kick_fd_)) return;
   if (!output_.is_empty()) send_output(lock);

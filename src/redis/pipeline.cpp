@@ -14,8 +14,7 @@ namespace mortise::redis {
 
 namespace {
 
-// What is sent when its thread does not come back for answers first, so that the server has
-// something to do.
+// What is sent at the latest when its thread does not come back for answers first.
 constexpr std::size_t burst_bytes = 32U << 10U;
 
 }  // namespace
@@ -86,7 +85,7 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   if (!is_watching_) start_watching(tick_period_ns());
   if (how == flush::before_await) lead_early(*item.caller);
   const bool may_stay = how == flush::by_io_thread && is_back_soon();
-  if (may_stay && output_.unsent() < burst_bytes) return status::ok;
+  if (may_stay && !is_burst_due()) return status::ok;
   if (reader_ == reader::nobody && !may_stay) end_rest();
   // What is submitted from a reply leaves when all replies at hand have been read.
   const bool is_from_reader = is_reading_ && ::pthread_equal(reader_thread_, ::pthread_self()) != 0;
@@ -100,7 +99,13 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   return status::ok;
 }
 
+// Half of what is usually open is work for the server while this thread prepares the other half.
+bool pipeline::is_burst_due() noexcept {
+  return ++staying_ * 2 >= open_at_lead_ || output_.unsent() >= burst_bytes;
+}
+
 void pipeline::send_output(lock_type& lock) noexcept {
+  staying_ = 0;
   if (is_sending_ || stall_ != stall::none) return;
   is_sending_ = true;
   while (transport_ && !is_broken_ && !output_.is_empty()) {

@@ -123,6 +123,7 @@ class pipeline final : private net::event_handler, private net::timer {
   [[nodiscard]] time_ns tick_period_ns() const noexcept { return limits_.silence_ns / 8; }
 
   // Sending; pipeline.cpp.
+  [[nodiscard]] bool is_burst_due() noexcept;
   void send_output(lock_type& lock) noexcept;
   void run_flush() noexcept;
   void start_watching(time_ns until_first_look_ns) noexcept;
@@ -200,6 +201,8 @@ class pipeline final : private net::event_handler, private net::timer {
   time_ns rest_ns_ = 0;            // how long after each look
   bool has_rested_ = false;        // since it looked last
   bool was_for_anything_ = false;  // who led before the rest waited for anything
+  std::uint64_t open_at_lead_ = 0;  // requests, when a caller last began to read
+  std::uint64_t staying_ = 0;       // requests that its thread will send when it is back
 
   std::uint64_t submitted_ = 0;
   request_list submitted_list_;
