@@ -19,7 +19,7 @@ class blocking final : public Base {
  public:
   blocking() { this->lender = &waiting; }
   void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
-    result = how;
+    if (!how.ok()) result = how;  // copies of texts
     waiting.finish();  // the caller may be gone from here on
   }
   redis::waiter waiting;
@@ -32,7 +32,7 @@ class queued final : public Base, public event_node {
  public:
   explicit queued(std::shared_ptr<event_queue> queue) : queue_(std::move(queue)) {}
   void finish(const outcome& how, std::int64_t token) noexcept override {
-    told.how = how;
+    if (!how.ok()) told.how = how;  // copies of texts
     if (token != 0) told.token = token;
     auto& keeper = static_cast<lock_handle&>(*handle).keeper();
     const auto queue = std::move(queue_);

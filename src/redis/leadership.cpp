@@ -79,6 +79,7 @@ void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
   if (!output_.is_empty()) send_output(lock);
   for (bool is_first = true; !is_broken_ && has_open(who); is_first = false) {
     const bool is_alone = first_follower_ == nullptr;
+    reading_list_.take_all(submitted_list_);  // so that the reader need not come for it
     lock.unlock();
     wake_scope::flush();
     // A nap would make it late for what does not come by this connection.

@@ -311,6 +311,11 @@ void pipeline::update_interest() noexcept {
   if (stall_ == stall::until_readable) events |= EPOLLIN;
   if (is_watched_ && events == interest_) return;
   interest_ = events;
+  if (events == 0) {
+    // With epoll beside it each wake-up of who reads would cost more. It sees the end itself.
+    if (std::exchange(is_watched_, false)) loop_.pause(transport_->descriptor());
+    return;
+  }
   if (is_watched_) return loop_.modify(transport_->descriptor(), events, *this);
   const int error = loop_.add(transport_->descriptor(), events, *this);
   is_watched_ = error == 0;
