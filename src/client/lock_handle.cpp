@@ -20,7 +20,7 @@ class blocking final : public Base {
   blocking() { this->lender = &waiting; }
   void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
     if (!how.ok()) result = how;  // copies of texts
-    waiting.finish();  // the caller may be gone from here on
+    waiting.finish();             // the caller may be gone from here on
   }
   redis::waiter waiting;
   outcome result;

@@ -18,8 +18,8 @@ inline std::string make_owner_token(const owner_seed& seed) {
   const decimal keeper(seed.keeper);
   const decimal attempt(seed.attempt);
   const decimal ttl(seed.grant_ttl_ms);
-  const std::string_view parts[] = {"m1:", seed.client, ":", keeper, ".",
-                                    attempt, ":", seed.label, ":", ttl};
+  const std::string_view parts[] = {"m1:",   seed.client, ":",        keeper, ".",
+                                    attempt, ":",         seed.label, ":",    ttl};
   std::size_t size = 0;
   for (const auto part : parts) size += part.size();
   std::string token(size, '\0');

@@ -194,13 +194,13 @@ class pipeline final : private net::event_handler, private net::timer {
   waiter* leader_ = nullptr;  // the caller that leads, or was chosen to
   waiter* first_follower_ = nullptr;
   waiter* last_follower_ = nullptr;
-  std::uint32_t interest_ = 0;     // what epoll was told to wait for
-  bool is_watched_ = false;        // by epoll
-  int expected_ = 0;               // who waits for messages
-  bool is_rest_timed_ = false;     // rest_timer_ will look
-  time_ns rest_ns_ = 0;            // how long after each look
-  bool has_rested_ = false;        // since it looked last
-  bool was_for_anything_ = false;  // who led before the rest waited for anything
+  std::uint32_t interest_ = 0;      // what epoll was told to wait for
+  bool is_watched_ = false;         // by epoll
+  int expected_ = 0;                // who waits for messages
+  bool is_rest_timed_ = false;      // rest_timer_ will look
+  time_ns rest_ns_ = 0;             // how long after each look
+  bool has_rested_ = false;         // since it looked last
+  bool was_for_anything_ = false;   // who led before the rest waited for anything
   std::uint64_t open_at_lead_ = 0;  // requests, when a caller last began to read
   std::uint64_t staying_ = 0;       // requests that its thread will send when it is back
 
