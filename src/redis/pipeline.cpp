@@ -151,9 +151,10 @@ void pipeline::on_timer(time_ns now) noexcept {
   const time_ns period = tick_period_ns();
   const lock_type lock(mutex_);
   const auto answered = answered_.load(std::memory_order_relaxed);
-  if (!transport_ || is_broken_ || answered == submitted_) {
+  const bool is_idle = !transport_ || is_broken_ || answered == submitted_;
+  if (is_idle && give_back_memory()) {
     is_watching_ = false;
-    return give_back_memory();
+    return;
   }
   // When ticks were missed it was this process that did not run: what it did not read meanwhile is
   // no fault of the server's.
@@ -174,14 +175,15 @@ void pipeline::on_timer(time_ns now) noexcept {
   loop_.schedule(*this, now + period);
 }
 
-// An idle connection is to cost next to nothing.
-void pipeline::give_back_memory() noexcept {
+// An idle connection is to cost next to nothing. False when it is not idle after all.
+bool pipeline::give_back_memory() noexcept {
   // With the mutex held and nobody else reading, the buffers are this thread's, the I/O thread's.
-  if (reader_ == reader::caller || is_sending_ || !output_.is_empty()) return;
+  if (reader_ == reader::caller || is_sending_ || !output_.is_empty()) return false;
   output_.release();
-  if (!input_.unread().empty()) return;
+  if (!input_.unread().empty()) return true;
   input_.release();
   parser_.emplace();
+  return true;
 }
 
 void pipeline::attach(std::unique_ptr<net::transport> connected) noexcept {
@@ -191,11 +193,11 @@ void pipeline::attach(std::unique_ptr<net::transport> connected) noexcept {
   update_interest();
 }
 
-void pipeline::greet(std::string_view bytes) noexcept {
+void pipeline::greet(std::string bytes) noexcept {
   lock_type lock(mutex_);
   if (!transport_ || is_broken_) return;
   try {
-    output_.append(bytes);
+    output_.append(std::move(bytes));
   } catch (const std::bad_alloc&) {
     return break_locked(outcome::of(status::no_memory));
   }
@@ -205,6 +207,7 @@ void pipeline::greet(std::string_view bytes) noexcept {
 bool pipeline::admit() noexcept {
   const lock_type lock(mutex_);
   if (!transport_ || is_broken_) return false;
+  output_.release();  // a greeting is long, and it was answered
   admission_ = admission::io_thread;
   return true;
 }

@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -77,7 +78,7 @@ class pipeline final : private net::event_handler, private net::timer {
 
   // The I/O thread: begins to read what is connected. Only greet() may send.
   void attach(std::unique_ptr<net::transport> connected) noexcept;
-  void greet(std::string_view bytes) noexcept;
+  void greet(std::string bytes) noexcept;
   // From here on the I/O thread may submit, with admit_everybody every thread. False when it has
   // broken meanwhile.
   bool admit() noexcept;
@@ -128,7 +129,7 @@ class pipeline final : private net::event_handler, private net::timer {
   void run_flush() noexcept;
   void start_watching(time_ns until_first_look_ns) noexcept;
   void on_timer(time_ns now) noexcept override;
-  void give_back_memory() noexcept;
+  bool give_back_memory() noexcept;
 
   // Breaking; pipeline.cpp.
   void break_locked(outcome why) noexcept;
