@@ -56,8 +56,8 @@ class core final : public std::enable_shared_from_this<core>, private deployment
     return boot_now() + defaults_.command_timeout_ms * ns_per_ms;
   }
   // -1 is for ever.
-  static time_ns deadline_after(std::int64_t timeout_ms) noexcept {
-    return timeout_ms < 0 ? time_never : boot_now() + timeout_ms * ns_per_ms;
+  static time_ns deadline_after(std::int64_t timeout_ms, time_ns now = boot_now()) noexcept {
+    return timeout_ms < 0 ? time_never : now + timeout_ms * ns_per_ms;
   }
 
  private:

@@ -19,8 +19,8 @@ class blocking final : public Base {
  public:
   blocking() { this->lender = &waiting; }
   void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
-    result = how;
-    waiting.finish();  // the caller may be gone from here on
+    if (!how.ok()) result = how;  // copies of texts
+    waiting.finish();             // the caller may be gone from here on
   }
   redis::waiter waiting;
   outcome result;
@@ -32,7 +32,7 @@ class queued final : public Base, public event_node {
  public:
   explicit queued(std::shared_ptr<event_queue> queue) : queue_(std::move(queue)) {}
   void finish(const outcome& how, std::int64_t token) noexcept override {
-    told.how = how;
+    if (!how.ok()) told.how = how;  // copies of texts
     if (token != 0) told.token = token;
     auto& keeper = static_cast<lock_handle&>(*handle).keeper();
     const auto queue = std::move(queue_);
@@ -77,15 +77,20 @@ void lock_handle::release() noexcept {
   });
 }
 
-time_ns lock_handle::command_deadline() const { return core_->command_deadline(); }
+std::int64_t lock_handle::command_timeout_ms() const {
+  return core_->defaults().command_timeout_ms;
+}
 
 // ---- blocking -------------------------------------------------------------------------------
 
 template <class Operation, class Start>
-outcome lock_handle::block(Operation& call, time_ns deadline, Start&& start) {
+outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& start) {
   outcome accepted;
+  time_ns deadline = time_never;
   try {
     accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
+      deadline = core::deadline_after(timeout_ms, now);
+      call.waiting.begins_at(now);
       return core_->is_closed() ? closed() : start(gate, now);
     });
   } catch (...) {
@@ -105,48 +110,49 @@ outcome lock_handle::block(Operation& call, time_ns deadline, Start&& start) {
   return std::move(call.result);
 }
 
-outcome lock_handle::block_acquire(const lock::portion& wanted, time_ns deadline, bool is_try) {
+outcome lock_handle::block_acquire(const lock::portion& wanted, std::int64_t timeout_ms,
+                                   bool is_try) {
   blocking<lock::acquiring> call;
   call.who = &owner_;
   call.is_try = is_try;
   call.wanted = wanted;
-  return block(call, deadline, [&](lock::gate& gate, time_ns now) {
+  return block(call, timeout_ms, [&](lock::gate& gate, time_ns now) {
     auto armed = rearm();
     return armed.ok() ? gate.acquire(call, now) : armed;
   });
 }
 
 outcome lock_handle::try_acquire(const lock::portion& wanted) {
-  return block_acquire(wanted, command_deadline(), true);
+  return block_acquire(wanted, command_timeout_ms(), true);
 }
 
 outcome lock_handle::acquire(const lock::portion& wanted, std::int64_t timeout_ms) {
   if (timeout_ms == 0) return try_acquire(wanted);
-  return block_acquire(wanted, core::deadline_after(timeout_ms), false);
+  return block_acquire(wanted, timeout_ms, false);
 }
 
 outcome lock_handle::unlock(lock::hold_mode mode) {
   blocking<lock::operation> call;
-  return block(call, command_deadline(), [&](lock::gate& gate, time_ns now) {
+  return block(call, command_timeout_ms(), [&](lock::gate& gate, time_ns now) {
     return gate.unlock(owner_, mode, &call, now);
   });
 }
 
 outcome lock_handle::upgrade() {
   blocking<lock::operation> call;
-  return block(call, command_deadline(),
+  return block(call, command_timeout_ms(),
                [&](lock::gate& gate, time_ns now) { return gate.raise(owner_, call, now); });
 }
 
 outcome lock_handle::downgrade() {
   blocking<lock::operation> call;
-  return block(call, command_deadline(),
+  return block(call, command_timeout_ms(),
                [&](lock::gate& gate, time_ns now) { return gate.lower(owner_, 1, call, now); });
 }
 
 outcome lock_handle::extend(std::int64_t lease_ms) {
   blocking<lock::operation> call;
-  return block(call, command_deadline(), [&](lock::gate& gate, time_ns now) {
+  return block(call, command_timeout_ms(), [&](lock::gate& gate, time_ns now) {
     return gate.extend(owner_, lease_ms, call, now);
   });
 }
@@ -176,14 +182,14 @@ outcome lock_handle::query(lock_info& info) {
 
 template <class Base, class Start>
 outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                            event_kind kind, time_ns deadline, Start&& start) {
+                            event_kind kind, std::int64_t timeout_ms, Start&& start) {
   auto call = std::make_unique<queued<Base>>(queue);
   call->told.kind = kind;
   call->told.tag = tag;
   call->handle = shared_from_this();
-  call->deadline = deadline;
   if (auto admitted = queue->admit(*call); !admitted.ok()) return admitted;
   auto accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
+    call->deadline = core::deadline_after(timeout_ms, now);
     // What ends or extends a hold is about the token of that hold.
     if (kind != event_kind::acquired) call->told.token = owner_.token;
     auto how = core_->is_closed() ? closed() : start(gate, *call, now);
@@ -196,9 +202,10 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
 }
 
 outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                                   const lock::portion& wanted, time_ns deadline, bool is_try) {
+                                   const lock::portion& wanted, std::int64_t timeout_ms,
+                                   bool is_try) {
   auto accepted =
-      submit<lock::acquiring>(queue, tag, event_kind::acquired, deadline,
+      submit<lock::acquiring>(queue, tag, event_kind::acquired, timeout_ms,
                               [&](lock::gate& gate, lock::acquiring& call, time_ns now) {
                                 call.who = &owner_;
                                 call.is_try = is_try;
@@ -213,32 +220,32 @@ outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, st
 
 outcome lock_handle::try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                                const lock::portion& wanted) {
-  return start_acquire(queue, tag, wanted, command_deadline(), true);
+  return start_acquire(queue, tag, wanted, command_timeout_ms(), true);
 }
 
 outcome lock_handle::acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                                    const lock::portion& wanted, std::int64_t timeout_ms) {
   if (timeout_ms == 0) return try_async(queue, tag, wanted);
-  return start_acquire(queue, tag, wanted, core::deadline_after(timeout_ms), false);
+  return start_acquire(queue, tag, wanted, timeout_ms, false);
 }
 
 outcome lock_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                                   lock::hold_mode mode) {
-  return submit<lock::operation>(queue, tag, event_kind::unlocked, command_deadline(),
+  return submit<lock::operation>(queue, tag, event_kind::unlocked, command_timeout_ms(),
                                  [&](lock::gate& gate, lock::operation& call, time_ns now) {
                                    return gate.unlock(owner_, mode, &call, now);
                                  });
 }
 
 outcome lock_handle::upgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
-  return submit<lock::operation>(queue, tag, event_kind::upgraded, command_deadline(),
+  return submit<lock::operation>(queue, tag, event_kind::upgraded, command_timeout_ms(),
                                  [&](lock::gate& gate, lock::operation& call, time_ns now) {
                                    return gate.raise(owner_, call, now);
                                  });
 }
 
 outcome lock_handle::downgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
-  return submit<lock::operation>(queue, tag, event_kind::downgraded, command_deadline(),
+  return submit<lock::operation>(queue, tag, event_kind::downgraded, command_timeout_ms(),
                                  [&](lock::gate& gate, lock::operation& call, time_ns now) {
                                    return gate.lower(owner_, 1, call, now);
                                  });
@@ -246,7 +253,7 @@ outcome lock_handle::downgrade_async(const std::shared_ptr<event_queue>& queue, 
 
 outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                                   std::int64_t lease_ms) {
-  return submit<lock::operation>(queue, tag, event_kind::extended, command_deadline(),
+  return submit<lock::operation>(queue, tag, event_kind::extended, command_timeout_ms(),
                                  [&](lock::gate& gate, lock::operation& call, time_ns now) {
                                    return gate.extend(owner_, lease_ms, call, now);
                                  });

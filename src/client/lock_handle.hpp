@@ -98,18 +98,18 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   };
 
   template <class Operation, class Start>
-  outcome block(Operation& call, time_ns deadline, Start&& start);
+  outcome block(Operation& call, std::int64_t timeout_ms, Start&& start);
   template <class Base, class Start>
   outcome submit(const std::shared_ptr<event_queue>& queue, std::int64_t tag, event_kind kind,
-                 time_ns deadline, Start&& start);
+                 std::int64_t timeout_ms, Start&& start);
   outcome start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                        const lock::portion& wanted, time_ns deadline, bool is_try);
-  outcome block_acquire(const lock::portion& wanted, time_ns deadline, bool is_try);
+                        const lock::portion& wanted, std::int64_t timeout_ms, bool is_try);
+  outcome block_acquire(const lock::portion& wanted, std::int64_t timeout_ms, bool is_try);
   outcome rearm();
   outcome arm_notices();
   void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code) noexcept;
   void end_watch() noexcept;
-  [[nodiscard]] time_ns command_deadline() const;
+  [[nodiscard]] std::int64_t command_timeout_ms() const;
 
   const std::shared_ptr<core> core_;
   const std::shared_ptr<gatekeeper> keeper_;

@@ -82,7 +82,10 @@ outcome gate::unlock(owner& who, hold_mode mode, operation* done, time_ns now) {
   }
   holder_ = nullptr;
   who.state = owner_state::idle;
-  finish_extensions(outcome::of(status::not_owner, "the hold was unlocked meanwhile"), time_never);
+  if (!extensions_.empty()) {
+    finish_extensions(outcome::of(status::not_owner, "the hold was unlocked meanwhile"),
+                      time_never);
+  }
   if (pass_on(now)) {
     if (done != nullptr) done->finish({}, who.token);
     return {};

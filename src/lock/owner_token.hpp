@@ -2,21 +2,29 @@
 // Unique for each attempt (hazard 16), says whose inbox a grant goes to, and shows people who it is.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "base/decimal.hpp"
 #include "lock/protocol.hpp"
 
 namespace mortise::lock {
 
 // The sequence is `<keeper>.<attempt>`, unique within the client.
 inline std::string make_owner_token(const owner_seed& seed) {
-  std::string token;
-  token.reserve(48 + seed.client.size() + seed.label.size());
-  token.append("m1:").append(seed.client).append(":").append(std::to_string(seed.keeper));
-  token.append(".").append(std::to_string(seed.attempt)).append(":").append(seed.label);
-  token.append(":").append(std::to_string(seed.grant_ttl_ms));
+  const decimal keeper(seed.keeper);
+  const decimal attempt(seed.attempt);
+  const decimal ttl(seed.grant_ttl_ms);
+  const std::string_view parts[] = {"m1:",   seed.client, ":",        keeper, ".",
+                                    attempt, ":",         seed.label, ":",    ttl};
+  std::size_t size = 0;
+  for (const auto part : parts) size += part.size();
+  std::string token(size, '\0');
+  auto at = token.begin();
+  for (const auto part : parts) at = std::copy(part.begin(), part.end(), at);
   return token;
 }
 

@@ -30,7 +30,7 @@ verdict unreadable() {
 int write_transaction(std::string& out, const question& asked, const key_set& keys) {
   redis::command_writer writer(out);
   writer.command({"MULTI"});
-  writer.begin(6).arg("SET").arg(keys[0]).arg(asked.token).arg("NX").arg("PX").arg(asked.ttl_ms);
+  writer.command({"SET", keys[0], asked.token, "NX", "PX", decimal(asked.ttl_ms)});
   writer.command({"INCR", keys[1]});
   writer.command({"EXEC"});
   return 4;

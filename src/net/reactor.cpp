@@ -99,9 +99,13 @@ void reactor::modify(int descriptor, std::uint32_t events, event_handler& handle
   ::epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, descriptor, &event);
 }
 
-void reactor::remove(int descriptor, event_handler& handler) noexcept {
+void reactor::pause(int descriptor) noexcept {
   epoll_event unused{};
   ::epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, descriptor, &unused);
+}
+
+void reactor::remove(int descriptor, event_handler& handler) noexcept {
+  pause(descriptor);
   for (int i = 0; i < batch_size_; ++i) {
     if (batch_[i].data.ptr == &handler) batch_[i].data.ptr = nullptr;
   }

@@ -60,6 +60,8 @@ class reactor {
   // Any thread; `events` as epoll's, level-triggered, may be 0. add: 0, or the errno.
   int add(int descriptor, std::uint32_t events, event_handler& handler) noexcept;
   void modify(int descriptor, std::uint32_t events, event_handler& handler) noexcept;
+  // Nothing about it until it is added again, but for what is under way.
+  void pause(int descriptor) noexcept;
   // The reactor's thread only, and before the descriptor is closed. The handler is not called
   // afterwards.
   void remove(int descriptor, event_handler& handler) noexcept;

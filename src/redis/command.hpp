@@ -1,11 +1,15 @@
 // Commands as RESP arrays of bulk strings, appended to a buffer that the caller keeps.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "base/decimal.hpp"
 
 namespace mortise::redis {
 
@@ -22,34 +26,58 @@ class command_writer {
 
   // Announces a command of `count` arguments, which must follow.
   command_writer& begin(std::size_t count) {
-    head('*', count);
-    return *this;
+    char* const start = grow(head_room);
+    return cut(put_head(start, '*', count));
   }
   command_writer& arg(std::string_view bytes) {
-    head('$', bytes.size());
-    out_.append(bytes);
-    out_.append("\r\n", 2);
-    return *this;
+    char* const start = grow(room_for(bytes));
+    return cut(put(start, bytes));
   }
-  command_writer& arg(std::int64_t number) {
-    char digits[24];
-    const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-    return arg(std::string_view(digits, static_cast<std::size_t>(end - digits)));
+  command_writer& arg(std::int64_t number) { return arg(decimal(number)); }
+  // All at once, which costs the least.
+  command_writer& command(std::span<const std::string_view> args) {
+    std::size_t room = head_room;
+    for (const auto item : args) room += room_for(item);
+    char* at = put_head(grow(room), '*', args.size());
+    for (const auto item : args) at = put(at, item);
+    return cut(at);
   }
   command_writer& command(std::initializer_list<std::string_view> args) {
-    begin(args.size());
-    for (const auto item : args) arg(item);
-    return *this;
+    return command(std::span(args.begin(), args.size()));
   }
 
  private:
-  void head(char mark, std::size_t count) {
-    char digits[24];
-    digits[0] = mark;
-    auto* end = std::to_chars(digits + 1, digits + sizeof digits - 2, count).ptr;
-    *end++ = '\r';
-    *end++ = '\n';
-    out_.append(digits, static_cast<std::size_t>(end - digits));
+  // A mark, 20 digits and a line end.
+  static constexpr std::size_t head_room = 23;
+
+  static std::size_t room_for(std::string_view bytes) { return head_room + bytes.size() + 2; }
+  static char* put_end(char* at) {
+    *at++ = '\r';
+    *at++ = '\n';
+    return at;
+  }
+  static char* put_head(char* at, char mark, std::size_t count) {
+    *at++ = mark;
+    if (count < 10) {
+      *at++ = static_cast<char>('0' + count);
+    } else {
+      at = std::to_chars(at, at + 20, count).ptr;
+    }
+    return put_end(at);
+  }
+  static char* put(char* at, std::string_view bytes) {
+    at = put_head(at, '$', bytes.size());
+    return put_end(std::copy(bytes.begin(), bytes.end(), at));
+  }
+  // Room behind what is there; cut() drops what of it was not used.
+  char* grow(std::size_t room) {
+    const auto before = out_.size();
+    out_.resize(before + room);
+    return out_.data() + before;
+  }
+  command_writer& cut(const char* end) {
+    out_.resize(static_cast<std::size_t>(end - out_.data()));
+    return *this;
   }
 
   std::string& out_;

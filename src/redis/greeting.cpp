@@ -105,6 +105,12 @@ void greeting::say_second_part() {
   if (form_ == form::resp3 && !config_.inbox.empty()) {
     say(item::subscribe, {"SUBSCRIBE", config_.inbox});
   }
+  // In one piece of memory: what grows step by step leaves its smaller selves behind.
+  constexpr std::size_t around_text = 128;
+  auto room = bytes_.size();
+  for (const auto* wanted : config_.scripts) room += wanted->text.size() + around_text;
+  for (const auto& command : config_.prologue) room += command.bytes.size();
+  bytes_.reserve(room);
   for (const auto* wanted : config_.scripts) {
     say(item::load_script, {"SCRIPT", "LOAD", wanted->text});
   }

@@ -11,7 +11,7 @@ namespace mortise::redis {
 
 class input_buffer {
  public:
-  static constexpr std::size_t smallest = 2048;
+  static constexpr std::size_t smallest = 512;
   static constexpr std::size_t roomy = 64U << 10U;
 
   [[nodiscard]] std::string_view unread() const noexcept {

@@ -15,8 +15,6 @@ namespace mortise::redis {
 
 namespace {
 
-// A caller whose deadline is nearer does not nap, so that it keeps its deadline.
-constexpr time_ns nap_room_ns = 50 * ns_per_ms;
 // A message that nobody is known to wait for waits for less than twice this.
 constexpr time_ns rest_ns = 1 * ns_per_ms;
 // The same while requests are open or wait to be sent.
@@ -70,18 +68,19 @@ void pipeline::lead_early(waiter& who) noexcept {
 
 void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
   unfollow(who);
-  who.leads_early_ = false;
+  const bool is_early = std::exchange(who.leads_early_, false);
   leader_ = &who;
   begin_reading(reader::caller);
+  open_at_lead_ = submitted_ - answered_.load(std::memory_order_relaxed);
   update_interest();
   if (!who.begin_leading(kick_fd_)) return;
   if (!output_.is_empty()) send_output(lock);
   for (bool is_first = true; !is_broken_ && has_open(who); is_first = false) {
     const bool is_alone = first_follower_ == nullptr;
+    reading_list_.take_all(submitted_list_);  // so that the reader need not come for it
     lock.unlock();
     wake_scope::flush();
-    // A nap would make it late for what does not come by this connection.
-    const bool may_nap = is_first && who.wish_ == waiter::wish::answer;
+    const bool may_nap = is_first && who.may_nap(is_early, deadline);
     const bool is_in_time = wait_for_input(deadline, is_alone, may_nap);
     lock.lock();
     if (stall_ == stall::until_readable) stall_ = stall::none;
@@ -200,18 +199,16 @@ void pipeline::unfollow(waiter& who) noexcept {
 
 // Sleeps until there is something to read, and reads it. False when the deadline passed first.
 bool pipeline::wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept {
-  time_ns now = boot_now();
   if (is_alone && limits_.busy_poll_ns > 0) {
-    const time_ns end = std::min(deadline, now + limits_.busy_poll_ns);
+    const time_ns end = std::min(deadline, boot_now() + limits_.busy_poll_ns);
     do {
       if (read()) return true;
-      now = boot_now();
-    } while (now < end);
+    } while (boot_now() < end);
   }
-  const time_ns left = std::min(deadline - now, net::longest_sleep_ns);
-  if (left <= 0) return false;
   // Most replies come soon. A nap is not interrupted by finish(), but it is over as soon.
-  if (may_nap && left > nap_room_ns && read(true)) return true;
+  if (may_nap && read(true)) return true;
+  const time_ns left = std::min(deadline - boot_now(), net::longest_sleep_ns);
+  if (left <= 0) return false;
   const timespec timeout{static_cast<std::time_t>(left / ns_per_s),
                          static_cast<long>(left % ns_per_s)};
   const short events = wanted_ == net::io_state::want_write ? POLLOUT : POLLIN;

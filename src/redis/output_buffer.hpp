@@ -25,6 +25,12 @@ class output_buffer {
     waiting_.append(bytes);
     appended_ += bytes.size();
   }
+  // The same without a copy, if nothing waits.
+  void append(std::string&& bytes) {
+    if (!waiting_.empty()) return append(std::string_view(bytes));
+    appended_ += bytes.size();
+    waiting_ = std::move(bytes);
+  }
   // What to send next. Stays where it is, whatever is appended, until note_sent.
   std::string_view front() noexcept {
     if (offset_ == sending_.size()) {
@@ -46,8 +52,9 @@ class output_buffer {
     offset_ = 0;
     sent_ = appended_;
   }
-  // Gives the memory back; only while it is empty and nobody sends.
+  // Gives the memory back, if it is empty; only while nobody sends.
   void release() noexcept {
+    if (!is_empty()) return;
     std::string().swap(sending_);
     std::string().swap(waiting_);
     offset_ = 0;

@@ -14,8 +14,7 @@ namespace mortise::redis {
 
 namespace {
 
-// What is sent when its thread does not come back for answers first, so that the server has
-// something to do.
+// What is sent at the latest when its thread does not come back for answers first.
 constexpr std::size_t burst_bytes = 32U << 10U;
 
 }  // namespace
@@ -86,7 +85,7 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   if (!is_watching_) start_watching(tick_period_ns());
   if (how == flush::before_await) lead_early(*item.caller);
   const bool may_stay = how == flush::by_io_thread && is_back_soon();
-  if (may_stay && output_.unsent() < burst_bytes) return status::ok;
+  if (may_stay && !is_burst_due()) return status::ok;
   if (reader_ == reader::nobody && !may_stay) end_rest();
   // What is submitted from a reply leaves when all replies at hand have been read.
   const bool is_from_reader = is_reading_ && ::pthread_equal(reader_thread_, ::pthread_self()) != 0;
@@ -100,7 +99,13 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   return status::ok;
 }
 
+// Half of what is usually open is work for the server while this thread prepares the other half.
+bool pipeline::is_burst_due() noexcept {
+  return ++staying_ * 2 >= open_at_lead_ || output_.unsent() >= burst_bytes;
+}
+
 void pipeline::send_output(lock_type& lock) noexcept {
+  staying_ = 0;
   if (is_sending_ || stall_ != stall::none) return;
   is_sending_ = true;
   while (transport_ && !is_broken_ && !output_.is_empty()) {
@@ -146,9 +151,10 @@ void pipeline::on_timer(time_ns now) noexcept {
   const time_ns period = tick_period_ns();
   const lock_type lock(mutex_);
   const auto answered = answered_.load(std::memory_order_relaxed);
-  if (!transport_ || is_broken_ || answered == submitted_) {
+  const bool is_idle = !transport_ || is_broken_ || answered == submitted_;
+  if (is_idle && give_back_memory()) {
     is_watching_ = false;
-    return give_back_memory();
+    return;
   }
   // When ticks were missed it was this process that did not run: what it did not read meanwhile is
   // no fault of the server's.
@@ -169,14 +175,15 @@ void pipeline::on_timer(time_ns now) noexcept {
   loop_.schedule(*this, now + period);
 }
 
-// An idle connection is to cost next to nothing.
-void pipeline::give_back_memory() noexcept {
+// An idle connection is to cost next to nothing. False when it is not idle after all.
+bool pipeline::give_back_memory() noexcept {
   // With the mutex held and nobody else reading, the buffers are this thread's, the I/O thread's.
-  if (reader_ == reader::caller || is_sending_ || !output_.is_empty()) return;
+  if (reader_ == reader::caller || is_sending_ || !output_.is_empty()) return false;
   output_.release();
-  if (!input_.unread().empty()) return;
+  if (!input_.unread().empty()) return true;
   input_.release();
   parser_.emplace();
+  return true;
 }
 
 void pipeline::attach(std::unique_ptr<net::transport> connected) noexcept {
@@ -186,11 +193,11 @@ void pipeline::attach(std::unique_ptr<net::transport> connected) noexcept {
   update_interest();
 }
 
-void pipeline::greet(std::string_view bytes) noexcept {
+void pipeline::greet(std::string bytes) noexcept {
   lock_type lock(mutex_);
   if (!transport_ || is_broken_) return;
   try {
-    output_.append(bytes);
+    output_.append(std::move(bytes));
   } catch (const std::bad_alloc&) {
     return break_locked(outcome::of(status::no_memory));
   }
@@ -200,6 +207,7 @@ void pipeline::greet(std::string_view bytes) noexcept {
 bool pipeline::admit() noexcept {
   const lock_type lock(mutex_);
   if (!transport_ || is_broken_) return false;
+  output_.release();  // a greeting is long, and it was answered
   admission_ = admission::io_thread;
   return true;
 }
@@ -306,6 +314,11 @@ void pipeline::update_interest() noexcept {
   if (stall_ == stall::until_readable) events |= EPOLLIN;
   if (is_watched_ && events == interest_) return;
   interest_ = events;
+  if (events == 0) {
+    // With epoll beside it each wake-up of who reads would cost more. It sees the end itself.
+    if (std::exchange(is_watched_, false)) loop_.pause(transport_->descriptor());
+    return;
+  }
   if (is_watched_) return loop_.modify(transport_->descriptor(), events, *this);
   const int error = loop_.add(transport_->descriptor(), events, *this);
   is_watched_ = error == 0;

@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -77,7 +78,7 @@ class pipeline final : private net::event_handler, private net::timer {
 
   // The I/O thread: begins to read what is connected. Only greet() may send.
   void attach(std::unique_ptr<net::transport> connected) noexcept;
-  void greet(std::string_view bytes) noexcept;
+  void greet(std::string bytes) noexcept;
   // From here on the I/O thread may submit, with admit_everybody every thread. False when it has
   // broken meanwhile.
   bool admit() noexcept;
@@ -123,11 +124,12 @@ class pipeline final : private net::event_handler, private net::timer {
   [[nodiscard]] time_ns tick_period_ns() const noexcept { return limits_.silence_ns / 8; }
 
   // Sending; pipeline.cpp.
+  [[nodiscard]] bool is_burst_due() noexcept;
   void send_output(lock_type& lock) noexcept;
   void run_flush() noexcept;
   void start_watching(time_ns until_first_look_ns) noexcept;
   void on_timer(time_ns now) noexcept override;
-  void give_back_memory() noexcept;
+  bool give_back_memory() noexcept;
 
   // Breaking; pipeline.cpp.
   void break_locked(outcome why) noexcept;
@@ -193,13 +195,15 @@ class pipeline final : private net::event_handler, private net::timer {
   waiter* leader_ = nullptr;  // the caller that leads, or was chosen to
   waiter* first_follower_ = nullptr;
   waiter* last_follower_ = nullptr;
-  std::uint32_t interest_ = 0;     // what epoll was told to wait for
-  bool is_watched_ = false;        // by epoll
-  int expected_ = 0;               // who waits for messages
-  bool is_rest_timed_ = false;     // rest_timer_ will look
-  time_ns rest_ns_ = 0;            // how long after each look
-  bool has_rested_ = false;        // since it looked last
-  bool was_for_anything_ = false;  // who led before the rest waited for anything
+  std::uint32_t interest_ = 0;      // what epoll was told to wait for
+  bool is_watched_ = false;         // by epoll
+  int expected_ = 0;                // who waits for messages
+  bool is_rest_timed_ = false;      // rest_timer_ will look
+  time_ns rest_ns_ = 0;             // how long after each look
+  bool has_rested_ = false;         // since it looked last
+  bool was_for_anything_ = false;   // who led before the rest waited for anything
+  std::uint64_t open_at_lead_ = 0;  // requests, when a caller last began to read
+  std::uint64_t staying_ = 0;       // requests that its thread will send when it is back
 
   std::uint64_t submitted_ = 0;
   request_list submitted_list_;

@@ -9,6 +9,13 @@
 
 namespace mortise::redis {
 
+namespace {
+
+// A caller whose deadline is nearer does not nap, so that it keeps its deadline.
+constexpr time_ns nap_room_ns = 50 * ns_per_ms;
+
+}  // namespace
+
 void waiter::finish() noexcept {
   const std::atomic<std::uint32_t>* const address = &state_;
   auto seen = state_.load(std::memory_order_acquire);
@@ -39,6 +46,12 @@ void waiter::finish() noexcept {
 bool waiter::wait(time_ns deadline) noexcept {
   if (begin_sleep()) sleep(deadline);
   return settle();
+}
+
+bool waiter::may_nap(bool is_early, time_ns deadline) const noexcept {
+  if (wish_ != wish::answer) return false;
+  const time_ns now = is_early && begun_ns_ != 0 ? begun_ns_ : boot_now();
+  return deadline - now > nap_room_ns;
 }
 
 bool waiter::settle() noexcept {

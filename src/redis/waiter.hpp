@@ -29,6 +29,8 @@ class waiter {
   [[nodiscard]] bool is_done() const noexcept {
     return state_.load(std::memory_order_acquire) == state_done;
   }
+  // When its call began, which saves a look at the clock. Its thread only, before it waits.
+  void begins_at(time_ns now) noexcept { begun_ns_ = now; }
   // Waits without a connection; as connection::await.
   bool wait(time_ns deadline) noexcept;
   // Whether it stands for the calling thread.
@@ -49,7 +51,10 @@ class waiter {
   static constexpr std::uint32_t state_finishing = 3;
   static constexpr std::uint32_t state_done = 4;
 
-  // Each of these is called by the waiting thread, the first and the last two without locks.
+  // Each of these is called by the waiting thread, the first two and the last two without locks.
+  // Whether it may sleep where nothing but an answer wakes it, which would make it late for its
+  // deadline or for what does not come by this connection. `is_early`: its call has just begun.
+  [[nodiscard]] bool may_nap(bool is_early, time_ns deadline) const noexcept;
   // Waits out a `finishing`; then whether it is done.
   bool settle() noexcept;
   // False when the wait is over already.
@@ -71,6 +76,7 @@ class waiter {
   std::atomic<int> kick_descriptor_{-1};
   std::atomic<pthread_t> thread_{::pthread_self()};  // that made it, or that leads
   waiter* next_to_wake_ = nullptr;                   // the wake_scope's
+  time_ns begun_ns_ = 0;                             // its thread's own; 0 when not told
   bool leads_early_ = false;  // its thread's own: it has had the lead since its submit
 
   // The pipeline's, under its mutex.

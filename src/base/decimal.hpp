@@ -1,0 +1,24 @@
+// A number as decimal digits, without memory of its own.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <string_view>
+
+namespace mortise {
+
+class decimal {
+ public:
+  template <class Integer>
+  explicit decimal(Integer number) noexcept
+      : size_(static_cast<std::size_t>(
+            std::to_chars(digits_, digits_ + sizeof digits_, number).ptr - digits_)) {}
+  // Valid as long as this object.
+  operator std::string_view() const noexcept { return {digits_, size_}; }  // NOLINT: it is one
+
+ private:
+  char digits_[20];  // "-9223372036854775808"
+  std::size_t size_;
+};
+
+}  // namespace mortise
