@@ -2725,11 +2725,10 @@ static swig_module_info swig_module = {swig_types, 18, 0, 0, 0, 0};
 #include <stdint.h>		// Use the C99 official header
 
 
-#include <inttypes.h>
 #include <math.h>
 
 /* Below 2^53 every integer is exact in a double, which is all that Lua 5.1 has for a number. */
-#define MORTISE_LUA_EXACT ((lua_Number)INT64_C(9007199254740992))
+#define MORTISE_LUA_EXACT 9007199254740992.0
 
 static void mortise_lua_push_integer(lua_State *L, int64_t value) {
 #if LUA_VERSION_NUM >= 503
@@ -2739,37 +2738,7 @@ static void mortise_lua_push_integer(lua_State *L, int64_t value) {
 #endif
 }
 
-static int64_t mortise_lua_to_integer(lua_State *L, int index, const char *function) {
-  const lua_Number number = lua_type(L, index) == LUA_TNUMBER ? lua_tonumber(L, index) : 0.5;
-#if LUA_VERSION_NUM >= 503
-  if (lua_isinteger(L, index)) return (int64_t)lua_tointeger(L, index);
-#endif
-  if (floor(number) != number || fabs(number) > MORTISE_LUA_EXACT) {
-    luaL_error(L, "%s: argument %d has to be an integer, not %s", function, index,
-               lua_type(L, index) == LUA_TNUMBER ? "a fraction, or a number beyond 2^53"
-                                                 : luaL_typename(L, index));
-  }
-  return (int64_t)number;
-}
-
-/* Where a function frees the handle, it is taken out of its userdata: whoever uses that again gets
-   an error, not freed memory. */
-static void *mortise_lua_handle(lua_State *L, int index, swig_type_info *type,
-                                const char *function, int is_taken) {
-  swig_lua_userdata *userdata = (swig_lua_userdata *)lua_touserdata(L, index);
-  void *handle = NULL;
-  if (lua_type(L, index) != LUA_TUSERDATA || SWIG_ConvertPtr(L, index, &handle, type, 0) < 0) {
-    luaL_error(L, "%s: argument %d has to be a %s, not %s", function, index, type->name + 3,
-               SWIG_Lua_typename(L, index));
-  }
-  if (handle == NULL) luaL_error(L, "%s: the handle is closed", function);
-  if (is_taken) {
-    userdata->ptr = NULL;
-    userdata->own = 0;
-  }
-  return handle;
-}
-
+/* ---- errors ------------------------------------------------------------------------------- */
 /* One error object for each Lua state: a state is used by one thread at a time. */
 static char mortise_lua_error_key;
 
@@ -2802,25 +2771,107 @@ static void mortise_lua_error_init(lua_State *L) {
   lua_rawset(L, LUA_REGISTRYINDEX);
 }
 
-static int mortise_lua_fail(lua_State *L, mortise_status status, const char *message) {
+static void mortise_lua_push_details(lua_State *L, const char *server_text, int is_retryable,
+                                     int is_ambiguous) {
+  lua_createtable(L, 0, 3);
+  lua_pushstring(L, server_text);
+  lua_setfield(L, -2, "server_text");
+  lua_pushboolean(L, is_retryable);
+  lua_setfield(L, -2, "is_retryable");
+  lua_pushboolean(L, is_ambiguous);
+  lua_setfield(L, -2, "is_ambiguous");
+}
+
+static int mortise_lua_fail(lua_State *L, mortise_status status, const mortise_error *error) {
+  const char *message = error ? mortise_error_message(error) : "";
   lua_pushnil(L);
-  lua_pushstring(L, message && *message ? message : mortise_status_text(status));
-  lua_pushinteger(L, status);
+  lua_pushstring(L, *message ? message : mortise_status_text(status));
+  mortise_lua_push_integer(L, status);
+  if (status > 0 || !error) return 3;
+  mortise_lua_push_details(L, mortise_error_server_text(error), mortise_error_is_retryable(error),
+                           mortise_error_is_ambiguous(error));
+  return 4;
+}
+
+static int mortise_lua_misuse(lua_State *L, const char *argument, const char *wanted, int index) {
+  const char *given = lua_type(L, index) == LUA_TNUMBER ? lua_tostring(L, index)
+                                                        : luaL_typename(L, index);
+  lua_pushnil(L);
+  lua_pushfstring(L, "%s has to be %s, not %s", argument, wanted, given);
+  mortise_lua_push_integer(L, MORTISE_INVALID_ARGUMENT);
   return 3;
 }
 
 static int mortise_lua_status(lua_State *L, mortise_status status, const mortise_error *error) {
-  if (status != MORTISE_OK) return mortise_lua_fail(L, status, mortise_error_message(error));
+  if (status != MORTISE_OK) return mortise_lua_fail(L, status, error);
   lua_pushboolean(L, 1);
   return 1;
 }
 
-/* An accepted call may leave an old error in place, so only a missing handle asks for it. */
+/* ---- arguments: each gives 0, or the number of results that say what is wrong ------------- */
+static int mortise_lua_integer(lua_State *L, int index, const char *argument, int64_t *value) {
+  const lua_Number number = lua_type(L, index) == LUA_TNUMBER ? lua_tonumber(L, index) : 0.5;
+#if LUA_VERSION_NUM >= 503
+  if (lua_isinteger(L, index)) {
+    *value = (int64_t)lua_tointeger(L, index);
+    return 0;
+  }
+#endif
+  /* In this order, because a NaN is unequal to itself. */
+  if (!(floor(number) == number && fabs(number) <= MORTISE_LUA_EXACT)) {
+    return mortise_lua_misuse(L, argument, "an integer up to 2^53", index);
+  }
+  *value = (int64_t)number;
+  return 0;
+}
+
+static int mortise_lua_text(lua_State *L, int index, const char *argument, char **text,
+                            size_t *length) {
+  if (lua_type(L, index) != LUA_TSTRING) {
+    return mortise_lua_misuse(L, argument, "a string", index);
+  }
+  *text = (char *)lua_tolstring(L, index, length);
+  return 0;
+}
+
+/* SWIG itself would take the userdata of any other library for one of its own. */
+static int mortise_lua_is_handle(lua_State *L, int index, const swig_type_info *type) {
+  int is_ours = 0;
+  if (lua_type(L, index) == LUA_TUSERDATA && lua_getmetatable(L, index)) {
+    SWIG_Lua_get_class_metatable(L, ((const swig_lua_class *)type->clientdata)->fqname);
+    is_ours = lua_rawequal(L, -1, -2);
+    lua_pop(L, 2);
+  }
+  return is_ours;
+}
+
+/* Where a function frees the handle, it is taken out of its userdata: whoever uses that again is
+   told so, instead of reaching freed memory. */
+static int mortise_lua_handle(lua_State *L, int index, const char *argument, swig_type_info *type,
+                              int is_taken, void **handle) {
+  swig_lua_userdata *userdata = (swig_lua_userdata *)lua_touserdata(L, index);
+  if (!mortise_lua_is_handle(L, index, type)) {
+    const char *wanted = lua_pushfstring(L, "of type %s", type->name + sizeof "_p_mortise");
+    return mortise_lua_misuse(L, argument, wanted, index);
+  }
+  *handle = userdata->ptr;
+  if (*handle == NULL) {
+    lua_pushnil(L);
+    lua_pushfstring(L, "this %s is closed", type->name + sizeof "_p_mortise");
+    mortise_lua_push_integer(L, MORTISE_INVALID_ARGUMENT);
+    return 3;
+  }
+  if (is_taken) {
+    userdata->ptr = NULL;
+    userdata->own = 0;
+  }
+  return 0;
+}
+
 static int mortise_lua_new(lua_State *L, void *handle, const mortise_error *error,
                            swig_type_info *type) {
   if (handle == NULL) {
-    const mortise_status status = error ? mortise_error_code(error) : MORTISE_NO_MEMORY;
-    return mortise_lua_fail(L, status, error ? mortise_error_message(error) : NULL);
+    return mortise_lua_fail(L, error ? mortise_error_code(error) : MORTISE_NO_MEMORY, error);
   }
   SWIG_NewPointerObj(L, handle, type, 1);
   return 1;
@@ -3203,7 +3254,8 @@ static int _wrap_version(lua_State* L) {
   
   SWIG_check_num_args("mortise_version",0,0)
   result = (int32_t)mortise_version();
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -3231,11 +3283,17 @@ static int _wrap_check_abi(lua_State* L) {
   int SWIG_arg = 0;
   int32_t arg1 ;
   int32_t arg2 ;
+  int wrong1 ;
+  int64_t wide1 ;
+  int wrong2 ;
+  int64_t wide2 ;
   mortise_status result;
   
   SWIG_check_num_args("mortise_check_abi",2,2)
-  arg1 = (int32_t)mortise_lua_to_integer(L, 1, "check_abi");
-  arg2 = (int32_t)mortise_lua_to_integer(L, 2, "check_abi");
+  if ((wrong1 = mortise_lua_integer(L, 1, "major", &wide1)) != 0) return wrong1;
+  arg1 = (int32_t)wide1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "minor", &wide2)) != 0) return wrong2;
+  arg2 = (int32_t)wide2;
   result = (mortise_status)mortise_check_abi(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, NULL);
   return SWIG_arg;
@@ -3249,10 +3307,13 @@ static int _wrap_check_abi(lua_State* L) {
 static int _wrap_status_text(lua_State* L) {
   int SWIG_arg = 0;
   mortise_status arg1 ;
+  int wrong1 ;
+  int64_t wide1 ;
   char *result = 0 ;
   
   SWIG_check_num_args("mortise_status_text",1,1)
-  arg1 = (mortise_status)mortise_lua_to_integer(L, 1, "status_text");
+  if ((wrong1 = mortise_lua_integer(L, 1, "status", &wide1)) != 0) return wrong1;
+  arg1 = (int32_t)wide1;
   result = (char *)mortise_status_text(arg1);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
@@ -3281,9 +3342,13 @@ static int _wrap_options_new(lua_State* L) {
 static int _wrap_options_free(lua_State* L) {
   int SWIG_arg = 0;
   mortise_options *arg1 = (mortise_options *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   
   SWIG_check_num_args("mortise_options_free",1,1)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_free", SWIG_POINTER_DISOWN);
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
   mortise_options_free(arg1);
   
   return SWIG_arg;
@@ -3302,22 +3367,20 @@ static int _wrap_options_set(lua_State* L) {
   char *arg4 = (char *) 0 ;
   size_t arg5 ;
   mortise_error *arg6 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong4 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg6 = error;
   SWIG_check_num_args("mortise_options_set",3,3)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set", 0);
-  if (lua_type(L, 2) != LUA_TSTRING) {
-    luaL_error(L, "options_set: argument %d has to be a string, not %s", 2,
-      luaL_typename(L, 2));
-  }
-  arg2 = (char *)lua_tolstring(L, 2, &arg3);
-  if (lua_type(L, 3) != LUA_TSTRING) {
-    luaL_error(L, "options_set: argument %d has to be a string, not %s", 3,
-      luaL_typename(L, 3));
-  }
-  arg4 = (char *)lua_tolstring(L, 3, &arg5);
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "key", &arg2, &arg3)) != 0) return wrong2;
+  if ((wrong4 = mortise_lua_text(L, 3, "value", &arg4, &arg5)) != 0) return wrong4;
   result = (mortise_status)mortise_options_set(arg1,(char const *)arg2,arg3,(char const *)arg4,arg5,arg6);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3333,13 +3396,22 @@ static int _wrap_options_set_lease_ms(lua_State* L) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
+  arg2 = 0;
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
-  SWIG_check_num_args("mortise_options_set_lease_ms",2,2)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set_lease_ms", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "options_set_lease_ms");
+  SWIG_check_num_args("mortise_options_set_lease_ms",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "lease_ms", &arg2)) != 0) return wrong2;
+  }
   result = (mortise_status)mortise_options_set_lease_ms(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3355,13 +3427,20 @@ static int _wrap_options_set_renewal(lua_State* L) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int64_t wide2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_options_set_renewal",2,2)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set_renewal", 0);
-  arg2 = (int32_t)mortise_lua_to_integer(L, 2, "options_set_renewal");
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
+  arg2 = (int32_t)wide2;
   result = (mortise_status)mortise_options_set_renewal(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3377,13 +3456,18 @@ static int _wrap_options_set_max_hold_ms(lua_State* L) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_options_set_max_hold_ms",2,2)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set_max_hold_ms", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "options_set_max_hold_ms");
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "max_hold_ms", &arg2)) != 0) return wrong2;
   result = (mortise_status)mortise_options_set_max_hold_ms(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3399,13 +3483,20 @@ static int _wrap_options_set_reentrant(lua_State* L) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int64_t wide2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_options_set_reentrant",2,2)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set_reentrant", 0);
-  arg2 = (int32_t)mortise_lua_to_integer(L, 2, "options_set_reentrant");
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
+  arg2 = (int32_t)wide2;
   result = (mortise_status)mortise_options_set_reentrant(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3421,13 +3512,20 @@ static int _wrap_options_set_reentrant_read(lua_State* L) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int64_t wide2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_options_set_reentrant_read",2,2)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set_reentrant_read", 0);
-  arg2 = (int32_t)mortise_lua_to_integer(L, 2, "options_set_reentrant_read");
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
+  arg2 = (int32_t)wide2;
   result = (mortise_status)mortise_options_set_reentrant_read(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3443,13 +3541,20 @@ static int _wrap_options_set_reentrant_write(lua_State* L) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int64_t wide2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_options_set_reentrant_write",2,2)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set_reentrant_write", 0);
-  arg2 = (int32_t)mortise_lua_to_integer(L, 2, "options_set_reentrant_write");
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
+  arg2 = (int32_t)wide2;
   result = (mortise_status)mortise_options_set_reentrant_write(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3466,17 +3571,18 @@ static int _wrap_options_set_protocol(lua_State* L) {
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_options_set_protocol",2,2)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set_protocol", 0);
-  if (lua_type(L, 2) != LUA_TSTRING) {
-    luaL_error(L, "options_set_protocol: argument %d has to be a string, not %s", 2,
-      luaL_typename(L, 2));
-  }
-  arg2 = (char *)lua_tolstring(L, 2, &arg3);
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "protocol", &arg2, &arg3)) != 0) return wrong2;
   result = (mortise_status)mortise_options_set_protocol(arg1,(char const *)arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3492,13 +3598,18 @@ static int _wrap_options_set_poll_interval_ms(lua_State* L) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_options_set_poll_interval_ms",2,2)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set_poll_interval_ms", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "options_set_poll_interval_ms");
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "poll_interval_ms", &arg2)) != 0) return wrong2;
   result = (mortise_status)mortise_options_set_poll_interval_ms(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3514,13 +3625,18 @@ static int _wrap_options_set_poll_attempts(lua_State* L) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_options_set_poll_attempts",2,2)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set_poll_attempts", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "options_set_poll_attempts");
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "poll_attempts", &arg2)) != 0) return wrong2;
   result = (mortise_status)mortise_options_set_poll_attempts(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3536,13 +3652,20 @@ static int _wrap_options_set_fair_strict(lua_State* L) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int64_t wide2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_options_set_fair_strict",2,2)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set_fair_strict", 0);
-  arg2 = (int32_t)mortise_lua_to_integer(L, 2, "options_set_fair_strict");
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
+  arg2 = (int32_t)wide2;
   result = (mortise_status)mortise_options_set_fair_strict(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3559,17 +3682,18 @@ static int _wrap_options_set_label(lua_State* L) {
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_options_set_label",2,2)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set_label", 0);
-  if (lua_type(L, 2) != LUA_TSTRING) {
-    luaL_error(L, "options_set_label: argument %d has to be a string, not %s", 2,
-      luaL_typename(L, 2));
-  }
-  arg2 = (char *)lua_tolstring(L, 2, &arg3);
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "label", &arg2, &arg3)) != 0) return wrong2;
   result = (mortise_status)mortise_options_set_label(arg1,(char const *)arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3585,13 +3709,18 @@ static int _wrap_options_set_command_timeout_ms(lua_State* L) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_options_set_command_timeout_ms",2,2)
-  arg1 = (mortise_options *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_options, "options_set_command_timeout_ms", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "options_set_command_timeout_ms");
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "command_timeout_ms", &arg2)) != 0) return wrong2;
   result = (mortise_status)mortise_options_set_command_timeout_ms(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3608,18 +3737,23 @@ static int _wrap_client_new(lua_State* L) {
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  int wrong3 ;
+  void *handle3 = NULL ;
   mortise_client *result = 0 ;
   
+  arg3 = NULL;
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
-  SWIG_check_num_args("mortise_client_new",2,2)
-  if (lua_type(L, 1) != LUA_TSTRING) {
-    luaL_error(L, "client_new: argument %d has to be a string, not %s", 1,
-      luaL_typename(L, 1));
+  SWIG_check_num_args("mortise_client_new",1,2)
+  if ((wrong1 = mortise_lua_text(L, 1, "url", &arg1, &arg2)) != 0) return wrong1;
+  if(lua_gettop(L)>=2){
+    wrong3 = lua_isnil(L, 2)
+    ? 0
+    :mortise_lua_handle(L, 2, "options", SWIGTYPE_p_mortise_options, 0, &handle3);
+    if (wrong3 != 0) return wrong3;
+    arg3 = (mortise_options *)handle3;
   }
-  arg1 = (char *)lua_tolstring(L, 1, &arg2);
-  arg3 = lua_isnil(L, 2) ? NULL
-  :(mortise_options *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_options, "client_new", 0);
   result = (mortise_client *)mortise_client_new((char const *)arg1,arg2,(struct mortise_options const *)arg3,arg4);
   SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_client);
   return SWIG_arg;
@@ -3633,9 +3767,13 @@ static int _wrap_client_new(lua_State* L) {
 static int _wrap_client_free(lua_State* L) {
   int SWIG_arg = 0;
   mortise_client *arg1 = (mortise_client *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   
   SWIG_check_num_args("mortise_client_free",1,1)
-  arg1 = (mortise_client *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_client, "client_free", SWIG_POINTER_DISOWN);
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
   mortise_client_free(arg1);
   
   return SWIG_arg;
@@ -3650,12 +3788,16 @@ static int _wrap_client_ping(lua_State* L) {
   int SWIG_arg = 0;
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_client_ping",1,1)
-  arg1 = (mortise_client *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_client, "client_ping", 0);
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
   result = (mortise_status)mortise_client_ping(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3673,19 +3815,28 @@ static int _wrap_lock_new(lua_State* L) {
   size_t arg3 ;
   mortise_options *arg4 = (mortise_options *) 0 ;
   mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong4 ;
+  void *handle4 = NULL ;
   mortise_lock *result = 0 ;
   
+  arg4 = NULL;
   mortise_error *error = mortise_lua_error(L);
   arg5 = error;
-  SWIG_check_num_args("mortise_lock_new",3,3)
-  arg1 = (mortise_client *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_client, "lock_new", 0);
-  if (lua_type(L, 2) != LUA_TSTRING) {
-    luaL_error(L, "lock_new: argument %d has to be a string, not %s", 2,
-      luaL_typename(L, 2));
+  SWIG_check_num_args("mortise_lock_new",2,3)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "name", &arg2, &arg3)) != 0) return wrong2;
+  if(lua_gettop(L)>=3){
+    wrong4 = lua_isnil(L, 3)
+    ? 0
+    :mortise_lua_handle(L, 3, "options", SWIGTYPE_p_mortise_options, 0, &handle4);
+    if (wrong4 != 0) return wrong4;
+    arg4 = (mortise_options *)handle4;
   }
-  arg2 = (char *)lua_tolstring(L, 2, &arg3);
-  arg4 = lua_isnil(L, 3) ? NULL
-  :(mortise_options *)mortise_lua_handle(L, 3, SWIGTYPE_p_mortise_options, "lock_new", 0);
   result = (mortise_lock *)mortise_lock_new(arg1,(char const *)arg2,arg3,(struct mortise_options const *)arg4,arg5);
   SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_lock);
   return SWIG_arg;
@@ -3699,9 +3850,13 @@ static int _wrap_lock_new(lua_State* L) {
 static int _wrap_lock_free(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   
   SWIG_check_num_args("mortise_lock_free",1,1)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_free", SWIG_POINTER_DISOWN);
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
   mortise_lock_free(arg1);
   
   return SWIG_arg;
@@ -3716,12 +3871,16 @@ static int _wrap_lock_try(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_lock_try",1,1)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_try", 0);
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
   result = (mortise_status)mortise_lock_try(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3737,13 +3896,22 @@ static int _wrap_lock_acquire(lua_State* L) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
+  arg2 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
-  SWIG_check_num_args("mortise_lock_acquire",2,2)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_acquire", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "lock_acquire");
+  SWIG_check_num_args("mortise_lock_acquire",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
+  }
   result = (mortise_status)mortise_lock_acquire(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3758,12 +3926,16 @@ static int _wrap_lock_unlock(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_lock_unlock",1,1)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_unlock", 0);
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
   result = (mortise_status)mortise_lock_unlock(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3779,13 +3951,22 @@ static int _wrap_lock_extend(lua_State* L) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
+  arg2 = 0;
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
-  SWIG_check_num_args("mortise_lock_extend",2,2)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_extend", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "lock_extend");
+  SWIG_check_num_args("mortise_lock_extend",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "lease_ms", &arg2)) != 0) return wrong2;
+  }
   result = (mortise_status)mortise_lock_extend(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3800,12 +3981,16 @@ static int _wrap_lock_cancel(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_lock_cancel",1,1)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_cancel", 0);
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
   result = (mortise_status)mortise_lock_cancel(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3819,12 +4004,17 @@ static int _wrap_lock_cancel(lua_State* L) {
 static int _wrap_lock_is_held(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int32_t result;
   
   SWIG_check_num_args("mortise_lock_is_held",1,1)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_is_held", 0);
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
   result = (int32_t)mortise_lock_is_held((struct mortise_lock const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  lua_pushboolean(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -3836,12 +4026,17 @@ static int _wrap_lock_is_held(lua_State* L) {
 static int _wrap_lock_valid_ms(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_lock_valid_ms",1,1)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_valid_ms", 0);
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
   result = (int64_t)mortise_lock_valid_ms((struct mortise_lock const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -3853,12 +4048,17 @@ static int _wrap_lock_valid_ms(lua_State* L) {
 static int _wrap_lock_token(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_lock_token",1,1)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_token", 0);
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
   result = (int64_t)mortise_lock_token((struct mortise_lock const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -3872,13 +4072,21 @@ static int _wrap_lock_query(lua_State* L) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_lock_query",2,2)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_query", 0);
-  arg2 = (mortise_info *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_info, "lock_query", 0);
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  wrong2 = mortise_lua_handle(L, 2, "info", SWIGTYPE_p_mortise_info, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_info *)handle2;
   result = (mortise_status)mortise_lock_query(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3895,15 +4103,25 @@ static int _wrap_lock_try_async(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_lock_try_async",3,3)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_try_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "lock_try_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "lock_try_async");
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_lock_try_async(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3921,16 +4139,31 @@ static int _wrap_lock_acquire_async(lua_State* L) {
   int64_t arg3 ;
   int64_t arg4 ;
   mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
   mortise_status result;
   
+  arg4 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg5 = error;
-  SWIG_check_num_args("mortise_lock_acquire_async",4,4)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_acquire_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "lock_acquire_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "lock_acquire_async");
-  arg4 = mortise_lua_to_integer(L, 4, "lock_acquire_async");
+  SWIG_check_num_args("mortise_lock_acquire_async",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if(lua_gettop(L)>=4){
+    if (!lua_isnil(L, 4) &&
+      (wrong4 = mortise_lua_integer(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
+  }
   result = (mortise_status)mortise_lock_acquire_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3947,15 +4180,25 @@ static int _wrap_lock_unlock_async(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_lock_unlock_async",3,3)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_unlock_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "lock_unlock_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "lock_unlock_async");
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_lock_unlock_async(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3973,16 +4216,31 @@ static int _wrap_lock_extend_async(lua_State* L) {
   int64_t arg3 ;
   int64_t arg4 ;
   mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
   mortise_status result;
   
+  arg4 = 0;
   mortise_error *error = mortise_lua_error(L);
   arg5 = error;
-  SWIG_check_num_args("mortise_lock_extend_async",4,4)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_extend_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "lock_extend_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "lock_extend_async");
-  arg4 = mortise_lua_to_integer(L, 4, "lock_extend_async");
+  SWIG_check_num_args("mortise_lock_extend_async",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if(lua_gettop(L)>=4){
+    if (!lua_isnil(L, 4) &&
+      (wrong4 = mortise_lua_integer(L, 4, "lease_ms", &arg4)) != 0) return wrong4;
+  }
   result = (mortise_status)mortise_lock_extend_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3999,15 +4257,25 @@ static int _wrap_lock_watch(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_lock_watch",3,3)
-  arg1 = (mortise_lock *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_lock, "lock_watch", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "lock_watch", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "lock_watch");
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_lock_watch(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4025,19 +4293,28 @@ static int _wrap_rw_new(lua_State* L) {
   size_t arg3 ;
   mortise_options *arg4 = (mortise_options *) 0 ;
   mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong4 ;
+  void *handle4 = NULL ;
   mortise_rw *result = 0 ;
   
+  arg4 = NULL;
   mortise_error *error = mortise_lua_error(L);
   arg5 = error;
-  SWIG_check_num_args("mortise_rw_new",3,3)
-  arg1 = (mortise_client *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_client, "rw_new", 0);
-  if (lua_type(L, 2) != LUA_TSTRING) {
-    luaL_error(L, "rw_new: argument %d has to be a string, not %s", 2,
-      luaL_typename(L, 2));
+  SWIG_check_num_args("mortise_rw_new",2,3)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "name", &arg2, &arg3)) != 0) return wrong2;
+  if(lua_gettop(L)>=3){
+    wrong4 = lua_isnil(L, 3)
+    ? 0
+    :mortise_lua_handle(L, 3, "options", SWIGTYPE_p_mortise_options, 0, &handle4);
+    if (wrong4 != 0) return wrong4;
+    arg4 = (mortise_options *)handle4;
   }
-  arg2 = (char *)lua_tolstring(L, 2, &arg3);
-  arg4 = lua_isnil(L, 3) ? NULL
-  :(mortise_options *)mortise_lua_handle(L, 3, SWIGTYPE_p_mortise_options, "rw_new", 0);
   result = (mortise_rw *)mortise_rw_new(arg1,(char const *)arg2,arg3,(struct mortise_options const *)arg4,arg5);
   SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_rw);
   return SWIG_arg;
@@ -4051,9 +4328,13 @@ static int _wrap_rw_new(lua_State* L) {
 static int _wrap_rw_free(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   
   SWIG_check_num_args("mortise_rw_free",1,1)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_free", SWIG_POINTER_DISOWN);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
   mortise_rw_free(arg1);
   
   return SWIG_arg;
@@ -4068,12 +4349,16 @@ static int _wrap_rw_read_try(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_rw_read_try",1,1)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_read_try", 0);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
   result = (mortise_status)mortise_rw_read_try(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4089,13 +4374,22 @@ static int _wrap_rw_read_acquire(lua_State* L) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
+  arg2 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
-  SWIG_check_num_args("mortise_rw_read_acquire",2,2)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_read_acquire", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "rw_read_acquire");
+  SWIG_check_num_args("mortise_rw_read_acquire",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
+  }
   result = (mortise_status)mortise_rw_read_acquire(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4110,12 +4404,16 @@ static int _wrap_rw_read_unlock(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_rw_read_unlock",1,1)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_read_unlock", 0);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
   result = (mortise_status)mortise_rw_read_unlock(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4130,12 +4428,16 @@ static int _wrap_rw_write_try(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_rw_write_try",1,1)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_write_try", 0);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
   result = (mortise_status)mortise_rw_write_try(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4151,13 +4453,22 @@ static int _wrap_rw_write_acquire(lua_State* L) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
+  arg2 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
-  SWIG_check_num_args("mortise_rw_write_acquire",2,2)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_write_acquire", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "rw_write_acquire");
+  SWIG_check_num_args("mortise_rw_write_acquire",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
+  }
   result = (mortise_status)mortise_rw_write_acquire(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4172,12 +4483,16 @@ static int _wrap_rw_write_unlock(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_rw_write_unlock",1,1)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_write_unlock", 0);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
   result = (mortise_status)mortise_rw_write_unlock(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4192,12 +4507,16 @@ static int _wrap_rw_upgrade_try(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_rw_upgrade_try",1,1)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_upgrade_try", 0);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
   result = (mortise_status)mortise_rw_upgrade_try(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4212,12 +4531,16 @@ static int _wrap_rw_downgrade(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_rw_downgrade",1,1)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_downgrade", 0);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
   result = (mortise_status)mortise_rw_downgrade(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4233,13 +4556,22 @@ static int _wrap_rw_extend(lua_State* L) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
+  arg2 = 0;
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
-  SWIG_check_num_args("mortise_rw_extend",2,2)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_extend", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "rw_extend");
+  SWIG_check_num_args("mortise_rw_extend",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "lease_ms", &arg2)) != 0) return wrong2;
+  }
   result = (mortise_status)mortise_rw_extend(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4254,12 +4586,16 @@ static int _wrap_rw_cancel(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_rw_cancel",1,1)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_cancel", 0);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
   result = (mortise_status)mortise_rw_cancel(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4273,12 +4609,17 @@ static int _wrap_rw_cancel(lua_State* L) {
 static int _wrap_rw_is_reading(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int32_t result;
   
   SWIG_check_num_args("mortise_rw_is_reading",1,1)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_is_reading", 0);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
   result = (int32_t)mortise_rw_is_reading((struct mortise_rw const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  lua_pushboolean(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4290,12 +4631,17 @@ static int _wrap_rw_is_reading(lua_State* L) {
 static int _wrap_rw_is_writing(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int32_t result;
   
   SWIG_check_num_args("mortise_rw_is_writing",1,1)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_is_writing", 0);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
   result = (int32_t)mortise_rw_is_writing((struct mortise_rw const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  lua_pushboolean(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4307,12 +4653,17 @@ static int _wrap_rw_is_writing(lua_State* L) {
 static int _wrap_rw_valid_ms(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_rw_valid_ms",1,1)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_valid_ms", 0);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
   result = (int64_t)mortise_rw_valid_ms((struct mortise_rw const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4324,12 +4675,17 @@ static int _wrap_rw_valid_ms(lua_State* L) {
 static int _wrap_rw_token(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_rw_token",1,1)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_token", 0);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
   result = (int64_t)mortise_rw_token((struct mortise_rw const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4343,13 +4699,21 @@ static int _wrap_rw_query(lua_State* L) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_rw_query",2,2)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_query", 0);
-  arg2 = (mortise_info *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_info, "rw_query", 0);
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = mortise_lua_handle(L, 2, "info", SWIGTYPE_p_mortise_info, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_info *)handle2;
   result = (mortise_status)mortise_rw_query(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4366,15 +4730,25 @@ static int _wrap_rw_read_try_async(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_rw_read_try_async",3,3)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_read_try_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "rw_read_try_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "rw_read_try_async");
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_rw_read_try_async(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4392,16 +4766,31 @@ static int _wrap_rw_read_acquire_async(lua_State* L) {
   int64_t arg3 ;
   int64_t arg4 ;
   mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
   mortise_status result;
   
+  arg4 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg5 = error;
-  SWIG_check_num_args("mortise_rw_read_acquire_async",4,4)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_read_acquire_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "rw_read_acquire_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "rw_read_acquire_async");
-  arg4 = mortise_lua_to_integer(L, 4, "rw_read_acquire_async");
+  SWIG_check_num_args("mortise_rw_read_acquire_async",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if(lua_gettop(L)>=4){
+    if (!lua_isnil(L, 4) &&
+      (wrong4 = mortise_lua_integer(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
+  }
   result = (mortise_status)mortise_rw_read_acquire_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4418,15 +4807,25 @@ static int _wrap_rw_read_unlock_async(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_rw_read_unlock_async",3,3)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_read_unlock_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "rw_read_unlock_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "rw_read_unlock_async");
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_rw_read_unlock_async(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4443,15 +4842,25 @@ static int _wrap_rw_write_try_async(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_rw_write_try_async",3,3)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_write_try_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "rw_write_try_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "rw_write_try_async");
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_rw_write_try_async(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4469,16 +4878,31 @@ static int _wrap_rw_write_acquire_async(lua_State* L) {
   int64_t arg3 ;
   int64_t arg4 ;
   mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
   mortise_status result;
   
+  arg4 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg5 = error;
-  SWIG_check_num_args("mortise_rw_write_acquire_async",4,4)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_write_acquire_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "rw_write_acquire_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "rw_write_acquire_async");
-  arg4 = mortise_lua_to_integer(L, 4, "rw_write_acquire_async");
+  SWIG_check_num_args("mortise_rw_write_acquire_async",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if(lua_gettop(L)>=4){
+    if (!lua_isnil(L, 4) &&
+      (wrong4 = mortise_lua_integer(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
+  }
   result = (mortise_status)mortise_rw_write_acquire_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4495,15 +4919,25 @@ static int _wrap_rw_write_unlock_async(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_rw_write_unlock_async",3,3)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_write_unlock_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "rw_write_unlock_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "rw_write_unlock_async");
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_rw_write_unlock_async(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4520,15 +4954,25 @@ static int _wrap_rw_upgrade_try_async(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_rw_upgrade_try_async",3,3)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_upgrade_try_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "rw_upgrade_try_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "rw_upgrade_try_async");
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_rw_upgrade_try_async(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4545,15 +4989,25 @@ static int _wrap_rw_downgrade_async(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_rw_downgrade_async",3,3)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_downgrade_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "rw_downgrade_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "rw_downgrade_async");
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_rw_downgrade_async(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4571,16 +5025,31 @@ static int _wrap_rw_extend_async(lua_State* L) {
   int64_t arg3 ;
   int64_t arg4 ;
   mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
   mortise_status result;
   
+  arg4 = 0;
   mortise_error *error = mortise_lua_error(L);
   arg5 = error;
-  SWIG_check_num_args("mortise_rw_extend_async",4,4)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_extend_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "rw_extend_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "rw_extend_async");
-  arg4 = mortise_lua_to_integer(L, 4, "rw_extend_async");
+  SWIG_check_num_args("mortise_rw_extend_async",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if(lua_gettop(L)>=4){
+    if (!lua_isnil(L, 4) &&
+      (wrong4 = mortise_lua_integer(L, 4, "lease_ms", &arg4)) != 0) return wrong4;
+  }
   result = (mortise_status)mortise_rw_extend_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4597,15 +5066,25 @@ static int _wrap_rw_watch(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_rw_watch",3,3)
-  arg1 = (mortise_rw *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_rw, "rw_watch", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "rw_watch", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "rw_watch");
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_rw_watch(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4624,20 +5103,30 @@ static int _wrap_semaphore_new(lua_State* L) {
   int64_t arg4 ;
   mortise_options *arg5 = (mortise_options *) 0 ;
   mortise_error *arg6 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong4 ;
+  int wrong5 ;
+  void *handle5 = NULL ;
   mortise_semaphore *result = 0 ;
   
+  arg5 = NULL;
   mortise_error *error = mortise_lua_error(L);
   arg6 = error;
-  SWIG_check_num_args("mortise_semaphore_new",4,4)
-  arg1 = (mortise_client *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_client, "semaphore_new", 0);
-  if (lua_type(L, 2) != LUA_TSTRING) {
-    luaL_error(L, "semaphore_new: argument %d has to be a string, not %s", 2,
-      luaL_typename(L, 2));
+  SWIG_check_num_args("mortise_semaphore_new",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "name", &arg2, &arg3)) != 0) return wrong2;
+  if ((wrong4 = mortise_lua_integer(L, 3, "permits", &arg4)) != 0) return wrong4;
+  if(lua_gettop(L)>=4){
+    wrong5 = lua_isnil(L, 4)
+    ? 0
+    :mortise_lua_handle(L, 4, "options", SWIGTYPE_p_mortise_options, 0, &handle5);
+    if (wrong5 != 0) return wrong5;
+    arg5 = (mortise_options *)handle5;
   }
-  arg2 = (char *)lua_tolstring(L, 2, &arg3);
-  arg4 = mortise_lua_to_integer(L, 3, "semaphore_new");
-  arg5 = lua_isnil(L, 4) ? NULL
-  :(mortise_options *)mortise_lua_handle(L, 4, SWIGTYPE_p_mortise_options, "semaphore_new", 0);
   result = (mortise_semaphore *)mortise_semaphore_new(arg1,(char const *)arg2,arg3,arg4,(struct mortise_options const *)arg5,arg6);
   SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_semaphore);
   return SWIG_arg;
@@ -4651,9 +5140,13 @@ static int _wrap_semaphore_new(lua_State* L) {
 static int _wrap_semaphore_free(lua_State* L) {
   int SWIG_arg = 0;
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   
   SWIG_check_num_args("mortise_semaphore_free",1,1)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_free", SWIG_POINTER_DISOWN);
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
   mortise_semaphore_free(arg1);
   
   return SWIG_arg;
@@ -4669,13 +5162,22 @@ static int _wrap_semaphore_try(lua_State* L) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
+  arg2 = 1;
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
-  SWIG_check_num_args("mortise_semaphore_try",2,2)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_try", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "semaphore_try");
+  SWIG_check_num_args("mortise_semaphore_try",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "weight", &arg2)) != 0) return wrong2;
+  }
   result = (mortise_status)mortise_semaphore_try(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4692,14 +5194,28 @@ static int _wrap_semaphore_acquire(lua_State* L) {
   int64_t arg2 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong3 ;
   mortise_status result;
   
+  arg2 = 1;
+  arg3 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
-  SWIG_check_num_args("mortise_semaphore_acquire",3,3)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_acquire", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "semaphore_acquire");
-  arg3 = mortise_lua_to_integer(L, 3, "semaphore_acquire");
+  SWIG_check_num_args("mortise_semaphore_acquire",1,3)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "weight", &arg2)) != 0) return wrong2;
+  }
+  if(lua_gettop(L)>=3){
+    if (!lua_isnil(L, 3) &&
+      (wrong3 = mortise_lua_integer(L, 3, "timeout_ms", &arg3)) != 0) return wrong3;
+  }
   result = (mortise_status)mortise_semaphore_acquire(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4714,12 +5230,16 @@ static int _wrap_semaphore_release(lua_State* L) {
   int SWIG_arg = 0;
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_semaphore_release",1,1)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_release", 0);
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
   result = (mortise_status)mortise_semaphore_release(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4735,13 +5255,18 @@ static int _wrap_semaphore_resize(lua_State* L) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_semaphore_resize",2,2)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_resize", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "semaphore_resize");
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "permits", &arg2)) != 0) return wrong2;
   result = (mortise_status)mortise_semaphore_resize(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4757,13 +5282,22 @@ static int _wrap_semaphore_extend(lua_State* L) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
+  arg2 = 0;
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
-  SWIG_check_num_args("mortise_semaphore_extend",2,2)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_extend", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "semaphore_extend");
+  SWIG_check_num_args("mortise_semaphore_extend",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "lease_ms", &arg2)) != 0) return wrong2;
+  }
   result = (mortise_status)mortise_semaphore_extend(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4778,12 +5312,16 @@ static int _wrap_semaphore_cancel(lua_State* L) {
   int SWIG_arg = 0;
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_semaphore_cancel",1,1)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_cancel", 0);
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
   result = (mortise_status)mortise_semaphore_cancel(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4797,12 +5335,17 @@ static int _wrap_semaphore_cancel(lua_State* L) {
 static int _wrap_semaphore_is_held(lua_State* L) {
   int SWIG_arg = 0;
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int32_t result;
   
   SWIG_check_num_args("mortise_semaphore_is_held",1,1)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_is_held", 0);
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
   result = (int32_t)mortise_semaphore_is_held((struct mortise_semaphore const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  lua_pushboolean(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4814,12 +5357,17 @@ static int _wrap_semaphore_is_held(lua_State* L) {
 static int _wrap_semaphore_valid_ms(lua_State* L) {
   int SWIG_arg = 0;
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_semaphore_valid_ms",1,1)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_valid_ms", 0);
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
   result = (int64_t)mortise_semaphore_valid_ms((struct mortise_semaphore const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4831,12 +5379,17 @@ static int _wrap_semaphore_valid_ms(lua_State* L) {
 static int _wrap_semaphore_token(lua_State* L) {
   int SWIG_arg = 0;
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_semaphore_token",1,1)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_token", 0);
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
   result = (int64_t)mortise_semaphore_token((struct mortise_semaphore const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4850,13 +5403,21 @@ static int _wrap_semaphore_query(lua_State* L) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_semaphore_query",2,2)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_query", 0);
-  arg2 = (mortise_info *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_info, "semaphore_query", 0);
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  wrong2 = mortise_lua_handle(L, 2, "info", SWIGTYPE_p_mortise_info, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_info *)handle2;
   result = (mortise_status)mortise_semaphore_query(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4874,16 +5435,31 @@ static int _wrap_semaphore_try_async(lua_State* L) {
   int64_t arg3 ;
   int64_t arg4 ;
   mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
   mortise_status result;
   
+  arg4 = 1;
   mortise_error *error = mortise_lua_error(L);
   arg5 = error;
-  SWIG_check_num_args("mortise_semaphore_try_async",4,4)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_try_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "semaphore_try_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "semaphore_try_async");
-  arg4 = mortise_lua_to_integer(L, 4, "semaphore_try_async");
+  SWIG_check_num_args("mortise_semaphore_try_async",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if(lua_gettop(L)>=4){
+    if (!lua_isnil(L, 4) &&
+      (wrong4 = mortise_lua_integer(L, 4, "weight", &arg4)) != 0) return wrong4;
+  }
   result = (mortise_status)mortise_semaphore_try_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4902,17 +5478,37 @@ static int _wrap_semaphore_acquire_async(lua_State* L) {
   int64_t arg4 ;
   int64_t arg5 ;
   mortise_error *arg6 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  int wrong5 ;
   mortise_status result;
   
+  arg4 = 1;
+  arg5 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg6 = error;
-  SWIG_check_num_args("mortise_semaphore_acquire_async",5,5)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_acquire_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "semaphore_acquire_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "semaphore_acquire_async");
-  arg4 = mortise_lua_to_integer(L, 4, "semaphore_acquire_async");
-  arg5 = mortise_lua_to_integer(L, 5, "semaphore_acquire_async");
+  SWIG_check_num_args("mortise_semaphore_acquire_async",3,5)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if(lua_gettop(L)>=4){
+    if (!lua_isnil(L, 4) &&
+      (wrong4 = mortise_lua_integer(L, 4, "weight", &arg4)) != 0) return wrong4;
+  }
+  if(lua_gettop(L)>=5){
+    if (!lua_isnil(L, 5) &&
+      (wrong5 = mortise_lua_integer(L, 5, "timeout_ms", &arg5)) != 0) return wrong5;
+  }
   result = (mortise_status)mortise_semaphore_acquire_async(arg1,arg2,arg3,arg4,arg5,arg6);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4929,15 +5525,25 @@ static int _wrap_semaphore_release_async(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_semaphore_release_async",3,3)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_release_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "semaphore_release_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "semaphore_release_async");
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_semaphore_release_async(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4955,16 +5561,31 @@ static int _wrap_semaphore_extend_async(lua_State* L) {
   int64_t arg3 ;
   int64_t arg4 ;
   mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
   mortise_status result;
   
+  arg4 = 0;
   mortise_error *error = mortise_lua_error(L);
   arg5 = error;
-  SWIG_check_num_args("mortise_semaphore_extend_async",4,4)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_extend_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "semaphore_extend_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "semaphore_extend_async");
-  arg4 = mortise_lua_to_integer(L, 4, "semaphore_extend_async");
+  SWIG_check_num_args("mortise_semaphore_extend_async",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if(lua_gettop(L)>=4){
+    if (!lua_isnil(L, 4) &&
+      (wrong4 = mortise_lua_integer(L, 4, "lease_ms", &arg4)) != 0) return wrong4;
+  }
   result = (mortise_status)mortise_semaphore_extend_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4981,15 +5602,25 @@ static int _wrap_semaphore_watch(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_semaphore_watch",3,3)
-  arg1 = (mortise_semaphore *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_semaphore, "semaphore_watch", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "semaphore_watch", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "semaphore_watch");
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_semaphore_watch(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5004,12 +5635,16 @@ static int _wrap_multi_new(lua_State* L) {
   int SWIG_arg = 0;
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_multi *result = 0 ;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_multi_new",1,1)
-  arg1 = (mortise_client *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_client, "multi_new", 0);
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
   result = (mortise_multi *)mortise_multi_new(arg1,arg2);
   SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_multi);
   return SWIG_arg;
@@ -5023,9 +5658,13 @@ static int _wrap_multi_new(lua_State* L) {
 static int _wrap_multi_free(lua_State* L) {
   int SWIG_arg = 0;
   mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   
   SWIG_check_num_args("mortise_multi_free",1,1)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_free", SWIG_POINTER_DISOWN);
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
   mortise_multi_free(arg1);
   
   return SWIG_arg;
@@ -5041,13 +5680,21 @@ static int _wrap_multi_add_lock(lua_State* L) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_multi_add_lock",2,2)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_add_lock", 0);
-  arg2 = (mortise_lock *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_lock, "multi_add_lock", 0);
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  wrong2 = mortise_lua_handle(L, 2, "lock", SWIGTYPE_p_mortise_lock, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_lock *)handle2;
   result = (mortise_status)mortise_multi_add_lock(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5063,13 +5710,21 @@ static int _wrap_multi_add_reader(lua_State* L) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_multi_add_reader",2,2)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_add_reader", 0);
-  arg2 = (mortise_rw *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_rw, "multi_add_reader", 0);
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  wrong2 = mortise_lua_handle(L, 2, "rw", SWIGTYPE_p_mortise_rw, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_rw *)handle2;
   result = (mortise_status)mortise_multi_add_reader(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5085,13 +5740,21 @@ static int _wrap_multi_add_writer(lua_State* L) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
   SWIG_check_num_args("mortise_multi_add_writer",2,2)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_add_writer", 0);
-  arg2 = (mortise_rw *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_rw, "multi_add_writer", 0);
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  wrong2 = mortise_lua_handle(L, 2, "rw", SWIGTYPE_p_mortise_rw, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_rw *)handle2;
   result = (mortise_status)mortise_multi_add_writer(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5108,14 +5771,27 @@ static int _wrap_multi_add_semaphore(lua_State* L) {
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
+  arg3 = 1;
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
-  SWIG_check_num_args("mortise_multi_add_semaphore",3,3)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_add_semaphore", 0);
-  arg2 = (mortise_semaphore *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_semaphore, "multi_add_semaphore", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "multi_add_semaphore");
+  SWIG_check_num_args("mortise_multi_add_semaphore",2,3)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  wrong2 = mortise_lua_handle(L, 2, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_semaphore *)handle2;
+  if(lua_gettop(L)>=3){
+    if (!lua_isnil(L, 3) &&
+      (wrong3 = mortise_lua_integer(L, 3, "weight", &arg3)) != 0) return wrong3;
+  }
   result = (mortise_status)mortise_multi_add_semaphore(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5130,12 +5806,16 @@ static int _wrap_multi_try(lua_State* L) {
   int SWIG_arg = 0;
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_multi_try",1,1)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_try", 0);
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
   result = (mortise_status)mortise_multi_try(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5151,13 +5831,22 @@ static int _wrap_multi_acquire(lua_State* L) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_status result;
   
+  arg2 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
-  SWIG_check_num_args("mortise_multi_acquire",2,2)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_acquire", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "multi_acquire");
+  SWIG_check_num_args("mortise_multi_acquire",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
+  }
   result = (mortise_status)mortise_multi_acquire(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5172,12 +5861,16 @@ static int _wrap_multi_unlock(lua_State* L) {
   int SWIG_arg = 0;
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_multi_unlock",1,1)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_unlock", 0);
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
   result = (mortise_status)mortise_multi_unlock(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5192,12 +5885,16 @@ static int _wrap_multi_cancel(lua_State* L) {
   int SWIG_arg = 0;
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
   SWIG_check_num_args("mortise_multi_cancel",1,1)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_cancel", 0);
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
   result = (mortise_status)mortise_multi_cancel(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5211,12 +5908,17 @@ static int _wrap_multi_cancel(lua_State* L) {
 static int _wrap_multi_is_held(lua_State* L) {
   int SWIG_arg = 0;
   mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int32_t result;
   
   SWIG_check_num_args("mortise_multi_is_held",1,1)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_is_held", 0);
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
   result = (int32_t)mortise_multi_is_held((struct mortise_multi const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  lua_pushboolean(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5228,12 +5930,17 @@ static int _wrap_multi_is_held(lua_State* L) {
 static int _wrap_multi_valid_ms(lua_State* L) {
   int SWIG_arg = 0;
   mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_multi_valid_ms",1,1)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_valid_ms", 0);
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
   result = (int64_t)mortise_multi_valid_ms((struct mortise_multi const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5245,12 +5952,17 @@ static int _wrap_multi_valid_ms(lua_State* L) {
 static int _wrap_multi_member_count(lua_State* L) {
   int SWIG_arg = 0;
   mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_multi_member_count",1,1)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_member_count", 0);
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
   result = (int64_t)mortise_multi_member_count((struct mortise_multi const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5265,15 +5977,25 @@ static int _wrap_multi_try_async(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_multi_try_async",3,3)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_try_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "multi_try_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "multi_try_async");
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_multi_try_async(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5291,16 +6013,31 @@ static int _wrap_multi_acquire_async(lua_State* L) {
   int64_t arg3 ;
   int64_t arg4 ;
   mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
   mortise_status result;
   
+  arg4 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg5 = error;
-  SWIG_check_num_args("mortise_multi_acquire_async",4,4)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_acquire_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "multi_acquire_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "multi_acquire_async");
-  arg4 = mortise_lua_to_integer(L, 4, "multi_acquire_async");
+  SWIG_check_num_args("mortise_multi_acquire_async",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if(lua_gettop(L)>=4){
+    if (!lua_isnil(L, 4) &&
+      (wrong4 = mortise_lua_integer(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
+  }
   result = (mortise_status)mortise_multi_acquire_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5317,15 +6054,25 @@ static int _wrap_multi_unlock_async(lua_State* L) {
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_multi_unlock_async",3,3)
-  arg1 = (mortise_multi *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_multi, "multi_unlock_async", 0);
-  arg2 = lua_isnil(L, 2) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 2, SWIGTYPE_p_mortise_queue, "multi_unlock_async", 0);
-  arg3 = mortise_lua_to_integer(L, 3, "multi_unlock_async");
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   result = (mortise_status)mortise_multi_unlock_async(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5354,9 +6101,13 @@ static int _wrap_info_new(lua_State* L) {
 static int _wrap_info_free(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   
   SWIG_check_num_args("mortise_info_free",1,1)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_free", SWIG_POINTER_DISOWN);
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
   mortise_info_free(arg1);
   
   return SWIG_arg;
@@ -5370,12 +6121,17 @@ static int _wrap_info_free(lua_State* L) {
 static int _wrap_info_is_held(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int32_t result;
   
   SWIG_check_num_args("mortise_info_is_held",1,1)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_is_held", 0);
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
   result = (int32_t)mortise_info_is_held((struct mortise_info const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  lua_pushboolean(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5387,12 +6143,17 @@ static int _wrap_info_is_held(lua_State* L) {
 static int _wrap_info_is_mine(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int32_t result;
   
   SWIG_check_num_args("mortise_info_is_mine",1,1)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_is_mine", 0);
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
   result = (int32_t)mortise_info_is_mine((struct mortise_info const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  lua_pushboolean(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5404,12 +6165,17 @@ static int _wrap_info_is_mine(lua_State* L) {
 static int _wrap_info_time_left_ms(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_info_time_left_ms",1,1)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_time_left_ms", 0);
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
   result = (int64_t)mortise_info_time_left_ms((struct mortise_info const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5421,12 +6187,17 @@ static int _wrap_info_time_left_ms(lua_State* L) {
 static int _wrap_info_latest_token(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_info_latest_token",1,1)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_latest_token", 0);
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
   result = (int64_t)mortise_info_latest_token((struct mortise_info const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5438,12 +6209,17 @@ static int _wrap_info_latest_token(lua_State* L) {
 static int _wrap_info_holder_count(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_info_holder_count",1,1)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_holder_count", 0);
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
   result = (int64_t)mortise_info_holder_count((struct mortise_info const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5455,12 +6231,17 @@ static int _wrap_info_holder_count(lua_State* L) {
 static int _wrap_info_shown_holder_count(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_info_shown_holder_count",1,1)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_shown_holder_count", 0);
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
   result = (int64_t)mortise_info_shown_holder_count((struct mortise_info const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5472,12 +6253,17 @@ static int _wrap_info_shown_holder_count(lua_State* L) {
 static int _wrap_info_permits(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_info_permits",1,1)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_permits", 0);
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
   result = (int64_t)mortise_info_permits((struct mortise_info const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5489,12 +6275,17 @@ static int _wrap_info_permits(lua_State* L) {
 static int _wrap_info_permits_in_use(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_info_permits_in_use",1,1)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_permits_in_use", 0);
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
   result = (int64_t)mortise_info_permits_in_use((struct mortise_info const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5506,12 +6297,17 @@ static int _wrap_info_permits_in_use(lua_State* L) {
 static int _wrap_info_waiter_count(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_info_waiter_count",1,1)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_waiter_count", 0);
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
   result = (int64_t)mortise_info_waiter_count((struct mortise_info const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5523,12 +6319,17 @@ static int _wrap_info_waiter_count(lua_State* L) {
 static int _wrap_info_entry_count(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_info_entry_count",1,1)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_entry_count", 0);
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
   result = (int64_t)mortise_info_entry_count((struct mortise_info const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5541,11 +6342,16 @@ static int _wrap_info_entry_owner(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   char *result = 0 ;
   
   SWIG_check_num_args("mortise_info_entry_owner",2,2)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_entry_owner", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "info_entry_owner");
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
   result = (char *)mortise_info_entry_owner((struct mortise_info const *)arg1,arg2);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
@@ -5560,13 +6366,19 @@ static int _wrap_info_entry_is_exclusive(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   int32_t result;
   
   SWIG_check_num_args("mortise_info_entry_is_exclusive",2,2)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_entry_is_exclusive", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "info_entry_is_exclusive");
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
   result = (int32_t)mortise_info_entry_is_exclusive((struct mortise_info const *)arg1,arg2);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  lua_pushboolean(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5579,13 +6391,19 @@ static int _wrap_info_entry_weight(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   int64_t result;
   
   SWIG_check_num_args("mortise_info_entry_weight",2,2)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_entry_weight", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "info_entry_weight");
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
   result = (int64_t)mortise_info_entry_weight((struct mortise_info const *)arg1,arg2);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5598,11 +6416,16 @@ static int _wrap_info_entry_host(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   char *result = 0 ;
   
   SWIG_check_num_args("mortise_info_entry_host",2,2)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_entry_host", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "info_entry_host");
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
   result = (char *)mortise_info_entry_host((struct mortise_info const *)arg1,arg2);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
@@ -5617,13 +6440,19 @@ static int _wrap_info_entry_pid(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   int64_t result;
   
   SWIG_check_num_args("mortise_info_entry_pid",2,2)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_entry_pid", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "info_entry_pid");
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
   result = (int64_t)mortise_info_entry_pid((struct mortise_info const *)arg1,arg2);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5636,11 +6465,16 @@ static int _wrap_info_entry_label(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   char *result = 0 ;
   
   SWIG_check_num_args("mortise_info_entry_label",2,2)
-  arg1 = (mortise_info *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_info, "info_entry_label", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "info_entry_label");
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
   result = (char *)mortise_info_entry_label((struct mortise_info const *)arg1,arg2);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
@@ -5656,13 +6490,22 @@ static int _wrap_queue_new(lua_State* L) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
   mortise_queue *result = 0 ;
   
+  arg2 = 0;
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
-  SWIG_check_num_args("mortise_queue_new",2,2)
-  arg1 = (mortise_client *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_client, "queue_new", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "queue_new");
+  SWIG_check_num_args("mortise_queue_new",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "capacity", &arg2)) != 0) return wrong2;
+  }
   result = (mortise_queue *)mortise_queue_new(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_queue);
   return SWIG_arg;
@@ -5676,10 +6519,15 @@ static int _wrap_queue_new(lua_State* L) {
 static int _wrap_queue_free(lua_State* L) {
   int SWIG_arg = 0;
   mortise_queue *arg1 = (mortise_queue *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   
   SWIG_check_num_args("mortise_queue_free",1,1)
-  arg1 = lua_isnil(L, 1) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_queue, "queue_free", SWIG_POINTER_DISOWN);
+  wrong1 = lua_isnil(L, 1)
+  ? 0
+  :mortise_lua_handle(L, 1, "queue", SWIGTYPE_p_mortise_queue, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_queue *)handle1;
   mortise_queue_free(arg1);
   
   return SWIG_arg;
@@ -5696,15 +6544,31 @@ static int _wrap_queue_next(lua_State* L) {
   int64_t arg2 ;
   mortise_event *arg3 = (mortise_event *) 0 ;
   mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong3 ;
+  void *handle3 = NULL ;
   mortise_status result;
   
+  arg2 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
-  SWIG_check_num_args("mortise_queue_next",3,3)
-  arg1 = lua_isnil(L, 1) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_queue, "queue_next", 0);
-  arg2 = mortise_lua_to_integer(L, 2, "queue_next");
-  arg3 = (mortise_event *)mortise_lua_handle(L, 3, SWIGTYPE_p_mortise_event, "queue_next", 0);
+  SWIG_check_num_args("mortise_queue_next",1,3)
+  wrong1 = lua_isnil(L, 1)
+  ? 0
+  :mortise_lua_handle(L, 1, "queue", SWIGTYPE_p_mortise_queue, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_queue *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
+  }
+  if(lua_gettop(L)>=3){
+    wrong3 = mortise_lua_handle(L, 3, "event", SWIGTYPE_p_mortise_event, 0, &handle3);
+    if (wrong3 != 0) return wrong3;
+    arg3 = (mortise_event *)handle3;
+  }
   result = (mortise_status)mortise_queue_next(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -5718,12 +6582,17 @@ static int _wrap_queue_next(lua_State* L) {
 static int _wrap_queue_fd(lua_State* L) {
   int SWIG_arg = 0;
   mortise_queue *arg1 = (mortise_queue *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int32_t result;
   
   SWIG_check_num_args("mortise_queue_fd",1,1)
-  arg1 = (mortise_queue *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_queue, "queue_fd", 0);
+  wrong1 = mortise_lua_handle(L, 1, "queue", SWIGTYPE_p_mortise_queue, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_queue *)handle1;
   result = (int32_t)mortise_queue_fd((struct mortise_queue const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5735,10 +6604,15 @@ static int _wrap_queue_fd(lua_State* L) {
 static int _wrap_queue_wake(lua_State* L) {
   int SWIG_arg = 0;
   mortise_queue *arg1 = (mortise_queue *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   
   SWIG_check_num_args("mortise_queue_wake",1,1)
-  arg1 = lua_isnil(L, 1) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_queue, "queue_wake", 0);
+  wrong1 = lua_isnil(L, 1)
+  ? 0
+  :mortise_lua_handle(L, 1, "queue", SWIGTYPE_p_mortise_queue, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_queue *)handle1;
   mortise_queue_wake(arg1);
   
   return SWIG_arg;
@@ -5752,10 +6626,15 @@ static int _wrap_queue_wake(lua_State* L) {
 static int _wrap_queue_shutdown(lua_State* L) {
   int SWIG_arg = 0;
   mortise_queue *arg1 = (mortise_queue *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   
   SWIG_check_num_args("mortise_queue_shutdown",1,1)
-  arg1 = lua_isnil(L, 1) ? NULL
-  :(mortise_queue *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_queue, "queue_shutdown", 0);
+  wrong1 = lua_isnil(L, 1)
+  ? 0
+  :mortise_lua_handle(L, 1, "queue", SWIGTYPE_p_mortise_queue, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_queue *)handle1;
   mortise_queue_shutdown(arg1);
   
   return SWIG_arg;
@@ -5784,9 +6663,13 @@ static int _wrap_event_new(lua_State* L) {
 static int _wrap_event_free(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   
   SWIG_check_num_args("mortise_event_free",1,1)
-  arg1 = (mortise_event *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_event, "event_free", SWIG_POINTER_DISOWN);
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
   mortise_event_free(arg1);
   
   return SWIG_arg;
@@ -5800,12 +6683,17 @@ static int _wrap_event_free(lua_State* L) {
 static int _wrap_event_get_kind(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_event_kind result;
   
   SWIG_check_num_args("mortise_event_get_kind",1,1)
-  arg1 = (mortise_event *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_event, "event_get_kind", 0);
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
   result = (mortise_event_kind)mortise_event_get_kind((struct mortise_event const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5817,12 +6705,17 @@ static int _wrap_event_get_kind(lua_State* L) {
 static int _wrap_event_tag(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_event_tag",1,1)
-  arg1 = (mortise_event *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_event, "event_tag", 0);
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
   result = (int64_t)mortise_event_tag((struct mortise_event const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5834,10 +6727,14 @@ static int _wrap_event_tag(lua_State* L) {
 static int _wrap_event_status(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   mortise_status result;
   
   SWIG_check_num_args("mortise_event_status",1,1)
-  arg1 = (mortise_event *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_event, "event_status", 0);
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
   result = (mortise_status)mortise_event_status((struct mortise_event const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
@@ -5852,12 +6749,17 @@ static int _wrap_event_status(lua_State* L) {
 static int _wrap_event_token(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int64_t result;
   
   SWIG_check_num_args("mortise_event_token",1,1)
-  arg1 = (mortise_event *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_event, "event_token", 0);
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
   result = (int64_t)mortise_event_token((struct mortise_event const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5869,10 +6771,14 @@ static int _wrap_event_token(lua_State* L) {
 static int _wrap_event_message(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   char *result = 0 ;
   
   SWIG_check_num_args("mortise_event_message",1,1)
-  arg1 = (mortise_event *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_event, "event_message", 0);
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
   result = (char *)mortise_event_message((struct mortise_event const *)arg1);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
@@ -5886,10 +6792,14 @@ static int _wrap_event_message(lua_State* L) {
 static int _wrap_event_server_text(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   char *result = 0 ;
   
   SWIG_check_num_args("mortise_event_server_text",1,1)
-  arg1 = (mortise_event *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_event, "event_server_text", 0);
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
   result = (char *)mortise_event_server_text((struct mortise_event const *)arg1);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
@@ -5903,12 +6813,17 @@ static int _wrap_event_server_text(lua_State* L) {
 static int _wrap_event_is_retryable(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int32_t result;
   
   SWIG_check_num_args("mortise_event_is_retryable",1,1)
-  arg1 = (mortise_event *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_event, "event_is_retryable", 0);
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
   result = (int32_t)mortise_event_is_retryable((struct mortise_event const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  lua_pushboolean(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5920,12 +6835,17 @@ static int _wrap_event_is_retryable(lua_State* L) {
 static int _wrap_event_is_ambiguous(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
   int32_t result;
   
   SWIG_check_num_args("mortise_event_is_ambiguous",1,1)
-  arg1 = (mortise_event *)mortise_lua_handle(L, 1, SWIGTYPE_p_mortise_event, "event_is_ambiguous", 0);
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
   result = (int32_t)mortise_event_is_ambiguous((struct mortise_event const *)arg1);
-  mortise_lua_push_integer(L, result); SWIG_arg++;
+  lua_pushboolean(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -5949,7 +6869,6 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("MAX_LABEL_LEN", 64)},
     {SWIG_LUA_CONSTTAB_INT("MAX_MEMBERS", 64)},
     {SWIG_LUA_CONSTTAB_INT("MAX_PERMITS", 1000000)},
-    {SWIG_LUA_CONSTTAB_INT("RECORD_FIELDS", 4)},
     {SWIG_LUA_CONSTTAB_INT("OK", MORTISE_OK)},
     {SWIG_LUA_CONSTTAB_INT("NOT_ACQUIRED", MORTISE_NOT_ACQUIRED)},
     {SWIG_LUA_CONSTTAB_INT("TIMED_OUT", MORTISE_TIMED_OUT)},
