@@ -1,0 +1,58 @@
+--- A connection to one server, from which locks and queues are made.
+local core = require "mortise.core"
+local handle = require "mortise.handle"
+local locks = require "mortise.locks"
+local options_of = require "mortise.options"
+local queue = require "mortise.queue"
+
+local client = handle.class("client", core.client_free)
+
+client.ping = handle.method(core.client_ping)
+
+-- A function that makes an object of the class; `new` is given the client's C object and the rest.
+local function maker(class, new)
+  return function(self, ...)
+    local made, message, code, details = new(self.handle, ...)
+    -- The client stays as long as one of its handles does.
+    if made then return setmetatable({handle = made, client = self}, class) end
+    if code == core.INVALID_ARGUMENT then error(message, 2) end
+    return nil, message, code, details
+  end
+end
+
+--- mortise.open(url [, options]): the options are the defaults of the client's locks.
+function client.open(url, options)
+  local defaults, message, code, details = options_of(options)
+  local made
+  if not message then made, message, code, details = core.client_new(url, defaults) end
+  if made then return setmetatable({handle = made}, client) end
+  if code == core.INVALID_ARGUMENT then error(message, 2) end
+  return nil, message, code, details
+end
+
+local function named(new)
+  return function(from, name, options)
+    local made, message, code = options_of(options)
+    if message then return nil, message, code end
+    return new(from, name, made)
+  end
+end
+
+--- lock(name [, options]) and rw(name [, options]): a new owner; the name is any bytes.
+client.lock = maker(locks.lock, named(core.lock_new))
+client.rw = maker(locks.rw, named(core.rw_new))
+
+--- semaphore(name, permits [, options])
+client.semaphore = maker(locks.semaphore, function(from, name, permits, options)
+  local made, message, code = options_of(options)
+  if message then return nil, message, code end
+  return core.semaphore_new(from, name, permits, made)
+end)
+
+--- multi(): without members so far.
+client.multi = maker(locks.multi, core.multi_new)
+
+--- queue([capacity])
+client.queue = maker(queue, core.queue_new)
+
+return client

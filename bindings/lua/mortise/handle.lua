@@ -1,0 +1,50 @@
+--- What all handles have in common: a table whose field `handle` is the C library's object, and
+-- whose methods call it. Misuse is raised at the caller's line; every other outcome is returned.
+local core = require "mortise.core"
+
+local handle = {}
+
+-- The C object of one of our tables; anything else as it is, for the C layer to say what is wrong.
+function handle.unwrap(value)
+  return type(value) == "table" and rawget(value, "handle") or value
+end
+
+--- A method that calls a function of the C layer with the handle and all arguments. Misuse is
+-- raised here, and not further down, so that the caller is one level above.
+function handle.method(call)
+  return function(self, ...)
+    local value, message, code, details = call(self.handle, ...)
+    if value ~= nil then return value end
+    if code == core.INVALID_ARGUMENT then error(message, 2) end
+    return nil, message, code, details
+  end
+end
+
+--- The same where the first argument is one of our tables.
+function handle.method_with(call)
+  return function(self, other, ...)
+    local value, message, code, details = call(self.handle, handle.unwrap(other), ...)
+    if value ~= nil then return value end
+    if code == core.INVALID_ARGUMENT then error(message, 2) end
+    return nil, message, code, details
+  end
+end
+
+--- A class of handles that `free` frees; `close` may be called again, and is what `<close>` calls.
+function handle.class(name, free)
+  local class = {}
+  class.__index = class
+  class.__name = "mortise." .. name
+  function class.__tostring(self)
+    return ("mortise.%s%s"):format(name, self.is_closed and " (closed)" or "")
+  end
+  function class.close(self)
+    if self.is_closed then return end
+    self.is_closed = true
+    free(self.handle)
+  end
+  class.__close = class.close
+  return class
+end
+
+return handle

@@ -1,0 +1,25 @@
+--- Mortise: distributed locks on Redis and Valkey, for Lua 5.1 to 5.4 and LuaJIT.
+--
+--     local mortise = require "mortise"
+--     local client = assert(mortise.open("redis://localhost"))
+--     local lock = client:lock("report", {lease = "30s"})
+--     print(lock:with(function(hold) return hold.token end, 5000))
+--
+-- README.md beside this folder says what there is. Statuses and kinds of event are fields of this
+-- table: mortise.TIMED_OUT, mortise.EVENT_LOST, …
+local core = require "mortise.core"
+local client = require "mortise.client"
+
+local mortise = {
+  open = client.open,
+  version = core.version_text,
+  status_text = core.status_text,
+  -- Not from the C layer, where constants are of the size of a C long.
+  MAX_MS = 31622400000,
+}
+
+for name, value in pairs(core) do
+  if type(value) == "number" then mortise[name] = value end
+end
+
+return mortise

@@ -1,0 +1,53 @@
+--- The kinds of lock. Each object is one owner of one name, a multi of several. A method gives its
+-- value, or nil, message, code, and for an error {server_text, is_retryable, is_ambiguous}, too.
+-- Times are milliseconds; without a timeout an acquire waits for as long as it takes.
+local core = require "mortise.core"
+local handle = require "mortise.handle"
+local owner = require "mortise.owner"
+
+local locks = {}
+
+-- Mutex. try() and acquire([timeout_ms]) give a hold; with(fn [, timeout_ms]).
+locks.lock = owner.class(
+  "lock", {try = "unlock", acquire = "unlock"}, {with = "acquire"},
+  {"unlock", "extend", "cancel", "is_held", "valid_ms", "token"})
+
+-- Read-write lock, the same for each side.
+locks.rw = owner.class(
+  "rw", {
+    read_try = "read_unlock", read_acquire = "read_unlock",
+    write_try = "write_unlock", write_acquire = "write_unlock",
+    -- These end the hold that there was, and give the one that it became.
+    upgrade_try = "write_unlock", downgrade = "read_unlock",
+  },
+  {with_read = "read_acquire", with_write = "write_acquire"},
+  {"read_unlock", "write_unlock", "extend", "cancel", "is_reading", "is_writing", "valid_ms",
+   "token"})
+
+-- Semaphore. try([weight]), acquire([weight [, timeout_ms]]), with(fn [, weight [, timeout_ms]]).
+locks.semaphore = owner.class(
+  "semaphore", {try = "release", acquire = "release"}, {with = "acquire"},
+  {"release", "resize", "extend", "cancel", "is_held", "valid_ms", "token"})
+
+-- All of several locks or none. add_lock(lock), add_reader(rw), add_writer(rw) and
+-- add_semaphore(semaphore [, weight]) make members.
+locks.multi = owner.class(
+  "multi", {try = "unlock", acquire = "unlock"}, {with = "acquire"},
+  {"unlock", "cancel", "is_held", "valid_ms", "member_count"})
+
+for _, name in ipairs {"add_lock", "add_reader", "add_writer", "add_semaphore"} do
+  local add = core["multi_" .. name]
+  locks.multi[name] = function(self, member, ...)
+    local is_added, message, code, details = add(self.handle, handle.unwrap(member), ...)
+    if is_added then
+      -- A member that is collected would be freed.
+      self.members = self.members or {}
+      self.members[#self.members + 1] = member
+      return true
+    end
+    if code == core.INVALID_ARGUMENT then error(message, 2) end
+    return nil, message, code, details
+  end
+end
+
+return locks

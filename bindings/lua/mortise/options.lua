@@ -1,0 +1,29 @@
+--- Options as a table, such as {lease = "30s", reentrant = true}, for the C layer.
+local core = require "mortise.core"
+
+local function text(value)
+  if type(value) == "boolean" then return value and "on" or "off" end
+  -- Not tostring, which writes a whole number as 5000.0 or 1e+15.
+  if type(value) == "number" and value % 1 == 0 then return ("%.0f"):format(value) end
+  if type(value) == "number" then return tostring(value) end
+  return value
+end
+
+--- An object of the C layer, or nil for nil. On failure nil, message, code.
+return function(options)
+  if options == nil then return nil end
+  if type(options) ~= "table" then
+    return nil, "options has to be a table, not " .. type(options), core.INVALID_ARGUMENT
+  end
+  local made, message, code = core.options_new()
+  if not made then return nil, message, code end
+  for key, value in pairs(options) do
+    local is_set
+    is_set, message, code = core.options_set(made, key, text(value))
+    if not is_set then
+      if type(key) == "string" and type(value) == "table" then message = key .. ": " .. message end
+      return nil, message, code
+    end
+  end
+  return made
+end

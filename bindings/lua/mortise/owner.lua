@@ -1,0 +1,62 @@
+--- What mutexes, read-write locks, semaphores and multis have in common.
+local core = require "mortise.core"
+local handle = require "mortise.handle"
+local hold = require "mortise.hold"
+local info = require "mortise.info"
+
+local owner = {}
+
+-- A method that acquires: gives a hold.
+local function acquiring(call, ending)
+  return function(self, ...)
+    local is_ok, message, code, details = call(self.handle, ...)
+    if is_ok then return hold.new(self, ending) end
+    if code == core.INVALID_ARGUMENT then error(message, 2) end
+    return nil, message, code, details
+  end
+end
+
+-- A method that acquires, calls fn under the lock and unlocks; see hold.run.
+local function running(call, ending)
+  return function(self, fn, ...)
+    if type(fn) ~= "function" then error("fn has to be a function, not " .. type(fn), 2) end
+    local is_ok, message, code, details = call(self.handle, ...)
+    if is_ok then return hold.run(hold.new(self, ending), fn) end
+    if code == core.INVALID_ARGUMENT then error(message, 2) end
+    return nil, message, code, details
+  end
+end
+
+local function querying(call)
+  return function(self)
+    local answer = core.info_new()
+    local is_ok, message, code, details = call(self.handle, answer)
+    if is_ok then return info(answer) end
+    if code == core.INVALID_ARGUMENT then error(message, 2) end
+    return nil, message, code, details
+  end
+end
+
+--- A class from the C layer's functions `<prefix>_<method>`. `endings` says for each method that
+-- acquires which one ends its hold, `blocks` for each `with` which one acquires; `plain` are the
+-- other methods. What has an `_async` form in C gets it here: `<method>_async(queue, tag, …)`.
+function owner.class(prefix, endings, blocks, plain)
+  local class = handle.class(prefix, core[prefix .. "_free"])
+  class.endings = endings
+  local function in_c(name) return core[prefix .. "_" .. name] end
+  local function add(name, method)
+    class[name] = method
+    if in_c(name .. "_async") then
+      class[name .. "_async"] = handle.method_with(in_c(name .. "_async"))
+    end
+  end
+
+  for name, ending in pairs(endings) do add(name, acquiring(in_c(name), ending)) end
+  for name, acquire in pairs(blocks) do class[name] = running(in_c(acquire), endings[acquire]) end
+  for _, name in ipairs(plain) do add(name, handle.method(in_c(name))) end
+  if in_c("query") then class.query = querying(in_c("query")) end
+  if in_c("watch") then class.watch = handle.method_with(in_c("watch")) end
+  return class
+end
+
+return owner
