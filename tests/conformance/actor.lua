@@ -1,0 +1,186 @@
+-- The actor in Lua: does what the conductor tells it line by line; README.md has the lines.
+local mortise = require "mortise"
+
+local names = {}
+for name, value in pairs(mortise) do
+  if type(value) == "number" and value >= -100 and value <= 100 and not name:find("^EVENT_")
+    and name ~= "FOREVER" and not name:find("^M[AI][XN]_") and not name:find("^VERSION")
+    and name ~= "ABI_MAJOR" and name ~= "RECORD_FIELDS" then
+    names[value] = name:lower()
+  end
+end
+
+local handles, tags, queue = {}, {}, nil
+local FIRST_CALL = 1000
+
+local function encode(text)
+  return (tostring(text):gsub("[^%w]", function(c) return ("%%%02X"):format(c:byte()) end))
+end
+
+local function decode(text)
+  return (text:gsub("%%(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
+end
+
+local function fields(status, token, value, text)
+  local parts = {names[status]}
+  if token and token ~= 0 then parts[#parts + 1] = ("token=%.0f"):format(token) end
+  if value then parts[#parts + 1] = ("value=%.0f"):format(value) end
+  if text and text ~= "" then parts[#parts + 1] = "text=" .. encode(text) end
+  return table.concat(parts, " ")
+end
+
+-- The status, value and message of a call that may raise: misuse is an invalid argument.
+local function outcome(call, ...)
+  local results = {pcall(call, ...)}
+  if not results[1] then return mortise.INVALID_ARGUMENT, nil, results[2] end
+  if results[2] == nil and results[4] then return results[4], nil, results[3] end
+  return mortise.OK, results[2]
+end
+
+-- ---- new ------------------------------------------------------------------------------------
+
+local function add_members(multi, members)
+  for name, how in members:gmatch("([^,:]+):?([^,:]*)") do
+    local member = handles[name]
+    local status, _, text
+    if how == "read" then
+      status, _, text = outcome(multi.object.add_reader, multi.object, member.object)
+    elseif how == "write" then
+      status, _, text = outcome(multi.object.add_writer, multi.object, member.object)
+    elseif how ~= "" then
+      status, _, text = outcome(multi.object.add_semaphore, multi.object, member.object, tonumber(how))
+    else
+      status, _, text = outcome(multi.object.add_lock, multi.object, member.object)
+    end
+    if status ~= mortise.OK then return status, text end
+  end
+  return mortise.OK
+end
+
+local function make(kind, given, options)
+  if kind == "client" then return outcome(mortise.open, given.url, options) end
+  local client = handles[given.client].object
+  if kind == "multi" then return outcome(client.multi, client) end
+  if kind == "semaphore" then
+    return outcome(client.semaphore, client, given.name, tonumber(given.permits), options)
+  end
+  return outcome(client[kind], client, given.name, options)
+end
+
+local function new(kind, name, given)
+  local options
+  for key, value in pairs(given) do
+    if key:find("^opt%.") then
+      options = options or {}
+      options[key:sub(5)] = value
+    end
+  end
+  local status, object, text = make(kind, given, options)
+  if status == mortise.OK then
+    local made = {kind = kind, object = object, tag = #tags + 1}
+    if given.members then status, text = add_members(made, given.members) end
+    if status == mortise.OK then
+      handles[name] = made
+      tags[made.tag] = name
+      if kind == "client" and not queue then queue = object:queue() end
+    end
+  end
+  return fields(status, nil, nil, text)
+end
+
+-- ---- calls ----------------------------------------------------------------------------------
+
+local function arguments(kind, method, given)
+  local list = {}
+  if kind == "semaphore" and (method == "try" or method == "acquire") then
+    list[#list + 1] = tonumber(given.weight or 1)
+  end
+  if method:find("acquire$") then list[#list + 1] = tonumber(given.timeout_ms) end
+  if method == "extend" then list[#list + 1] = tonumber(given.lease_ms) end
+  if method == "resize" then list[#list + 1] = tonumber(given.permits) end
+  return list
+end
+
+local unpack = table.unpack or unpack -- luacheck: ignore 113
+
+local function call_queue(method, given)
+  if method == "shut_down" then
+    queue:shutdown()
+  else
+    queue:close()
+    queue = handles.client.object:queue(tonumber(given.permits))
+  end
+  return fields(mortise.OK)
+end
+
+local function call(name, method, given)
+  if name == "queue" then return call_queue(method, given) end
+  local handle = handles[name]
+  local object = handle.object
+  if method == "free" then
+    object:close()
+    return fields(mortise.OK)
+  end
+  if method == "fork" then
+    local code = require("fork")(function() return -select(3, object:ping()) end)
+    return fields(-code)
+  end
+  if method == "watch" then
+    local status, _, text = outcome(object.watch, object, queue, handle.tag)
+    return fields(status, nil, nil, text)
+  end
+  local status, result, text =
+    outcome(object[method], object, unpack(arguments(handle.kind, method, given)))
+  local token, value
+  if type(result) == "table" and result.waiter_count then
+    value = result.waiter_count
+  elseif type(result) == "table" then
+    token = result.token
+  elseif type(result) == "number" then
+    value = result
+  elseif method:find("^is_") then
+    value = result and 1 or 0
+  elseif object.token and status == mortise.OK then
+    token = object:token()
+  end
+  return fields(status, token, value, text)
+end
+
+local function start(id, name, method, given)
+  local handle = handles[name]
+  local object = handle.object
+  local status, _, text = outcome(object[method .. "_async"], object, queue, FIRST_CALL + tonumber(id),
+    unpack(arguments(handle.kind, method, given)))
+  return fields(status, nil, nil, text)
+end
+
+local function pump(timeout_ms)
+  local event = queue:next(timeout_ms)
+  while event do
+    if event.tag < FIRST_CALL then
+      local kind = event.kind == mortise.EVENT_LOST and "lost" or "at_risk"
+      print(("notice %s %s token=%.0f"):format(tags[event.tag], kind, event.token))
+    else
+      print(("done %.0f %s"):format(event.tag - FIRST_CALL,
+        fields(event.status, event.token, nil, event.message)))
+    end
+    event = queue:next(0)
+  end
+  return fields(mortise.OK)
+end
+
+for line in io.lines() do
+  local words, given = {}, {}
+  for word in line:gmatch("%S+") do
+    local key, value = word:match("^([^=]+)=(.*)$")
+    if key then given[key] = decode(value) else words[#words + 1] = word end
+  end
+  local id, what = words[1], words[2]
+  local answer
+  if what == "new" then answer = new(words[3], words[4], given) end
+  if what == "call" then answer = call(words[3], words[4], given) end
+  if what == "start" then answer = start(id, words[3], words[4], given) end
+  if what == "pump" then answer = pump(tonumber(given.timeout_ms)) end
+  print(id .. " " .. answer)
+  io.stdout:flush()
+end
