@@ -1,9 +1,9 @@
 /*
  * The one description of the C ABI that Go, Java and Lua share: a flat layer of functions that is
  * hidden behind each language's own library. `mortise_lock_try` is `lock_try` here, in the form
- * that the language's typemaps give to handles, names, errors and 64-bit numbers. The typemaps match
- * by type and parameter name, so a new function of mortise.h needs nothing in these files; a new kind
- * of handle needs one line in MORTISE_EACH_HANDLE.
+ * that the language's typemaps give to handles, names, errors and 64-bit numbers. The typemaps
+ * match by type and parameter name, so a new function of mortise.h needs nothing in these files; a
+ * new kind of handle needs one line in MORTISE_EACH_HANDLE.
  */
 %module(jniclassname="MortiseNative") mortise
 

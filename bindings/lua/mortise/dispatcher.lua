@@ -50,9 +50,9 @@ function dispatcher:await(owner, method, ...)
   local is_accepted, message, code, details = call(owner, self.queue, tag, ...)
   if not is_accepted then return nil, message, code, details end
 
-  -- The owner is kept, because collecting it would end the call.
-  local sleeper = {wake = wake, owner = owner}
+  local sleeper = {wake = wake}
   self.sleepers[tag] = sleeper
+  -- Somebody else may wake us, too.
   while not sleeper.event do sleep() end
   local event = sleeper.event
   if event.status ~= core.OK then return nil, event.message, event.status, event.details end

@@ -39,7 +39,6 @@ function handle.class(name, free)
     return ("mortise.%s%s"):format(name, self.is_closed and " (closed)" or "")
   end
   function class.close(self)
-    if self.is_closed then return end
     self.is_closed = true
     free(self.handle)
   end

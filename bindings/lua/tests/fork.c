@@ -5,11 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int luaopen_fork(lua_State *L);
+int luaopen_fork(lua_State* L);
 
 /* fork(fn) calls fn in a child process and gives the child's exit code: what fn gave, or 100 when it
    raised, which it prints; -1 when a signal ended it. */
-static int fork_call(lua_State *L) {
+static int fork_call(lua_State* L) {
   const pid_t pid = fork();
   int status = 0;
   if (pid == 0) {
@@ -22,7 +22,7 @@ static int fork_call(lua_State *L) {
   return 1;
 }
 
-int luaopen_fork(lua_State *L) {
+int luaopen_fork(lua_State* L) {
   lua_pushcfunction(L, fork_call);
   return 1;
 }

@@ -56,7 +56,7 @@ end)
 check.case("options of every kind are taken", function(name)
   local client = check.client({command_timeout = "2s", client_name = "tests"})
   local lock = client:lock(name, {
-    lease = 60000, renewal = true, max_hold = "unlimited", reentrant = true, fair = "strict",
+    lease = 6e4, renewal = true, max_hold = "unlimited", reentrant = true, fair = "strict",
     label = "worker", poll_interval = "50ms", poll_attempts = 3,
   })
   local hold = assert(lock:try())

@@ -115,6 +115,23 @@ check.case("closing a dispatcher ends what waits", function(name)
   check.equal(outcome[3], mortise.CANCELLED)
 end)
 
+check.case("a coroutine that somebody else wakes sleeps on", function(name)
+  local client = check.client()
+  local dispatcher = assert(new_dispatcher(client))
+  local holder, hold = client:lock(name), nil
+  assert(holder:try())
+  local sleeper = coroutine.create(function()
+    hold = assert(dispatcher:await(client:lock(name), "acquire", 20000))
+  end)
+  assert(coroutine.resume(sleeper))
+  assert(coroutine.resume(sleeper))
+  check.equal(coroutine.status(sleeper), "suspended")
+  collectgarbage()
+  assert(holder:unlock())
+  while not hold do assert(dispatcher:dispatch(20000)) end
+  check.equal(hold:is_held(), true)
+end)
+
 check.case("an error in a woken coroutine comes out of dispatch", function(name)
   local client = check.client()
   local dispatcher = assert(new_dispatcher(client))
