@@ -67,7 +67,8 @@ bool gatekeeper::ask(const lock::question& asked, lock::operation* caller) noexc
   auto* const next = free_inquiries_.back();
   next->tenure = asked.tenure;
   next->serial = asked.serial;
-  if (!next->send(asked, rules_, keys_, caller != nullptr ? caller->lender : nullptr)) return false;
+  last_sent_ = next->send(asked, rules_, keys_, caller != nullptr ? caller->lender : nullptr);
+  if (last_sent_ != status::ok) return false;
   free_inquiries_.pop_back();
   return true;
 } catch (...) {
@@ -99,7 +100,15 @@ std::int64_t gatekeeper::random_below(std::int64_t bound) noexcept {
   return bound <= 0 ? 0 : static_cast<std::int64_t>(chance_ % static_cast<std::uint64_t>(bound));
 }
 
-outcome gatekeeper::problem() const { return core_.servers().problem(); }
+outcome gatekeeper::problem() const {
+  auto problem = core_.servers().problem();
+  // A connection that has just broken may not have said yet why.
+  if (problem.ok() && last_sent_ == status::unreachable) {
+    problem = outcome::of(status::unreachable, "the connection to the server broke just now");
+    problem.is_retryable = true;
+  }
+  return problem;
+}
 
 void gatekeeper::on_lost(lock::owner& who) noexcept { lock_handle::of(who).notice_lost(); }
 

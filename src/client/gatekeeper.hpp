@@ -101,8 +101,9 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   std::vector<deployment::inquiry*> free_inquiries_;
   std::unique_ptr<event_node> unread_;
   time_ns armed_for_ = time_never;
-  bool is_queued_ = false;     // as the servers were told
-  bool is_listening_ = false;  // to the channel
+  status last_sent_ = status::ok;  // how the last question was sent
+  bool is_queued_ = false;         // as the servers were told
+  bool is_listening_ = false;      // to the channel
   std::atomic<bool> is_idle_{true};
 };
 

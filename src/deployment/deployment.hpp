@@ -29,10 +29,10 @@ class inquirer {
 class inquiry {
  public:
   virtual ~inquiry() = default;
-  // Sends the question, with `caller` (or nullptr) lending its thread for the answer. False when
-  // nothing was sent, and then no verdict comes.
-  virtual bool send(const lock::question& asked, const lock::protocol& rules,
-                    const lock::key_set& keys, redis::waiter* caller) noexcept = 0;
+  // Sends the question, with `caller` (or nullptr) lending its thread for the answer. With
+  // another status than ok nothing was sent, and no verdict comes: unreachable, limit, no_memory.
+  virtual status send(const lock::question& asked, const lock::protocol& rules,
+                      const lock::key_set& keys, redis::waiter* caller) noexcept = 0;
 
   // What was asked last, for the inquirer.
   std::uint64_t tenure = 0;

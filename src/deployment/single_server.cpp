@@ -15,14 +15,14 @@ class single_inquiry final : public inquiry, private redis::request {
  public:
   single_inquiry(redis::connection& server, inquirer& who) : server_(server), who_(who) {}
 
-  bool send(const lock::question& asked, const lock::protocol& rules, const lock::key_set& keys,
-            redis::waiter* lender) noexcept override {
+  status send(const lock::question& asked, const lock::protocol& rules, const lock::key_set& keys,
+              redis::waiter* lender) noexcept override {
     rules_ = &rules;
     what_ = asked.what;
     bytes_.clear();
     reply_count = lock::write_step(bytes_, rules, asked, keys);
     caller = lender;
-    return server_.submit(*this, bytes_, flush_for(lender)) == status::ok;
+    return server_.submit(*this, bytes_, flush_for(lender));
   }
 
  private:
