@@ -1,130 +1,76 @@
-/*
- * Java. Handles are long, 0 for NULL; texts are byte[] in both directions, because String in JNI is
- * not UTF-8. Statuses of normal life are returned; an error is thrown in the same call as
- * MortiseException(int code, String message, String serverText, boolean isRetryable,
- * boolean isAmbiguous), its texts as byte[].
- */
+// What Java sees of the C functions: static methods of the hidden class MortiseNative.
+//
+// - A handle is a long. A name or another text is a byte[] of true UTF-8, because JNI's own strings
+//   are "modified" UTF-8, in which the same name would be another lock than in other languages.
+// - An error is thrown, with its details, by the call that met it. Outcomes of normal life are what
+//   a call returns: an exception costs a hundred times as much.
+// - Events arrive as a batch of plain numbers, and the exception of each that tells of an error.
 
-/* Written in Java by hand, where they are constants of the compiler. */
+%pragma(java) jniclassclassmodifiers="final class"
+%pragma(java) jniclasscode=%{
+  static {
+    NativeLibrary.load();
+    initialize(MortiseException.class);
+  }
+
+  private MortiseNative() {}
+
+  /** Where the calls find the exception that they throw. */
+  private static native void initialize(Class<?> exception);
+
+  /**
+   * Takes events off a queue, waiting for the first. Fills records with kind, tag, status and token
+   * of each, and failures with the exception of each that tells of an error. Returns how many there
+   * are, or -1 once the queue is shut down and drained.
+   */
+  static native int nextEvents(long queue, long timeoutMillis, long[] records, Object[] failures);
+%}
+
+// Constants and enumerators are written by hand where Java needs them; the rest is C's alone.
 %rename("$ignore", %$isenumitem) "";
 %rename("$ignore", %$isconstant) "";
 %ignore mortise_status_code;
 %ignore mortise_event_kind_code;
-%rename("$ignore", regextarget=1, fullname=1) "^mortise_error_";
-%pragma(java) jniclassclassmodifiers="final class"
-%pragma(java) moduleclassmodifiers="final class"
-%pragma(java) jniclasscode=%{
-  static {
-    NativeLoader.load();
-    init(MortiseException.class);
-  }
+%ignore mortise_get_api;
+%ignore mortise_check_abi;
+%rename("$ignore", regextarget=1) "^mortise_(error|event)_";
+%ignore mortise_queue_next;
+%ignore mortise_queue_next_batch;
+%ignore mortise_queue_fd;
+%ignore mortise_queue_wake;
 
-  private static native void init(Class<?> exception);
-
-  private MortiseNative() {}
-%}
-
-%{
-#include <stdlib.h>
-#include <string.h>
-
-static jclass mortise_java_exception;
-static jmethodID mortise_java_exception_new;
-
-SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_init(JNIEnv *env, jclass self,
-                                                          jclass exception) {
-  (void)self;
-  mortise_java_exception = (jclass)(*env)->NewGlobalRef(env, exception);
-  mortise_java_exception_new = (*env)->GetMethodID(env, exception, "<init>", "(I[B[BZZ)V");
-}
-
-static jbyteArray mortise_java_bytes(JNIEnv *env, const char *text) {
-  const jsize length = (jsize)strlen(text);
-  jbyteArray bytes = (*env)->NewByteArray(env, length);
-  if (bytes) (*env)->SetByteArrayRegion(env, bytes, 0, length, (const jbyte *)text);
-  return bytes;
-}
-
-static void mortise_java_throw(JNIEnv *env, mortise_status status, const mortise_error *error) {
-  const char *message = error ? mortise_error_message(error) : "";
-  jbyteArray text, server_text;
-  jthrowable thrown;
-  text = mortise_java_bytes(env, *message ? message : mortise_status_text(status));
-  if (!text) return;
-  server_text = mortise_java_bytes(env, error ? mortise_error_server_text(error) : "");
-  if (!server_text) return;
-  thrown = (jthrowable)(*env)->NewObject(
-      env, mortise_java_exception, mortise_java_exception_new, (jint)status, text, server_text,
-      (jboolean)(error && mortise_error_is_retryable(error)),
-      (jboolean)(error && mortise_error_is_ambiguous(error)));
-  if (thrown) (*env)->Throw(env, thrown);
-}
-
-static jlong mortise_java_handle(JNIEnv *env, const void *handle, const mortise_error *error) {
-  if (!handle) {
-    mortise_java_throw(env, error ? mortise_error_code(error) : MORTISE_NO_MEMORY, error);
-  }
-  return (jlong)(intptr_t)handle;
-}
-%}
-
-/* ---- errors and statuses ------------------------------------------------------------------ */
-%typemap(in, numinputs=0, noblock=1) mortise_error *error {
-  mortise_error *error = mortise_error_new();
-  $1 = error;
-}
-%typemap(freearg, noblock=1) mortise_error *error { mortise_error_free(error); }
-/* No return from here: freearg has to run. */
-%typemap(out, noblock=1) mortise_status {
-  $result = (jint)$1;
-  if ($1 < 0) mortise_java_throw(jenv, $1, error);
-}
-/* These two are statuses as values, not outcomes of the call. */
-%typemap(out, noblock=1) mortise_status mortise_check_abi, mortise_status mortise_event_status {
-  $result = (jint)$1;
-}
-
-/* ---- handles ------------------------------------------------------------------------------ */
+// ---- handles -------------------------------------------------------------------------------
 %define MORTISE_JAVA_HANDLE(TYPE)
 %typemap(jni) TYPE *, const TYPE * "jlong"
 %typemap(jtype) TYPE *, const TYPE * "long"
 %typemap(jstype) TYPE *, const TYPE * "long"
 %typemap(javain) TYPE *, const TYPE * "$javainput"
-%typemap(javaout) TYPE * { return $jnicall; }
+%typemap(javaout) TYPE *, const TYPE * { return $jnicall; }
 %typemap(in) TYPE *, const TYPE * %{ $1 = ($1_ltype)(intptr_t)$input; %}
-%typemap(out, noblock=1) TYPE * { $result = mortise_java_handle(jenv, $1, error); }
+%typemap(out) TYPE *, const TYPE * %{ $result = (jlong)(intptr_t)$1; %}
 %enddef
 MORTISE_EACH_HANDLE(MORTISE_JAVA_HANDLE)
 
-/* Only memory can be missing here. */
-%typemap(out, noblock=1) mortise_options *mortise_options_new,
-                         mortise_event *mortise_event_new, mortise_info *mortise_info_new {
-  $result = mortise_java_handle(jenv, $1, NULL);
-}
-
-/* ---- texts -------------------------------------------------------------------------------- */
-
+// ---- texts ---------------------------------------------------------------------------------
 %define MORTISE_JAVA_TEXT(POINTER, LENGTH)
 %typemap(jni) (POINTER, LENGTH) "jbyteArray"
 %typemap(jtype) (POINTER, LENGTH) "byte[]"
 %typemap(jstype) (POINTER, LENGTH) "byte[]"
 %typemap(javain) (POINTER, LENGTH) "$javainput"
 %typemap(in) (POINTER, LENGTH) %{
-  if (!$input) {
-    mortise_error_free(error);
-    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, #POINTER);
+  if ($input == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "$1_name");
     return $null;
   }
-  $1 = (char *)(*jenv)->GetByteArrayElements(jenv, $input, 0);
-  if (!$1) {
-    mortise_error_free(error);
-    return $null;
-  }
-  $2 = (size_t)(*jenv)->GetArrayLength(jenv, $input);
+  $1 = ($1_ltype)(*jenv)->GetByteArrayElements(jenv, $input, NULL);
+  if ($1 == NULL) return $null;
+  $2 = ($2_ltype)(*jenv)->GetArrayLength(jenv, $input);
 %}
 %typemap(freearg) (POINTER, LENGTH) %{
   (*jenv)->ReleaseByteArrayElements(jenv, $input, (jbyte *)$1, JNI_ABORT);
 %}
+// SWIG's own one for (char *, size_t) would copy back what was never written.
+%typemap(argout) (POINTER, LENGTH) ""
 %enddef
 MORTISE_EACH_TEXT(MORTISE_JAVA_TEXT)
 
@@ -134,20 +80,109 @@ MORTISE_EACH_TEXT(MORTISE_JAVA_TEXT)
 %typemap(javaout) const char * { return $jnicall; }
 %typemap(out) const char * %{ $result = mortise_java_bytes(jenv, $1); %}
 
-/* ---- events: a direct buffer of longs in native order, and how many records were written --- */
-%typemap(jni) int64_t *records "jobject"
-%typemap(jtype) int64_t *records "java.nio.ByteBuffer"
-%typemap(jstype) int64_t *records "java.nio.ByteBuffer"
-%typemap(javain) int64_t *records "$javainput"
-%typemap(in) int64_t *records %{
-  $1 = (int64_t *)(*jenv)->GetDirectBufferAddress(jenv, $input);
+// ---- errors --------------------------------------------------------------------------------
+%typemap(in, numinputs=0) mortise_error *error %{ $1 = mortise_error_new(); %}
+// No return here: the memory of the other arguments has to be released, too.
+%typemap(argout) mortise_error *error %{ mortise_java_throw(jenv, $1); %}
+%typemap(freearg) mortise_error *error %{ mortise_error_free($1); %}
+
+%{
+#include <string.h>
+
+static jclass mortise_java_exception;
+static jmethodID mortise_java_exception_of;
+
+static jbyteArray mortise_java_bytes(JNIEnv *env, const char *text) {
+  const jsize length = (jsize)strlen(text);
+  const jbyteArray bytes = (*env)->NewByteArray(env, length);
+  if (bytes != NULL) (*env)->SetByteArrayRegion(env, bytes, 0, length, (const jbyte *)text);
+  return bytes;
+}
+
+// The exception for these details; NULL with another one pending when memory runs out.
+static jthrowable mortise_java_failure(JNIEnv *env, jint status, const char *message,
+                                       const char *server_text, int32_t is_retryable,
+                                       int32_t is_ambiguous) {
+  const jbyteArray message_bytes = mortise_java_bytes(env, message);
+  const jbyteArray server_bytes = message_bytes ? mortise_java_bytes(env, server_text) : NULL;
+  jthrowable failure = NULL;
+  if (server_bytes != NULL) {
+    failure = (jthrowable)(*env)->CallStaticObjectMethod(
+        env, mortise_java_exception, mortise_java_exception_of, status, message_bytes, server_bytes,
+        (jboolean)(is_retryable != 0), (jboolean)(is_ambiguous != 0));
+    if ((*env)->ExceptionCheck(env)) failure = NULL;
+  }
+  (*env)->DeleteLocalRef(env, server_bytes);
+  (*env)->DeleteLocalRef(env, message_bytes);
+  return failure;
+}
+
+static void mortise_java_throw(JNIEnv *env, const mortise_error *error) {
+  if (error == NULL) {
+    SWIG_JavaThrowException(env, SWIG_JavaOutOfMemoryError, "native memory");
+    return;
+  }
+  const mortise_status status = mortise_error_code(error);
+  if (status >= MORTISE_OK) return;
+  const jthrowable failure = mortise_java_failure(
+      env, status, mortise_error_message(error), mortise_error_server_text(error),
+      mortise_error_is_retryable(error), mortise_error_is_ambiguous(error));
+  if (failure != NULL) (*env)->Throw(env, failure);
+}
+
+// Whether the event could be written at this index; if not, an exception is pending.
+static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize index,
+                                  jlongArray records, jobjectArray failures) {
+  const mortise_status status = mortise_event_status(event);
+  const jlong record[MORTISE_RECORD_FIELDS] = {mortise_event_get_kind(event),
+                                               mortise_event_tag(event), status,
+                                               mortise_event_token(event)};
+  (*env)->SetLongArrayRegion(env, records, index * MORTISE_RECORD_FIELDS, MORTISE_RECORD_FIELDS,
+                             record);
+  if ((*env)->ExceptionCheck(env)) return 0;
+  if (status >= MORTISE_OK) return 1;
+  const jthrowable failure = mortise_java_failure(
+      env, status, mortise_event_message(event), mortise_event_server_text(event),
+      mortise_event_is_retryable(event), mortise_event_is_ambiguous(event));
+  if (failure == NULL) return 0;
+  (*env)->SetObjectArrayElement(env, failures, index, failure);
+  (*env)->DeleteLocalRef(env, failure);
+  return !(*env)->ExceptionCheck(env);
+}
+
+SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_initialize(JNIEnv *env, jclass calls,
+                                                                jclass exception) {
+  (void)calls;
+  mortise_java_exception = (jclass)(*env)->NewGlobalRef(env, exception);
+  mortise_java_exception_of = (*env)->GetStaticMethodID(
+      env, exception, "of", "(I[B[BZZ)Lorg/mortise/MortiseException;");
+}
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_nextEvents(JNIEnv *env, jclass calls,
+                                                                jlong queue, jlong timeout_ms,
+                                                                jlongArray records,
+                                                                jobjectArray failures) {
+  (void)calls;
+  mortise_event *event = mortise_event_new();
+  mortise_error *error = mortise_error_new();
+  if (event == NULL || error == NULL) {
+    SWIG_JavaThrowException(env, SWIG_JavaOutOfMemoryError, "native memory");
+  }
+  const jsize capacity = (*env)->ExceptionCheck(env)
+                             ? 0
+                             : (*env)->GetArrayLength(env, records) / MORTISE_RECORD_FIELDS;
+  mortise_queue *const events = (mortise_queue *)(intptr_t)queue;
+  mortise_status status = MORTISE_OK;
+  jint count = 0;
+  while (count < capacity) {
+    // Only the first is waited for.
+    status = mortise_queue_next(events, count == 0 ? timeout_ms : 0, event, error);
+    if (status != MORTISE_OK || !mortise_java_put_event(env, event, count, records, failures)) break;
+    ++count;
+  }
+  if (status < MORTISE_OK) mortise_java_throw(env, error);
+  mortise_event_free(event);
+  mortise_error_free(error);
+  return count == 0 && status == MORTISE_SHUT_DOWN ? -1 : count;
+}
 %}
-%typemap(in, numinputs=0) int64_t *count (int64_t count) %{
-  count = 0;
-  $1 = &count;
-%}
-/* The number of records, or -(status) of an outcome such as MORTISE_SHUT_DOWN. */
-%typemap(jni) mortise_status mortise_queue_next_batch "jlong"
-%typemap(jtype) mortise_status mortise_queue_next_batch "long"
-%typemap(jstype) mortise_status mortise_queue_next_batch "long"
-%typemap(argout) int64_t *count %{ $result = result == MORTISE_OK ? (jlong)*$1 : -(jlong)result; %}

@@ -25,6 +25,7 @@ const experiment& local_gate();
 const experiment& death();
 const experiment& dead_waiter();
 const experiment& memory();
+const experiment& java();
 const experiment& kinds();
 
 }  // namespace mortise::bench

@@ -72,7 +72,7 @@ command_line parse(int argc, char** argv) {
 
 std::vector<const experiment*> all_experiments() {
   return {&uncontended(), &threads(), &async(),       &server_cost(), &handoff(), &handoff_cost(),
-          &local_gate(),  &death(),   &dead_waiter(), &memory(),      &kinds()};
+          &local_gate(),  &death(),   &dead_waiter(), &memory(),      &kinds(),   &java()};
 }
 
 bool is_wanted(const experiment& item, const std::vector<std::string>& only) {

@@ -1,0 +1,213 @@
+package org.mortise;
+
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What a client is made of: the native client, its completion queue, and the one thread that reads
+ * the queue. The thread keeps this object alive, so it must not know the {@link MortiseClient}.
+ */
+final class Core {
+  /** A native call that ends in one event on the queue. */
+  interface Submission {
+    int submit(long queue, long tag);
+  }
+
+  private record Waiting(CompletableFuture<Event> future, Object keptAlive) {}
+
+  private static final int BATCH = 256;
+  private static final int FIELDS = 4;
+  private static final int FOREVER = -1;
+  private static final int EVENT_LOST = 4;
+  private static final int EVENT_AT_RISK = 5;
+
+  private final NativeHandle client;
+  private final long queue;
+  private final Executor callbacks;
+  private final Thread dispatcher;
+  private final AtomicLong tags = new AtomicLong();
+  private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>();
+  private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+  Core(byte[] url, MortiseOptions options, Executor callbacks) {
+    this.callbacks = callbacks;
+    long address = options.use(settings -> MortiseNative.client_new(url, settings));
+    try {
+      queue = MortiseNative.queue_new(address, 0);
+    } catch (RuntimeException | Error failure) {
+      MortiseNative.client_free(address);
+      throw failure;
+    }
+    client = new NativeHandle(address, "the client", this::end);
+    dispatcher = Threads.daemon(this::dispatch, "mortise-dispatcher");
+    try {
+      dispatcher.start();
+    } catch (Error noThread) {
+      MortiseNative.queue_free(queue);
+      MortiseNative.client_free(address);
+      throw noThread;
+    }
+  }
+
+  /** The native client; to be entered around each use, also around each use of the queue. */
+  NativeHandle client() {
+    return client;
+  }
+
+  /** Ends all waiting, and returns when the last event has been told. */
+  void close() {
+    client.run();
+    if (Thread.currentThread() != dispatcher) Threads.join(ended);
+  }
+
+  /** Run once, by who leaves the native client last. */
+  private void end(long address) {
+    Threads.block(
+        () -> {
+          MortiseNative.client_free(address);
+          MortiseNative.queue_shutdown(queue);
+          return 0;
+        });
+  }
+
+  // ---- asynchronous calls --------------------------------------------------------------------
+
+  /**
+   * Makes a call and tells how it ended, here or on the dispatcher's thread.
+   *
+   * @param keptAlive what must not be collected until then
+   */
+  CompletableFuture<Event> submit(Submission call, Object keptAlive) {
+    Long tag = tags.incrementAndGet();
+    var future = new CompletableFuture<Event>();
+    waiting.put(tag, new Waiting(future, keptAlive));
+    boolean isAccepted = false;
+    try {
+      client.enter();
+      try {
+        isAccepted = call.submit(queue, tag) == Status.OK.code();
+      } finally {
+        client.exit();
+      }
+      if (!isAccepted) future.completeExceptionally(MortiseException.closed("the client"));
+    } catch (MortiseException refused) {
+      future.completeExceptionally(refused);
+    } finally {
+      if (!isAccepted) waiting.remove(tag);
+    }
+    return future;
+  }
+
+  /** The dispatcher cannot wait for what only it can tell. */
+  void checkMayWait() {
+    if (Thread.currentThread() == dispatcher) {
+      throw new IllegalStateException(
+          "this thread tells the waiting of their locks and must not wait for one itself; "
+              + "use the thenApplyAsync family, or a callback executor with threads of its own");
+    }
+  }
+
+  /** Runs what belongs to the user, where the user wants it. */
+  void callBack(Runnable work) {
+    try {
+      callbacks.execute(work);
+    } catch (RejectedExecutionException full) {
+      // Better late and here than never.
+      work.run();
+    }
+  }
+
+  // ---- losses --------------------------------------------------------------------------------
+
+  /** Tells of the losses of one owner until {@link #unwatch}. */
+  long watch(Watch watch, Submission call) {
+    long tag = tags.incrementAndGet();
+    watches.put(tag, watch);
+    try {
+      client.enter();
+      try {
+        call.submit(queue, tag);
+      } finally {
+        client.exit();
+      }
+    } catch (RuntimeException refused) {
+      watches.remove(tag);
+      throw refused;
+    }
+    return tag;
+  }
+
+  void unwatch(long tag) {
+    watches.remove(tag);
+  }
+
+  // ---- the dispatcher's thread ---------------------------------------------------------------
+
+  private void dispatch() {
+    long[] records = new long[BATCH * FIELDS];
+    Object[] failures = new Object[BATCH];
+    try {
+      for (; ; ) {
+        int count = next(records, failures);
+        if (count < 0) return;
+        for (int i = 0; i < count; i++) {
+          var failure = (MortiseException) failures[i];
+          failures[i] = null;
+          try {
+            tell(records, i * FIELDS, failure);
+          } catch (Throwable thrown) {
+            // A listener's or a dependent's; the others still have to be told.
+            report(thrown);
+          }
+        }
+      }
+    } finally {
+      MortiseNative.queue_free(queue);
+      for (Waiting left : waiting.values()) {
+        left.future.completeExceptionally(MortiseException.closed("the client"));
+      }
+      ended.complete(null);
+    }
+  }
+
+  private int next(long[] records, Object[] failures) {
+    try {
+      return MortiseNative.nextEvents(queue, FOREVER, records, failures);
+    } catch (OutOfMemoryError passing) {
+      report(passing);
+      return 0;
+    }
+  }
+
+  private void tell(long[] records, int at, MortiseException failure) {
+    int kind = (int) records[at];
+    long tag = records[at + 1];
+    long token = records[at + 3];
+    if (kind == EVENT_LOST || kind == EVENT_AT_RISK) {
+      Watch watch = watches.get(tag);
+      if (watch != null) callBack(() -> watch.tell(token, kind == EVENT_LOST));
+      return;
+    }
+    Waiting one = waiting.remove(tag);
+    if (one == null) return;
+    if (failure != null) {
+      one.future.completeExceptionally(failure);
+    } else {
+      one.future.complete(new Event((int) records[at + 2], token));
+    }
+  }
+
+  static void report(Throwable thrown) {
+    Thread thread = Thread.currentThread();
+    try {
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
+    } catch (Throwable alsoThrown) {
+      // Nobody is left to be told.
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package org.mortise;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A hold on a lock. It ends by {@link #close()}, or it is lost, for ever: a lease cannot stop a paused
+ * process from acting after its end. Hand the fencing {@link #token()} to whatever you protect and
+ * let it refuse a token lower than the highest that it has seen.
+ */
+public final class Lease implements AutoCloseable {
+  private final Owner owner;
+  private final Hold hold;
+  private volatile Mode mode;
+  private final AtomicBoolean isReleased = new AtomicBoolean();
+
+  Lease(Owner owner, Hold hold, Mode mode) {
+    this.owner = owner;
+    this.hold = hold;
+    this.mode = mode;
+  }
+
+  void change(Mode other) {
+    mode = other;
+  }
+
+  /**
+   * The owner that holds it.
+   *
+   * @return the owner
+   */
+  public Owner owner() {
+    return owner;
+  }
+
+  /**
+   * The fencing token: it rises with every grant of this name and never changes during a hold, but
+   * for an upgrade. It stays readable after the end.
+   *
+   * @return the token, below 2<sup>53</sup>; 0 of a {@link Multi}, whose members have their own
+   */
+  public long token() {
+    return hold.token();
+  }
+
+  /**
+   * Whether it is still held, by the local clock. Asks nobody.
+   *
+   * @return true until it is released or lost
+   */
+  public boolean isHeld() {
+    return isCurrent() && owner.isHeld();
+  }
+
+  /**
+   * How long it is still valid without a renewal, by the local clock. Right after a wait it can be
+   * shorter than the lease, until the first renewal confirms the grant.
+   *
+   * @return milliseconds, rounded down; 0 when it is not held
+   */
+  public long validMillis() {
+    return isCurrent() ? owner.validMillis() : 0;
+  }
+
+  /**
+   * Makes the hold last at least so long from now; never shortens it.
+   *
+   * @param lease 50 ms to 366 days, or zero for the owner's lease
+   * @throws MortiseException with {@link Status#LOST} when it was lost before, {@link
+   *     Status#NOT_OWNER} when it was released, and others, after which the old end stands
+   */
+  public void extend(Duration lease) {
+    requireCurrent();
+    owner.requireExtended(owner.extend(Times.millis(lease)));
+  }
+
+  /**
+   * As {@link #extend}, without blocking.
+   *
+   * @param lease 50 ms to 366 days, or zero for the owner's lease
+   * @return completed when the server has agreed
+   */
+  public CompletableFuture<Void> extendAsync(Duration lease) {
+    try {
+      requireCurrent();
+    } catch (MortiseException ended) {
+      return CompletableFuture.failedFuture(ended);
+    }
+    return owner.deliver(
+        owner.extendLater(Times.millis(lease)),
+        event -> {
+          owner.requireExtended(event.code());
+          return null;
+        });
+  }
+
+  /**
+   * Ends the hold and lets the next one in. After it returns or throws, nothing is held.
+   *
+   * @return true when it was held until now; false when it had been lost, or was released before
+   * @throws MortiseException when the server did not confirm it; the lease ends it at the latest
+   */
+  public boolean release() {
+    if (!begin()) return false;
+    return wasHeld(mode.unlock());
+  }
+
+  /**
+   * As {@link #release}, without blocking.
+   *
+   * @return completed as {@link #release} returns
+   */
+  public CompletableFuture<Boolean> releaseAsync() {
+    if (!begin()) return CompletableFuture.completedFuture(false);
+    return owner.deliver(mode.unlockLater(), event -> wasHeld(event.code()));
+  }
+
+  /**
+   * As {@link #release}, and quiet: nothing is held afterwards, whatever the server said. Call {@link
+   * #release} to know.
+   */
+  @Override
+  public void close() {
+    try {
+      release();
+    } catch (MortiseException ended) {
+      // It is ended here, and at the server by its lease at the latest.
+    }
+  }
+
+  /** An old lease must not end a later hold of the same owner. */
+  private boolean begin() {
+    return isReleased.compareAndSet(false, true) && owner.end(this, hold);
+  }
+
+  private boolean isCurrent() {
+    return !isReleased.get() && owner.isCurrent(hold);
+  }
+
+  private void requireCurrent() {
+    if (!isCurrent()) {
+      throw MortiseException.ofOutcome(Status.NOT_OWNER.code(), owner.ownName());
+    }
+  }
+
+  private static boolean wasHeld(int code) {
+    return code == Status.OK.code();
+  }
+
+  @Override
+  public String toString() {
+    return "Lease[" + owner.name() + ", token " + token() + (isHeld() ? ", held]" : ", ended]");
+  }
+}

@@ -1,0 +1,45 @@
+package org.mortise;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongUnaryOperator;
+
+/** An owner that acquires in one way only. */
+abstract class LeasingOwner extends Owner implements Acquirable {
+  LeasingOwner(MortiseClient client, Name name, OwnerCalls calls, LongUnaryOperator make) {
+    super(client, name, calls, make);
+  }
+
+  abstract Mode mode();
+
+  @Override
+  public Optional<Lease> tryAcquire() {
+    return mode().tryAcquire();
+  }
+
+  @Override
+  public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
+    return mode().tryAcquire(timeout);
+  }
+
+  @Override
+  public Lease acquire() throws InterruptedException {
+    return mode().acquire();
+  }
+
+  @Override
+  public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
+    return mode().tryAcquireAsync();
+  }
+
+  @Override
+  public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration timeout) {
+    return mode().tryAcquireAsync(timeout);
+  }
+
+  @Override
+  public CompletableFuture<Lease> acquireAsync() {
+    return mode().acquireAsync();
+  }
+}

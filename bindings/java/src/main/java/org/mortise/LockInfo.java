@@ -1,0 +1,86 @@
+package org.mortise;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongConsumer;
+
+/**
+ * What the server knew of a lock when it was asked.
+ *
+ * @param isHeld whether somebody held it
+ * @param isMine whether that was the owner that asked
+ * @param timeLeftMillis until the holder's lease ends at the server; -1 when nobody holds
+ * @param latestToken the newest fencing token drawn in the database; the holder's is not above it
+ * @param holderCount how many hold it
+ * @param permits how many permits a semaphore has; 1 of a mutex, 0 of a read-write lock
+ * @param permitsInUse how many permits of a semaphore are in use
+ * @param waiterCount how many clients wait
+ * @param holders up to 16 of those who hold it
+ * @param waiters up to 16 of those who wait, in their order
+ */
+public record LockInfo(
+    boolean isHeld,
+    boolean isMine,
+    long timeLeftMillis,
+    long latestToken,
+    long holderCount,
+    long permits,
+    long permitsInUse,
+    long waiterCount,
+    List<Entry> holders,
+    List<Entry> waiters) {
+
+  /**
+   * Somebody who holds or waits.
+   *
+   * @param owner the owner as the server stores it
+   * @param host its host name; empty when unknown
+   * @param processId its process; 0 when unknown
+   * @param label its label; empty when it has none
+   * @param isExclusive whether it is for the whole lock: a mutex, a writer
+   * @param weight how many permits of a semaphore, else 1
+   */
+  public record Entry(
+      String owner, String host, long processId, String label, boolean isExclusive, long weight) {}
+
+  /** Asks for a native info to be filled, and reads it. */
+  static LockInfo of(LongConsumer fill) {
+    long info = MortiseNative.info_new();
+    if (info == 0) throw new OutOfMemoryError("native memory");
+    try {
+      fill.accept(info);
+      return read(info);
+    } finally {
+      MortiseNative.info_free(info);
+    }
+  }
+
+  private static LockInfo read(long info) {
+    var entries = new ArrayList<Entry>();
+    long count = MortiseNative.info_entry_count(info);
+    for (long i = 0; i < count; i++) {
+      entries.add(
+          new Entry(
+              new String(MortiseNative.info_entry_owner(info, i), UTF_8),
+              new String(MortiseNative.info_entry_host(info, i), UTF_8),
+              MortiseNative.info_entry_pid(info, i),
+              new String(MortiseNative.info_entry_label(info, i), UTF_8),
+              MortiseNative.info_entry_is_exclusive(info, i) != 0,
+              MortiseNative.info_entry_weight(info, i)));
+    }
+    int holders = (int) MortiseNative.info_shown_holder_count(info);
+    return new LockInfo(
+        MortiseNative.info_is_held(info) != 0,
+        MortiseNative.info_is_mine(info) != 0,
+        MortiseNative.info_time_left_ms(info),
+        MortiseNative.info_latest_token(info),
+        MortiseNative.info_holder_count(info),
+        MortiseNative.info_permits(info),
+        MortiseNative.info_permits_in_use(info),
+        MortiseNative.info_waiter_count(info),
+        List.copyOf(entries.subList(0, holders)),
+        List.copyOf(entries.subList(holders, entries.size())));
+  }
+}

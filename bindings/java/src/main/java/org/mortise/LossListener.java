@@ -1,0 +1,25 @@
+package org.mortise;
+
+/**
+ * Is told when a hold is lost, or is about to be. It runs on the client's callback executor, and what
+ * it throws goes to that thread's uncaught exception handler.
+ */
+@FunctionalInterface
+public interface LossListener {
+  /**
+   * A hold was lost: its lease ended, or the server no longer has it. Stop what it protected.
+   *
+   * @param name the lock's name
+   * @param token the fencing token of the lost hold
+   */
+  void lost(String name, long token);
+
+  /**
+   * A hold has a third of its lease left and is not being renewed; told once per hold. It does
+   * nothing unless overridden.
+   *
+   * @param name the lock's name
+   * @param token the fencing token of the hold
+   */
+  default void atRisk(String name, long token) {}
+}

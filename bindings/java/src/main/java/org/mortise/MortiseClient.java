@@ -1,0 +1,353 @@
+package org.mortise;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * A connection to one deployment, shared by all that is made from it. Any thread may use it, virtual
+ * threads included: they never block their carrier.
+ *
+ * <ul>
+ *   <li>{@link #lock} and {@link #readWriteLock} are Java's own interfaces: a thread is an owner.
+ *   <li>{@link #mutex}, {@link #readWrite}, {@link #semaphore} and {@link #multi} make explicit
+ *       owners, which no thread is bound to, with leases and futures.
+ * </ul>
+ *
+ * <p>Close it to give everything back. A client that is forgotten is closed some time after it, and
+ * all that was made from it, was collected as garbage.
+ */
+public final class MortiseClient implements AutoCloseable {
+  static final Cleaner CLEANER = Cleaner.create();
+
+  private final Core core;
+  private final Cleaner.Cleanable cleanable;
+  private final LossListener lossListener;
+  private final Map<ThreadHold.Key, ThreadHold<MutexOwner>> mutexHolds = new ConcurrentHashMap<>();
+  private final Map<ThreadHold.Key, ThreadHold<ReadWriteOwner>> readWriteHolds =
+      new ConcurrentHashMap<>();
+
+  private MortiseClient(Builder builder) {
+    core = new Core(Name.utf8(builder.url, "url"), builder.options, builder.callbackExecutor);
+    lossListener = builder.lossListener;
+    cleanable = CLEANER.register(this, core.client());
+  }
+
+  /**
+   * Opens a client with the default options.
+   *
+   * @param url such as {@code redis://localhost}, {@code unix:///run/redis.sock} or {@code local:};
+   *     options can follow, as in {@code redis://localhost?lease=10s}
+   * @return the client, connected
+   */
+  public static MortiseClient open(String url) {
+    return builder(url).open();
+  }
+
+  /**
+   * Prepares a client.
+   *
+   * @param url as for {@link #open}
+   * @return a builder
+   */
+  public static Builder builder(String url) {
+    return new Builder(url);
+  }
+
+  /** What a client can be told before it is opened. */
+  public static final class Builder {
+    private final String url;
+    private MortiseOptions options = MortiseOptions.DEFAULTS;
+    private Executor callbackExecutor = ForkJoinPool.commonPool();
+    private LossListener lossListener;
+
+    private Builder(String url) {
+      this.url = Objects.requireNonNull(url, "url");
+    }
+
+    /**
+     * The defaults of all owners; the URL's own options come before them.
+     *
+     * @param options {@link MortiseOptions#DEFAULTS} unless set
+     * @return this
+     */
+    public Builder options(MortiseOptions options) {
+      this.options = Objects.requireNonNull(options, "options");
+      return this;
+    }
+
+    /**
+     * Where futures are completed and listeners run. What runs in the thread that hands over its work,
+     * as {@code Runnable::run} does, must not wait for a lock.
+     *
+     * @param executor the common pool unless set
+     * @return this
+     */
+    public Builder callbackExecutor(Executor executor) {
+      callbackExecutor = Objects.requireNonNull(executor, "executor");
+      return this;
+    }
+
+    /**
+     * Who is told of every loss of every owner of this client.
+     *
+     * @param listener nobody unless set
+     * @return this
+     */
+    public Builder lossListener(LossListener listener) {
+      lossListener = Objects.requireNonNull(listener, "listener");
+      return this;
+    }
+
+    /**
+     * Opens the client.
+     *
+     * @return the client, connected
+     */
+    public MortiseClient open() {
+      return new MortiseClient(this);
+    }
+  }
+
+  /**
+   * The version of the native library.
+   *
+   * @return such as {@code "1.1.0"}
+   */
+  public static String version() {
+    return new String(MortiseNative.version_text(), UTF_8);
+  }
+
+  /** Asks the server for a sign of life. */
+  public void ping() {
+    Threads.block(
+        () -> {
+          long address = core.client().enter();
+          try {
+            return MortiseNative.client_ping(address);
+          } finally {
+            core.client().exit();
+          }
+        });
+  }
+
+  // ---- Java's own interfaces -------------------------------------------------------------------
+
+  /**
+   * A mutex whose owners are threads.
+   *
+   * @param name the name, as UTF-8
+   * @return the lock; all of one name are one to a thread
+   */
+  public MortiseLock lock(String name) {
+    return new MortiseLock(this, Name.of(name), null);
+  }
+
+  /**
+   * A mutex whose owners are threads.
+   *
+   * @param name any bytes
+   * @return the lock
+   */
+  public MortiseLock lock(byte[] name) {
+    return new MortiseLock(this, Name.of(name), null);
+  }
+
+  /**
+   * A mutex whose owners are threads, with options of its own.
+   *
+   * @param name the name, as UTF-8
+   * @param options complete in themselves, also in place of what the URL says
+   * @return the lock
+   */
+  public MortiseLock lock(String name, MortiseOptions options) {
+    return new MortiseLock(this, Name.of(name), Objects.requireNonNull(options, "options"));
+  }
+
+  /**
+   * A read-write lock whose owners are threads.
+   *
+   * @param name the name, as UTF-8
+   * @return the lock
+   */
+  public MortiseReadWriteLock readWriteLock(String name) {
+    return new MortiseReadWriteLock(this, Name.of(name), null);
+  }
+
+  /**
+   * A read-write lock whose owners are threads.
+   *
+   * @param name any bytes
+   * @return the lock
+   */
+  public MortiseReadWriteLock readWriteLock(byte[] name) {
+    return new MortiseReadWriteLock(this, Name.of(name), null);
+  }
+
+  /**
+   * A read-write lock whose owners are threads, with options of its own.
+   *
+   * @param name the name, as UTF-8
+   * @param options complete in themselves, also in place of what the URL says
+   * @return the lock
+   */
+  public MortiseReadWriteLock readWriteLock(String name, MortiseOptions options) {
+    return new MortiseReadWriteLock(
+        this, Name.of(name), Objects.requireNonNull(options, "options"));
+  }
+
+  // ---- explicit owners -------------------------------------------------------------------------
+
+  /**
+   * A new owner of a mutex.
+   *
+   * @param name the name, as UTF-8
+   * @return the owner
+   */
+  public MutexOwner mutex(String name) {
+    return new MutexOwner(this, Name.of(name), null);
+  }
+
+  /**
+   * A new owner of a mutex.
+   *
+   * @param name the name, as UTF-8
+   * @param options complete in themselves, or null for the client's
+   * @return the owner
+   */
+  public MutexOwner mutex(String name, MortiseOptions options) {
+    return new MutexOwner(this, Name.of(name), options);
+  }
+
+  /**
+   * A new owner of a mutex.
+   *
+   * @param name any bytes
+   * @param options complete in themselves, or null for the client's
+   * @return the owner
+   */
+  public MutexOwner mutex(byte[] name, MortiseOptions options) {
+    return new MutexOwner(this, Name.of(name), options);
+  }
+
+  /**
+   * A new owner of a read-write lock.
+   *
+   * @param name the name, as UTF-8
+   * @return the owner
+   */
+  public ReadWriteOwner readWrite(String name) {
+    return new ReadWriteOwner(this, Name.of(name), null);
+  }
+
+  /**
+   * A new owner of a read-write lock.
+   *
+   * @param name the name, as UTF-8
+   * @param options complete in themselves, or null for the client's
+   * @return the owner
+   */
+  public ReadWriteOwner readWrite(String name, MortiseOptions options) {
+    return new ReadWriteOwner(this, Name.of(name), options);
+  }
+
+  /**
+   * A new owner of a read-write lock.
+   *
+   * @param name any bytes
+   * @param options complete in themselves, or null for the client's
+   * @return the owner
+   */
+  public ReadWriteOwner readWrite(byte[] name, MortiseOptions options) {
+    return new ReadWriteOwner(this, Name.of(name), options);
+  }
+
+  /**
+   * A new owner of permits of a semaphore.
+   *
+   * @param name the name, as UTF-8
+   * @param permits how many there are; the first to use the name sets it for all
+   * @return the owner
+   */
+  public SemaphoreOwner semaphore(String name, long permits) {
+    return new SemaphoreOwner(this, Name.of(name), permits, null);
+  }
+
+  /**
+   * A new owner of permits of a semaphore.
+   *
+   * @param name the name, as UTF-8
+   * @param permits how many there are; the first to use the name sets it for all
+   * @param options complete in themselves, or null for the client's
+   * @return the owner
+   */
+  public SemaphoreOwner semaphore(String name, long permits, MortiseOptions options) {
+    return new SemaphoreOwner(this, Name.of(name), permits, options);
+  }
+
+  /**
+   * A new owner of permits of a semaphore.
+   *
+   * @param name any bytes
+   * @param permits how many there are; the first to use the name sets it for all
+   * @param options complete in themselves, or null for the client's
+   * @return the owner
+   */
+  public SemaphoreOwner semaphore(byte[] name, long permits, MortiseOptions options) {
+    return new SemaphoreOwner(this, Name.of(name), permits, options);
+  }
+
+  /**
+   * An empty set of locks that are acquired all or none.
+   *
+   * @return the multi
+   */
+  public Multi multi() {
+    return new Multi(this);
+  }
+
+  /**
+   * Closes the client: everything that waits ends with {@link Status#CLOSED}, holds are given back
+   * without waiting for the answer, and what was made from it says CLOSED from then on. When it
+   * returns, all futures were handed to the callback executor.
+   */
+  @Override
+  public void close() {
+    try {
+      cleanable.clean();
+      core.close();
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  // ---- for the owners --------------------------------------------------------------------------
+
+  Core core() {
+    return core;
+  }
+
+  LossListener lossListener() {
+    return lossListener;
+  }
+
+  Map<ThreadHold.Key, ThreadHold<MutexOwner>> mutexHolds() {
+    return mutexHolds;
+  }
+
+  Map<ThreadHold.Key, ThreadHold<ReadWriteOwner>> readWriteHolds() {
+    return readWriteHolds;
+  }
+
+  /** Calls with native options; null, as 0, stands for the client's own. */
+  long useOptions(MortiseOptions options, LongUnaryOperator call) {
+    return options == null ? call.applyAsLong(0) : options.use(call);
+  }
+}

@@ -1,0 +1,102 @@
+package org.mortise;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+/** Whatever Mortise has to say that is not a result. {@link #status()} tells one from another. */
+public final class MortiseException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  /** The number of the status. */
+  private final int code;
+
+  /** The server's own words. */
+  private final String serverText;
+
+  /** Whether the same call may succeed later. */
+  private final boolean isRetryable;
+
+  /** Whether the request may have been carried out. */
+  private final boolean isAmbiguous;
+
+  private MortiseException(
+      int code, String message, String serverText, boolean isRetryable, boolean isAmbiguous) {
+    super(message);
+    this.code = code;
+    this.serverText = serverText;
+    this.isRetryable = isRetryable;
+    this.isAmbiguous = isAmbiguous;
+  }
+
+  MortiseException(Status status, String message) {
+    this(status.code(), message, "", false, false);
+  }
+
+  /** Called by the native code. */
+  static MortiseException of(
+      int code, byte[] message, byte[] serverText, boolean isRetryable, boolean isAmbiguous) {
+    return new MortiseException(
+        code, new String(message, UTF_8), new String(serverText, UTF_8), isRetryable, isAmbiguous);
+  }
+
+  /** An outcome that is no error to the native code, where it is one to the caller. */
+  static MortiseException ofOutcome(int code, Name name) {
+    String text = new String(MortiseNative.status_text(code), UTF_8);
+    return new MortiseException(code, name + ": " + text, "", false, false);
+  }
+
+  static MortiseException closed(String what) {
+    return new MortiseException(Status.CLOSED, what + " was closed");
+  }
+
+  /** The same, thrown where somebody waited for it, rather than where the news arrived. */
+  MortiseException here() {
+    var same = new MortiseException(code, getMessage(), serverText, isRetryable, isAmbiguous);
+    same.initCause(this);
+    return same;
+  }
+
+  /**
+   * What happened.
+   *
+   * @return the status, {@link Status#OTHER} for one that this version does not know
+   */
+  public Status status() {
+    return Status.of(code);
+  }
+
+  /**
+   * The status as a number: positive for an outcome of normal life, negative for an error.
+   *
+   * @return the number
+   */
+  public int code() {
+    return code;
+  }
+
+  /**
+   * The server's own words.
+   *
+   * @return such as {@code "READONLY You can't write…"}, or {@code ""} when it had none
+   */
+  public String serverText() {
+    return serverText;
+  }
+
+  /**
+   * Whether the same call may succeed later without any change.
+   *
+   * @return true if it may
+   */
+  public boolean isRetryable() {
+    return isRetryable;
+  }
+
+  /**
+   * Whether the request may have been carried out although the call failed.
+   *
+   * @return true if it may
+   */
+  public boolean isAmbiguous() {
+    return isAmbiguous;
+  }
+}

@@ -1,0 +1,132 @@
+package org.mortise;
+
+import java.util.Map;
+
+/**
+ * A mutex as a {@link java.util.concurrent.locks.Lock}: each thread is an owner, and may lock again
+ * what it holds. All locks of one name and one client are one to a thread.
+ *
+ * <p>Failures of the server are a {@link MortiseException}. {@link #unlock()} throws one with {@link
+ * Status#LOST} when the hold had been lost before, so that work that was not protected is known.
+ */
+public final class MortiseLock extends ThreadOwnedLock {
+  private final Name name;
+  private final Map<ThreadHold.Key, ThreadHold<MutexOwner>> holds;
+  private final OwnerPool<MutexOwner> pool;
+
+  MortiseLock(MortiseClient client, Name name, MortiseOptions options) {
+    this.name = name;
+    this.holds = client.mutexHolds();
+    this.pool = new OwnerPool<>(() -> new MutexOwner(client, name, options));
+  }
+
+  @Override
+  boolean acquire(Attempt attempt) throws InterruptedException {
+    ThreadHold<MutexOwner> held = held();
+    if (held != null) {
+      held.requireNotLost();
+      held.writes++;
+      return true;
+    }
+    MutexOwner owner = pool.take();
+    boolean isAcquired = false;
+    try {
+      isAcquired = attempt.acquire(owner.mode());
+    } finally {
+      if (!isAcquired) pool.giveBack(owner);
+    }
+    if (isAcquired) {
+      held = new ThreadHold<>(owner, pool);
+      held.writes = 1;
+      holds.put(key(), held);
+    }
+    return isAcquired;
+  }
+
+  /**
+   * Ends this thread's hold, or one of its several acquires.
+   *
+   * @throws IllegalMonitorStateException if this thread does not hold it
+   * @throws MortiseException with {@link Status#LOST} if the hold had been lost, or because the server
+   *     did not confirm the end; this thread holds nothing then, too
+   */
+  @Override
+  public void unlock() {
+    ThreadHold<MutexOwner> held = requireHeld();
+    if (--held.writes > 0) return;
+    holds.remove(key());
+    try {
+      requireReleased(held.owner().mode().unlock(), name);
+    } finally {
+      held.giveOwnerBack();
+    }
+  }
+
+  /**
+   * The lock's name.
+   *
+   * @return the name, with a replacement character for what is not UTF-8
+   */
+  public String name() {
+    return name.toString();
+  }
+
+  /**
+   * Whether this thread holds it, by the local clock.
+   *
+   * @return true until it is unlocked or lost
+   */
+  public boolean isHeldByCurrentThread() {
+    ThreadHold<MutexOwner> held = held();
+    return held != null && held.owner().isHeld();
+  }
+
+  /**
+   * How long this thread's hold is still valid without a renewal, by the local clock.
+   *
+   * @return milliseconds, rounded down; 0 when it is not held
+   */
+  public long validMillis() {
+    ThreadHold<MutexOwner> held = held();
+    return held == null ? 0 : held.owner().validMillis();
+  }
+
+  /**
+   * How often this thread has to unlock it.
+   *
+   * @return 0 when this thread does not hold it
+   */
+  public int holdCount() {
+    ThreadHold<MutexOwner> held = held();
+    return held == null ? 0 : held.writes;
+  }
+
+  /**
+   * The fencing token of this thread's hold, for whatever the lock protects.
+   *
+   * @return the token
+   * @throws IllegalMonitorStateException if this thread does not hold it
+   */
+  public long token() {
+    return requireHeld().owner().token();
+  }
+
+  private ThreadHold.Key key() {
+    return new ThreadHold.Key(name);
+  }
+
+  private ThreadHold<MutexOwner> held() {
+    return holds.get(key());
+  }
+
+  private ThreadHold<MutexOwner> requireHeld() {
+    ThreadHold<MutexOwner> held = held();
+    if (held == null) throw notHolder(name);
+    return held;
+  }
+
+  @Override
+  public String toString() {
+    return "MortiseLock[" + name + "]";
+  }
+}

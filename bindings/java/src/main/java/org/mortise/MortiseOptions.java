@@ -1,0 +1,128 @@
+package org.mortise;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * Settings of a client, which are the defaults of its owners, or of one owner, where they are
+ * complete in themselves. Immutable: each method returns new options. Values are checked when the
+ * options are used.
+ */
+public final class MortiseOptions {
+  /** A lease of 30 s that is renewed for an hour, not reentrant, fair=batch, timeout 3 s. */
+  public static final MortiseOptions DEFAULTS = new MortiseOptions(Map.of());
+
+  private final Map<String, String> values;
+
+  private MortiseOptions(Map<String, String> values) {
+    this.values = values;
+  }
+
+  /**
+   * Sets one option from text, as the query of a URL does.
+   *
+   * @param key such as {@code "lease"}; the C library's {@code mortise_options_set} lists them
+   * @param value such as {@code "30s"} or {@code "on"}
+   * @return options with that value
+   */
+  public MortiseOptions with(String key, String value) {
+    var more = new LinkedHashMap<>(values);
+    more.put(Objects.requireNonNull(key, "key"), Objects.requireNonNull(value, "value"));
+    return new MortiseOptions(more);
+  }
+
+  /**
+   * How long a hold lasts unless it is renewed.
+   *
+   * @param lease 50 ms to 366 days
+   * @return options with that value
+   */
+  public MortiseOptions withLease(Duration lease) {
+    return with("lease", Times.text(lease));
+  }
+
+  /**
+   * Whether holds are renewed by themselves.
+   *
+   * @param isOn true, the default, to renew them
+   * @return options with that value
+   */
+  public MortiseOptions withRenewal(boolean isOn) {
+    return with("renewal", isOn ? "on" : "off");
+  }
+
+  /**
+   * How long a hold is renewed at most, so that a forgotten one ends.
+   *
+   * @param maxHold 1 ms to 366 days
+   * @return options with that value
+   */
+  public MortiseOptions withMaxHold(Duration maxHold) {
+    return with("max_hold", Times.text(maxHold));
+  }
+
+  /**
+   * Whether an owner may acquire again what it holds; each further lease is counted locally. The
+   * {@link java.util.concurrent.locks.Lock} adapters are reentrant always.
+   *
+   * @param isOn false is the default
+   * @return options with that value
+   */
+  public MortiseOptions withReentrant(boolean isOn) {
+    return with("reentrant", isOn ? "on" : "off");
+  }
+
+  /**
+   * Whether it is first come, first served among all clients, rather than with short preference for
+   * the holder's own client.
+   *
+   * @param isOn false is the default
+   * @return options with that value
+   */
+  public MortiseOptions withStrictFairness(boolean isOn) {
+    return with("fair", isOn ? "strict" : "batch");
+  }
+
+  /**
+   * A text that queries show for the owner.
+   *
+   * @param label at most 64 bytes of UTF-8
+   * @return options with that value
+   */
+  public MortiseOptions withLabel(String label) {
+    return with("label", label);
+  }
+
+  /**
+   * The deadline of every call that takes no timeout. For clients only.
+   *
+   * @param timeout 10 ms to 60 s
+   * @return options with that value
+   */
+  public MortiseOptions withCommandTimeout(Duration timeout) {
+    return with("command_timeout", Times.text(timeout));
+  }
+
+  /** Calls with the address of native options, which live that long. */
+  long use(LongUnaryOperator call) {
+    long address = MortiseNative.options_new();
+    if (address == 0) throw new OutOfMemoryError("native memory");
+    try {
+      for (Map.Entry<String, String> one : values.entrySet()) {
+        byte[] value = Name.utf8(one.getValue(), one.getKey());
+        MortiseNative.options_set(address, Name.utf8(one.getKey(), "key"), value);
+      }
+      return call.applyAsLong(address);
+    } finally {
+      MortiseNative.options_free(address);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return values.toString();
+  }
+}

@@ -1,0 +1,218 @@
+package org.mortise;
+
+import java.util.Map;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+
+/**
+ * A read-write lock as a {@link ReadWriteLock}: each thread is an owner. As with {@link
+ * java.util.concurrent.locks.ReentrantReadWriteLock}, a thread may lock again what it holds, a writer
+ * may also read, and one that unlocks the write lock then goes on reading. A reader that locks the
+ * write lock, which would wait for itself for ever there, gets a {@link MortiseException} with {@link
+ * Status#ALREADY_HELD}; see {@link #tryUpgrade()}.
+ */
+public final class MortiseReadWriteLock implements ReadWriteLock {
+  private final Name name;
+  private final Map<ThreadHold.Key, ThreadHold<ReadWriteOwner>> holds;
+  private final OwnerPool<ReadWriteOwner> pool;
+  private final Lock readLock = new ReadSide();
+  private final Lock writeLock = new WriteSide();
+
+  MortiseReadWriteLock(MortiseClient client, Name name, MortiseOptions options) {
+    this.name = name;
+    this.holds = client.readWriteHolds();
+    this.pool = new OwnerPool<>(() -> new ReadWriteOwner(client, name, options));
+  }
+
+  @Override
+  public Lock readLock() {
+    return readLock;
+  }
+
+  @Override
+  public Lock writeLock() {
+    return writeLock;
+  }
+
+  /**
+   * The lock's name.
+   *
+   * @return the name, with a replacement character for what is not UTF-8
+   */
+  public String name() {
+    return name.toString();
+  }
+
+  /**
+   * Turns this thread's hold for reading into one for writing if no other reads. It never waits.
+   *
+   * @return true: this thread holds the write lock, and no longer the read lock; false: others read,
+   *     too, and it reads on
+   * @throws IllegalMonitorStateException if this thread does not read
+   * @throws MortiseException with {@link Status#ALREADY_HELD} if this thread reads more than once or
+   *     writes already, and others
+   */
+  public boolean tryUpgrade() {
+    ThreadHold<ReadWriteOwner> held = held();
+    if (held == null || held.reads == 0) throw notReader();
+    if (held.reads > 1 || held.writes > 0) {
+      throw alreadyHeld("only a thread that reads once can upgrade");
+    }
+    if (!held.owner().tryUpgrade()) return false;
+    held.reads = 0;
+    held.writes = 1;
+    return true;
+  }
+
+  /**
+   * Whether this thread reads, by the local clock; also when it does while it writes.
+   *
+   * @return true if it does
+   */
+  public boolean isReadHeldByCurrentThread() {
+    ThreadHold<ReadWriteOwner> held = held();
+    return held != null && held.reads > 0 && held.owner().isHeld();
+  }
+
+  /**
+   * Whether this thread writes, by the local clock.
+   *
+   * @return true if it does
+   */
+  public boolean isWriteHeldByCurrentThread() {
+    ThreadHold<ReadWriteOwner> held = held();
+    return held != null && held.writes > 0 && held.owner().isHeld();
+  }
+
+  /**
+   * How long this thread's hold is still valid without a renewal, by the local clock.
+   *
+   * @return milliseconds, rounded down; 0 when it is not held
+   */
+  public long validMillis() {
+    ThreadHold<ReadWriteOwner> held = held();
+    return held == null ? 0 : held.owner().validMillis();
+  }
+
+  /**
+   * The fencing token of this thread's hold. A writer's is above that of every earlier reader and
+   * writer; readers that were let in together may share one.
+   *
+   * @return the token
+   * @throws IllegalMonitorStateException if this thread holds neither
+   */
+  public long token() {
+    ThreadHold<ReadWriteOwner> held = held();
+    if (held == null) throw ThreadOwnedLock.notHolder(name);
+    return held.owner().token();
+  }
+
+  @Override
+  public String toString() {
+    return "MortiseReadWriteLock[" + name + "]";
+  }
+
+  private ThreadHold.Key key() {
+    return new ThreadHold.Key(name);
+  }
+
+  private ThreadHold<ReadWriteOwner> held() {
+    return holds.get(key());
+  }
+
+  private MortiseException alreadyHeld(String mend) {
+    return new MortiseException(Status.ALREADY_HELD, name + ": " + mend);
+  }
+
+  private IllegalMonitorStateException notReader() {
+    return new IllegalMonitorStateException(
+        "thread " + Thread.currentThread().getName() + " does not read " + name);
+  }
+
+  /** The hold of this thread, which had none; null when it was not to be had. */
+  private ThreadHold<ReadWriteOwner> first(ThreadOwnedLock.Attempt attempt, boolean isWriting)
+      throws InterruptedException {
+    ReadWriteOwner owner = pool.take();
+    boolean isAcquired = false;
+    try {
+      isAcquired = attempt.acquire(owner.mode(isWriting));
+    } finally {
+      if (!isAcquired) pool.giveBack(owner);
+    }
+    if (!isAcquired) return null;
+    var held = new ThreadHold<>(owner, pool);
+    holds.put(key(), held);
+    return held;
+  }
+
+  private void last(ThreadHold<ReadWriteOwner> held, boolean isWriting) {
+    holds.remove(key());
+    try {
+      ThreadOwnedLock.requireReleased(held.owner().mode(isWriting).unlock(), name);
+    } finally {
+      held.giveOwnerBack();
+    }
+  }
+
+  private final class ReadSide extends ThreadOwnedLock {
+    @Override
+    boolean acquire(Attempt attempt) throws InterruptedException {
+      ThreadHold<ReadWriteOwner> held = held();
+      if (held != null) {
+        held.requireNotLost();
+      } else {
+        held = first(attempt, false);
+      }
+      if (held != null) held.reads++;
+      return held != null;
+    }
+
+    @Override
+    public void unlock() {
+      ThreadHold<ReadWriteOwner> held = held();
+      if (held == null || held.reads == 0) throw notReader();
+      if (--held.reads == 0 && held.writes == 0) last(held, false);
+    }
+
+    @Override
+    public String toString() {
+      return MortiseReadWriteLock.this + ".readLock";
+    }
+  }
+
+  private final class WriteSide extends ThreadOwnedLock {
+    @Override
+    boolean acquire(Attempt attempt) throws InterruptedException {
+      ThreadHold<ReadWriteOwner> held = held();
+      if (held == null) {
+        held = first(attempt, true);
+      } else if (held.writes == 0) {
+        throw alreadyHeld("this thread reads; unlock that first, or use tryUpgrade");
+      } else {
+        held.requireNotLost();
+      }
+      if (held != null) held.writes++;
+      return held != null;
+    }
+
+    @Override
+    public void unlock() {
+      ThreadHold<ReadWriteOwner> held = held();
+      if (held == null || held.writes == 0) {
+        throw new IllegalMonitorStateException(
+            "thread " + Thread.currentThread().getName() + " does not write " + name);
+      }
+      if (--held.writes > 0) return;
+      if (held.reads > 0) {
+        held.owner().downgrade();
+      } else {
+        last(held, true);
+      }
+    }
+
+    @Override
+    public String toString() {
+      return MortiseReadWriteLock.this + ".writeLock";
+    }
+  }
+}

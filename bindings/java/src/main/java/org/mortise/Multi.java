@@ -1,0 +1,98 @@
+package org.mortise;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Several locks that are acquired all or none, in an order that is the same in every process, so that
+ * two multis with common names cannot deadlock. Members are owners of the same client, each name once;
+ * they stay usable by themselves, and keep their own tokens, leases and notices.
+ */
+public final class Multi extends LeasingOwner {
+  private static final OwnerCalls CALLS =
+      new OwnerCalls(
+          "the multi",
+          MortiseNative::multi_free,
+          MortiseNative::multi_is_held,
+          it -> 0,
+          MortiseNative::multi_valid_ms,
+          (it, lease) -> unsupported(),
+          (it, queue, tag, lease) -> unsupported(),
+          MortiseNative::multi_cancel,
+          (it, info) -> unsupported(),
+          null);
+  private static final Mode.Calls ALL =
+      new Mode.Calls(
+          MortiseNative::multi_try,
+          MortiseNative::multi_try_async,
+          MortiseNative::multi_acquire_async,
+          MortiseNative::multi_unlock,
+          MortiseNative::multi_unlock_async);
+
+  private final Mode mode = new Mode(this, ALL);
+  /** Collected together with this, not before. */
+  private final List<Owner> members = new ArrayList<>();
+
+  Multi(MortiseClient client) {
+    super(client, Name.of("multi"), CALLS, MortiseNative::multi_new);
+  }
+
+  /**
+   * Adds a mutex.
+   *
+   * @param member a mutex of this client
+   * @return this
+   */
+  public Multi add(MutexOwner member) {
+    call(member::addTo);
+    return keep(member);
+  }
+
+  /**
+   * Adds a read-write lock that is acquired to read.
+   *
+   * @param member a read-write lock of this client
+   * @return this
+   */
+  public Multi addReading(ReadWriteOwner member) {
+    call(it -> member.addTo(it, false));
+    return keep(member);
+  }
+
+  /**
+   * Adds a read-write lock that is acquired to write.
+   *
+   * @param member a read-write lock of this client
+   * @return this
+   */
+  public Multi addWriting(ReadWriteOwner member) {
+    call(it -> member.addTo(it, true));
+    return keep(member);
+  }
+
+  /**
+   * Adds permits of a semaphore.
+   *
+   * @param member a semaphore of this client
+   * @param weight how many permits
+   * @return this
+   */
+  public Multi add(SemaphoreOwner member, long weight) {
+    call(it -> member.addTo(it, weight));
+    return keep(member);
+  }
+
+  @Override
+  Mode mode() {
+    return mode;
+  }
+
+  private synchronized Multi keep(Owner member) {
+    members.add(member);
+    return this;
+  }
+
+  private static int unsupported() {
+    throw noLeaseOfItsOwn();
+  }
+}

@@ -1,0 +1,270 @@
+package org.mortise;
+
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.LongToIntFunction;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * One owner of one name. Two owners never share a hold, and a hold never follows a thread: any thread
+ * may use any owner. While one call acquires or releases, another that does so fails with {@link
+ * Status#BUSY}; give each concurrent user an owner of its own.
+ *
+ * <p>Close it when it is no longer needed; what it holds is given back then. An owner that is
+ * forgotten is closed some time after it was collected as garbage.
+ */
+public abstract class Owner implements AutoCloseable {
+  private final MortiseClient client;
+  private final Name name;
+  private final OwnerCalls calls;
+  private final NativeHandle handle;
+  private final Cleaner.Cleanable cleanable;
+  private final AtomicReference<Hold> current = new AtomicReference<>();
+  private final AtomicReference<Watch> watch = new AtomicReference<>();
+  /** The tag of the watch, for the cleaner, which must not know this object. */
+  private final AtomicLong watchTag;
+
+  Owner(MortiseClient client, Name name, OwnerCalls calls, LongUnaryOperator make) {
+    this.client = client;
+    this.name = name;
+    this.calls = calls;
+    Core core = client.core();
+    long opened = core.client().enter();
+    long address;
+    try {
+      address = make.applyAsLong(opened);
+    } finally {
+      core.client().exit();
+    }
+    var tag = new AtomicLong();
+    watchTag = tag;
+    handle =
+        new NativeHandle(
+            address,
+            calls.what(),
+            freed -> {
+              calls.free().accept(freed);
+              core.unwatch(tag.get());
+            });
+    cleanable = MortiseClient.CLEANER.register(this, handle);
+    LossListener listener = client.lossListener();
+    if (listener != null && calls.watch() != null) addLossListener(listener);
+  }
+
+  /**
+   * The client that it was made from.
+   *
+   * @return the client
+   */
+  public MortiseClient client() {
+    return client;
+  }
+
+  /**
+   * The name of what it owns.
+   *
+   * @return the name, with a replacement character for what is not UTF-8
+   */
+  public String name() {
+    return name.toString();
+  }
+
+  /**
+   * How long its hold is still valid, by the local clock.
+   *
+   * @return milliseconds, rounded down; 0 when it holds nothing
+   */
+  public long validMillis() {
+    return read(calls.validMillis());
+  }
+
+  /**
+   * Whether it holds, by the local clock.
+   *
+   * @return true if it does
+   */
+  public boolean isHeld() {
+    return read(calls.isHeld()::applyAsInt) != 0;
+  }
+
+  /**
+   * The fencing token of its hold, or of its last one.
+   *
+   * @return the token; 0 before the first
+   */
+  public long token() {
+    return read(calls.token());
+  }
+
+  /**
+   * Ends its waiting acquire, of any thread or future, with {@link Status#CANCELLED}. A grant may win
+   * the race.
+   *
+   * @return whether a wait was told to end
+   */
+  public boolean cancel() {
+    return call(calls.cancel()) == Status.OK.code();
+  }
+
+  /**
+   * Asks the server who holds and who waits. To decide whether to act, use {@link #isHeld}: what the
+   * server says may be old when it arrives.
+   *
+   * @return what the server knows
+   */
+  public LockInfo query() {
+    return LockInfo.of(info -> Threads.block(() -> call(it -> calls.query().query(it, info))));
+  }
+
+  /**
+   * From now on this listener is told of this owner's losses and risks.
+   *
+   * @param listener runs on the client's callback executor; it must not refer to this owner, which
+   *     could not be collected then
+   */
+  public final void addLossListener(LossListener listener) {
+    Objects.requireNonNull(listener, "listener");
+    if (calls.watch() == null) throw noLeaseOfItsOwn();
+    var fresh = new Watch(name);
+    fresh.add(listener);
+    Watch known = watch.compareAndExchange(null, fresh);
+    if (known != null) {
+      known.add(listener);
+      return;
+    }
+    watchTag.set(
+        core().watch(fresh, (queue, tag) -> call(it -> calls.watch().start(it, queue, tag))));
+  }
+
+  /**
+   * Closes it. A hold is given back without waiting for the answer, and an acquire that waits ends
+   * with {@link Status#CLOSED}.
+   */
+  @Override
+  public void close() {
+    cleanable.clean();
+  }
+
+  static MortiseException noLeaseOfItsOwn() {
+    return new MortiseException(
+        Status.UNSUPPORTED, "a multi has no lease of its own; ask its members");
+  }
+
+  // ---- calls -----------------------------------------------------------------------------------
+
+  Core core() {
+    return client.core();
+  }
+
+  Name ownName() {
+    return name;
+  }
+
+  int call(LongToIntFunction call) {
+    long address = handle.enter();
+    try {
+      return call.applyAsInt(address);
+    } finally {
+      handle.exit();
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  CompletableFuture<Event> start(OwnerCalls.Start start) {
+    return core().submit((queue, tag) -> call(it -> start.start(it, queue, tag)), this);
+  }
+
+  void cancelQuietly() {
+    try {
+      cancel();
+    } catch (MortiseException closed) {
+      // The wait has ended, then.
+    }
+  }
+
+  int extend(long leaseMillis) {
+    if (Threads.mustNotBlock()) return Threads.join(extendLater(leaseMillis)).code();
+    return call(it -> calls.extend().extend(it, leaseMillis));
+  }
+
+  CompletableFuture<Event> extendLater(long leaseMillis) {
+    return start((it, queue, tag) -> calls.extendLater().start(it, queue, tag, leaseMillis));
+  }
+
+  void requireExtended(int code) {
+    if (code != Status.OK.code()) throw MortiseException.ofOutcome(code, name);
+  }
+
+  /** A future for the user, completed where the user wants it. */
+  <T> CompletableFuture<T> deliver(CompletableFuture<Event> end, Function<Event, T> result) {
+    var future = new CompletableFuture<T>();
+    end.whenComplete(
+        (event, failure) ->
+            core()
+                .callBack(
+                    () -> {
+                      if (failure != null) {
+                        future.completeExceptionally(failure);
+                        return;
+                      }
+                      try {
+                        future.complete(result.apply(event));
+                      } catch (MortiseException outcome) {
+                        future.completeExceptionally(outcome);
+                      }
+                    }));
+    return future;
+  }
+
+  /** A number of the native object; 0 once it is closed. */
+  private long read(LongUnaryOperator call) {
+    long address;
+    try {
+      address = handle.enter();
+    } catch (MortiseException closed) {
+      return 0;
+    }
+    try {
+      return call.applyAsLong(address);
+    } finally {
+      handle.exit();
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  // ---- leases ----------------------------------------------------------------------------------
+
+  /** The lease for a grant that has just come. A reentrant acquire has the token of the first. */
+  Lease grant(Mode mode) {
+    long token = token();
+    Hold hold =
+        current.updateAndGet(
+            old -> old != null && token != 0 && old.token() == token ? old : new Hold(token));
+    var lease = new Lease(this, hold, mode);
+    hold.add(lease);
+    return lease;
+  }
+
+  boolean isCurrent(Hold hold) {
+    return current.get() == hold;
+  }
+
+  /** Whether this lease's hold is the owner's, which the lease leaves now. */
+  boolean end(Lease lease, Hold hold) {
+    if (!isCurrent(hold)) return false;
+    hold.remove(lease);
+    if (hold.isEmpty()) current.compareAndSet(hold, null);
+    return true;
+  }
+
+  /** The hold has another mode and perhaps another token now. */
+  void changeHold(Mode mode) {
+    Hold hold = current.get();
+    if (hold != null) hold.change(mode, token());
+  }
+}

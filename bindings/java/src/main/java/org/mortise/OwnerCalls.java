@@ -1,0 +1,41 @@
+package org.mortise;
+
+import java.util.function.LongConsumer;
+import java.util.function.LongToIntFunction;
+import java.util.function.LongUnaryOperator;
+
+/** The native functions that every kind of owner has, for one kind. */
+record OwnerCalls(
+    String what,
+    LongConsumer free,
+    LongToIntFunction isHeld,
+    LongUnaryOperator token,
+    LongUnaryOperator validMillis,
+    Extend extend,
+    ExtendLater extendLater,
+    LongToIntFunction cancel,
+    Query query,
+    Start watch) {
+
+  /** A native call that ends in one event. */
+  interface Start {
+    int start(long handle, long queue, long tag);
+  }
+
+  /** The same, for one that waits at most so long. */
+  interface Wait {
+    int start(long handle, long queue, long tag, long timeoutMillis);
+  }
+
+  interface Extend {
+    int extend(long handle, long leaseMillis);
+  }
+
+  interface ExtendLater {
+    int start(long handle, long queue, long tag, long leaseMillis);
+  }
+
+  interface Query {
+    int query(long handle, long info);
+  }
+}

@@ -1,0 +1,167 @@
+package org.mortise;
+
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * One owner of a read-write lock: many may read at once, one may write. It reads or writes. Who comes
+ * first is served first: a waiting writer holds back later readers.
+ */
+public final class ReadWriteOwner extends Owner {
+  private static final OwnerCalls CALLS =
+      new OwnerCalls(
+          "the read-write lock's owner",
+          MortiseNative::rw_free,
+          it -> MortiseNative.rw_is_reading(it) | MortiseNative.rw_is_writing(it),
+          MortiseNative::rw_token,
+          MortiseNative::rw_valid_ms,
+          MortiseNative::rw_extend,
+          MortiseNative::rw_extend_async,
+          MortiseNative::rw_cancel,
+          MortiseNative::rw_query,
+          MortiseNative::rw_watch);
+  private static final Mode.Calls READ =
+      new Mode.Calls(
+          MortiseNative::rw_read_try,
+          MortiseNative::rw_read_try_async,
+          MortiseNative::rw_read_acquire_async,
+          MortiseNative::rw_read_unlock,
+          MortiseNative::rw_read_unlock_async);
+  private static final Mode.Calls WRITE =
+      new Mode.Calls(
+          MortiseNative::rw_write_try,
+          MortiseNative::rw_write_try_async,
+          MortiseNative::rw_write_acquire_async,
+          MortiseNative::rw_write_unlock,
+          MortiseNative::rw_write_unlock_async);
+
+  private final Mode reading = new Mode(this, READ);
+  private final Mode writing = new Mode(this, WRITE);
+
+  ReadWriteOwner(MortiseClient client, Name name, MortiseOptions options) {
+    super(
+        client,
+        name,
+        CALLS,
+        it -> client.useOptions(options, set -> MortiseNative.rw_new(it, name.bytes(), set)));
+  }
+
+  /**
+   * To acquire for reading.
+   *
+   * @return what can be acquired
+   */
+  public Acquirable reading() {
+    return reading;
+  }
+
+  /**
+   * To acquire for writing.
+   *
+   * @return what can be acquired
+   */
+  public Acquirable writing() {
+    return writing;
+  }
+
+  /**
+   * Whether it holds for reading, by the local clock.
+   *
+   * @return true if it does
+   */
+  public boolean isReading() {
+    return call(MortiseNative::rw_is_reading) != 0;
+  }
+
+  /**
+   * Whether it holds for writing, by the local clock.
+   *
+   * @return true if it does
+   */
+  public boolean isWriting() {
+    return call(MortiseNative::rw_is_writing) != 0;
+  }
+
+  /**
+   * Turns a hold for reading into one for writing if no other reads, ahead of those who wait. It never
+   * waits, so two readers that both try cannot deadlock. The lease gets a new fencing token.
+   *
+   * @return true: it writes; false: others read too, and it reads on
+   * @throws MortiseException with {@link Status#LOST}, {@link Status#NOT_OWNER} when it does not read,
+   *     {@link Status#ALREADY_HELD} when it writes already or reads more than once, and others
+   */
+  public boolean tryUpgrade() {
+    if (Threads.mustNotBlock()) return upgraded(Threads.join(upgradeLater()).code());
+    return upgraded(call(MortiseNative::rw_upgrade_try));
+  }
+
+  /**
+   * As {@link #tryUpgrade}, without blocking.
+   *
+   * @return completed as that returns
+   */
+  public CompletableFuture<Boolean> tryUpgradeAsync() {
+    return deliver(upgradeLater(), event -> upgraded(event.code()));
+  }
+
+  /**
+   * Turns a hold for writing into one for reading, without a gap, and lets in the readers that wait at
+   * the head of the queue. The fencing token stays. From the call on, whatever comes of it, this owner
+   * only reads.
+   *
+   * @throws MortiseException with {@link Status#LOST}, {@link Status#NOT_OWNER} when it does not
+   *     write, {@link Status#ALREADY_HELD} when it was acquired more than once, and others
+   */
+  public void downgrade() {
+    if (Threads.mustNotBlock()) {
+      downgraded(Threads.join(downgradeLater()).code());
+    } else {
+      downgraded(call(MortiseNative::rw_downgrade));
+    }
+  }
+
+  /**
+   * As {@link #downgrade}, without blocking.
+   *
+   * @return completed when the server has agreed
+   */
+  public CompletableFuture<Void> downgradeAsync() {
+    return deliver(
+        downgradeLater(),
+        event -> {
+          downgraded(event.code());
+          return null;
+        });
+  }
+
+  Mode mode(boolean isWriting) {
+    return isWriting ? writing : reading;
+  }
+
+  int addTo(long multi, boolean isWriting) {
+    return call(
+        it ->
+            isWriting
+                ? MortiseNative.multi_add_writer(multi, it)
+                : MortiseNative.multi_add_reader(multi, it));
+  }
+
+  private CompletableFuture<Event> upgradeLater() {
+    return start(MortiseNative::rw_upgrade_try_async);
+  }
+
+  private CompletableFuture<Event> downgradeLater() {
+    return start(MortiseNative::rw_downgrade_async);
+  }
+
+  private boolean upgraded(int code) {
+    if (code == Status.NOT_ACQUIRED.code()) return false;
+    writing.requireAcquired(code);
+    changeHold(writing);
+    return true;
+  }
+
+  private void downgraded(int code) {
+    reading.requireAcquired(code);
+    changeHold(reading);
+  }
+}

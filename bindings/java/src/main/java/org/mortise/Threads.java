@@ -1,0 +1,99 @@
+package org.mortise;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/** What has to be known about the thread that calls. */
+final class Threads {
+  /** Thread.isVirtual of Java 21, or null. */
+  private static final MethodHandle IS_VIRTUAL = findIsVirtual();
+
+  private static final int HELPERS = 4;
+  private static final long HELPER_IDLE_SECONDS = 5;
+  /** For the few native calls that have no asynchronous form, when a virtual thread makes them. */
+  private static final ThreadPoolExecutor HELP =
+      new ThreadPoolExecutor(
+          HELPERS,
+          HELPERS,
+          HELPER_IDLE_SECONDS,
+          TimeUnit.SECONDS,
+          new LinkedBlockingQueue<>(),
+          work -> daemon(work, "mortise-helper"));
+
+  static {
+    HELP.allowCoreThreadTimeOut(true);
+  }
+
+  private Threads() {}
+
+  static Thread daemon(Runnable work, String name) {
+    var thread = new Thread(null, work, name, 0, false);
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  private static MethodHandle findIsVirtual() {
+    try {
+      return MethodHandles.publicLookup()
+          .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+    } catch (ReflectiveOperationException older) {
+      return null;
+    }
+  }
+
+  /** Whether a native call that blocks would take a carrier away from other virtual threads. */
+  static boolean mustNotBlock() {
+    if (IS_VIRTUAL == null) return false;
+    try {
+      return (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());
+    } catch (Throwable impossible) {
+      throw new AssertionError(impossible);
+    }
+  }
+
+  /** Makes a native call that blocks: here, or in a helper when this thread is virtual. */
+  static long block(LongSupplier call) {
+    if (!mustNotBlock()) return call.getAsLong();
+    return join(CompletableFuture.supplyAsync(call::getAsLong, HELP));
+  }
+
+  /** The result, however often this thread is interrupted; it stays so. */
+  static <T> T join(CompletableFuture<T> future) {
+    boolean isInterrupted = false;
+    try {
+      for (; ; ) {
+        try {
+          return get(future);
+        } catch (InterruptedException again) {
+          isInterrupted = true;
+        }
+      }
+    } finally {
+      if (isInterrupted) Thread.currentThread().interrupt();
+    }
+  }
+
+  static <T> T get(CompletableFuture<T> future) throws InterruptedException {
+    try {
+      return future.get();
+    } catch (ExecutionException failure) {
+      throw unchecked(failure.getCause());
+    }
+  }
+
+  private static RuntimeException unchecked(Throwable cause) {
+    Throwable inner = cause instanceof CompletionException && cause.getCause() != null
+        ? cause.getCause() : cause;
+    if (inner instanceof MortiseException failure) return failure.here();
+    if (inner instanceof Error error) throw error;
+    return new IllegalStateException(inner);
+  }
+}

@@ -1,0 +1,204 @@
+package org.mortise;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mortise.Waiting.assertStatus;
+import static org.mortise.Waiting.result;
+
+import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.mortise.Waiting.Worker;
+
+class CloseTest {
+  private static Redis redis;
+
+  @BeforeAll
+  static void open() {
+    redis = new Redis();
+  }
+
+  @AfterAll
+  static void close() throws Exception {
+    redis.close();
+  }
+
+  @Test
+  void everythingSaysClosedAfterClose() throws Exception {
+    var client = MortiseClient.open(redis.strictUrl());
+    MortiseLock lock = client.lock("held");
+    lock.lock();
+    var owner = client.mutex("after");
+    Lease lease = owner.acquire();
+    client.close();
+    client.close();
+    Waiting.until("the holds are given back", () -> !redis.exists("{mortise:after}"));
+    Waiting.until("the holds are given back", () -> !redis.exists("{mortise:held}"));
+    assertStatus(Status.CLOSED, client::ping);
+    assertStatus(Status.CLOSED, () -> client.mutex("new"));
+    assertStatus(Status.CLOSED, () -> client.lock("new").lock());
+    assertStatus(Status.CLOSED, owner::acquire);
+    assertStatus(Status.CLOSED, owner::tryAcquire);
+    assertStatus(Status.CLOSED, () -> owner.query());
+    var future = owner.acquireAsync();
+    assertInstanceOf(
+        MortiseException.class,
+        assertThrows(ExecutionException.class, () -> result(future)).getCause());
+    assertFalse(lease.isHeld());
+    lease.close();
+    owner.close();
+    assertEquals(0, owner.validMillis());
+    assertStatus(Status.CLOSED, owner::acquire);
+    assertThrows(MortiseException.class, lock::unlock);
+    assertThrows(IllegalMonitorStateException.class, lock::unlock);
+  }
+
+  @Test
+  void closeEndsThoseWhoWait() throws Exception {
+    var client = MortiseClient.open(redis.strictUrl());
+    var holder = MortiseClient.open(redis.strictUrl());
+    Lease held = holder.mutex("wait").acquire();
+    var future = client.mutex("wait").acquireAsync();
+    var workers = new ArrayList<Worker>();
+    workers.add(new Worker(() -> assertStatus(Status.CLOSED, () -> client.lock("wait").lock())));
+    workers.add(
+        new Worker(
+            () -> assertStatus(Status.CLOSED, () -> client.lock("wait").lockInterruptibly())));
+    workers.add(new Worker(() -> assertStatus(Status.CLOSED, () -> client.mutex("wait").acquire())));
+    Waiting.untilWaiting(redis, "wait", 4);
+    client.close();
+    for (Worker worker : workers) worker.finish();
+    assertThrows(ExecutionException.class, () -> result(future));
+    Waiting.untilWaiting(redis, "wait", 0);
+    held.close();
+    holder.close();
+  }
+
+  @Test
+  void closingAnOwnerEndsItsWaitAndItsHold() throws Exception {
+    try (var client = MortiseClient.open(redis.url())) {
+      var holder = client.mutex("owner");
+      Lease held = holder.acquire();
+      var waiter = client.mutex("owner");
+      CompletableFuture<Lease> future = waiter.acquireAsync();
+      waiter.close();
+      var thrown = assertThrows(ExecutionException.class, () -> result(future));
+      assertEquals(Status.CLOSED, ((MortiseException) thrown.getCause()).status());
+      holder.close();
+      assertFalse(held.isHeld());
+      Waiting.until("the hold is given back", () -> !redis.exists("{mortise:owner}"));
+    }
+  }
+
+  @Test
+  void closeWhileOthersCall() throws Exception {
+    for (int round = 0; round < 10; round++) {
+      var client = MortiseClient.open(redis.strictUrl());
+      var isOver = new AtomicBoolean();
+      var owner = client.mutex("shared");
+      var workers = new ArrayList<Worker>();
+      for (int i = 0; i < 4; i++) {
+        int mine = i;
+        workers.add(
+            new Worker(
+                () -> {
+                  while (!isOver.get()) {
+                    try {
+                      switch (mine) {
+                        case 0 -> client.mutex("made").close();
+                        case 1 -> owner.tryAcquire().ifPresent(Lease::close);
+                        case 2 -> client.mutex("future").acquireAsync().cancel(false);
+                        default -> client.ping();
+                      }
+                    } catch (MortiseException closed) {
+                      assertEquals(Status.CLOSED, closed.status());
+                      return;
+                    }
+                  }
+                }));
+      }
+      Thread.sleep(5 * round);
+      if (round % 2 == 0) owner.close();
+      client.close();
+      isOver.set(true);
+      for (Worker worker : workers) worker.finish();
+    }
+  }
+
+  @Test
+  void closeFromACallback() throws Exception {
+    for (boolean isDirect : new boolean[] {true, false}) {
+      var builder = MortiseClient.builder(redis.url());
+      if (isDirect) builder.callbackExecutor(Runnable::run);
+      var client = builder.open();
+      var done =
+          client.mutex("callback").acquireAsync().thenApply(
+              lease -> {
+                client.close();
+                return lease.isHeld();
+              });
+      assertFalse(result(done));
+      assertStatus(Status.CLOSED, client::ping);
+    }
+  }
+
+  @Test
+  void whatIsForgottenIsClosed() throws Exception {
+    var client = MortiseClient.open(redis.strictUrl());
+    forgetAHold(client);
+    Waiting.until(
+        "the collected owner gives its hold back",
+        () -> {
+          System.gc();
+          return !redis.exists("{mortise:forgotten}");
+        });
+    client.ping();
+    client.close();
+  }
+
+  private static void forgetAHold(MortiseClient client) throws Exception {
+    assertTrue(client.mutex("forgotten").acquire().isHeld());
+    assertTrue(redis.exists("{mortise:forgotten}"));
+  }
+
+  @Test
+  void aForgottenClientEnds() throws Exception {
+    long before = dispatchers();
+    forgetAClient();
+    Waiting.until(
+        "the collected client ends",
+        () -> {
+          System.gc();
+          return dispatchers() <= before && !redis.exists("{mortise:gone}");
+        });
+  }
+
+  private static void forgetAClient() throws Exception {
+    assertTrue(MortiseClient.open(redis.url()).lock("gone").tryLock());
+  }
+
+  private static long dispatchers() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(it -> it.getName().equals("mortise-dispatcher"))
+        .count();
+  }
+
+  @Test
+  void aWaitKeepsItsOwner() throws Exception {
+    try (var client = MortiseClient.open(redis.strictUrl())) {
+      Lease held = client.mutex("kept").acquire();
+      CompletableFuture<Lease> future = client.mutex("kept").acquireAsync();
+      Waiting.untilWaiting(redis, "kept", 1);
+      for (int i = 0; i < 5; i++) System.gc();
+      held.close();
+      assertTrue(result(future).release());
+    }
+  }
+}

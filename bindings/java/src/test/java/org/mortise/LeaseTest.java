@@ -1,0 +1,198 @@
+package org.mortise;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mortise.Waiting.assertStatus;
+
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class LeaseTest {
+  private static Redis redis;
+  private static MortiseClient client;
+
+  @BeforeAll
+  static void open() {
+    redis = new Redis();
+    client = MortiseClient.open(redis.strictUrl());
+  }
+
+  @AfterAll
+  static void close() throws Exception {
+    client.close();
+    redis.close();
+  }
+
+  @Test
+  void aLeaseEndsWithItsBlock() throws Exception {
+    var owner = client.mutex("block");
+    long token;
+    try (Lease lease = owner.acquire()) {
+      token = lease.token();
+      assertTrue(lease.isHeld());
+      assertTrue(lease.validMillis() > 1000);
+      assertTrue(redis.exists("{mortise:block}"));
+      assertTrue(client.mutex("block").tryAcquire().isEmpty());
+      assertTrue(client.mutex("block").tryAcquire(Duration.ofMillis(1)).isEmpty());
+      assertEquals(owner, lease.owner());
+    }
+    assertFalse(redis.exists("{mortise:block}"));
+    try (Lease next = client.mutex("block").tryAcquire().orElseThrow()) {
+      assertTrue(next.token() > token);
+    }
+  }
+
+  @Test
+  void releaseTellsWhetherItWasHeld() throws Exception {
+    Lease held = client.mutex("release").acquire();
+    assertTrue(held.release());
+    assertFalse(held.release());
+    assertFalse(held.isHeld());
+    assertEquals(0, held.validMillis());
+    assertStatus(Status.NOT_OWNER, () -> held.extend(Duration.ofSeconds(1)));
+    Lease lost = client.mutex("release").acquire();
+    redis.command("DEL", "{mortise:release}");
+    assertFalse(lost.release());
+    lost.close();
+  }
+
+  @Test
+  void anOldLeaseDoesNotEndALaterHold() throws Exception {
+    var owner = client.mutex("old", MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(60)).withRenewal(false));
+    Lease old = owner.acquire();
+    Waiting.until("the lease ends", () -> !old.isHeld());
+    Lease later = owner.acquire();
+    assertFalse(old.release());
+    assertFalse(old.isHeld());
+    assertTrue(redis.exists("{mortise:old}"));
+    later.close();
+  }
+
+  @Test
+  void extendLengthensALease() throws Exception {
+    try (Lease lease = client.mutex("extend").acquire()) {
+      lease.extend(Duration.ofHours(1));
+      assertTrue(lease.validMillis() > Duration.ofMinutes(50).toMillis());
+      lease.extend(Duration.ZERO);
+      assertStatus(Status.INVALID_ARGUMENT, () -> lease.extend(Duration.ofMillis(1)));
+      redis.command("DEL", "{mortise:extend}");
+      assertStatus(Status.LOST, () -> lease.extend(Duration.ofHours(2)));
+      assertFalse(lease.isHeld());
+    }
+  }
+
+  @Test
+  void anOwnerIsReentrantWhenAsked() throws Exception {
+    var plain = client.mutex("plain");
+    try (Lease lease = plain.acquire()) {
+      assertStatus(Status.ALREADY_HELD, plain::acquire);
+      assertTrue(lease.isHeld());
+    }
+    var owner = client.mutex("twice", MortiseOptions.DEFAULTS.withReentrant(true));
+    Lease outer = owner.acquire();
+    Lease inner = owner.acquire();
+    assertEquals(outer.token(), inner.token());
+    assertTrue(outer.release());
+    assertTrue(inner.isHeld());
+    assertTrue(redis.exists("{mortise:twice}"));
+    assertTrue(inner.release());
+    assertFalse(redis.exists("{mortise:twice}"));
+  }
+
+  @Test
+  void aQueryShowsHolderAndLabel() throws Exception {
+    var owner = client.mutex("who", MortiseOptions.DEFAULTS.withLabel("büro 🔒"));
+    assertFalse(owner.query().isHeld());
+    try (Lease lease = owner.acquire()) {
+      LockInfo info = owner.query();
+      assertTrue(info.isHeld());
+      assertTrue(info.isMine());
+      assertEquals(lease.token(), info.latestToken());
+      assertEquals("büro 🔒", info.holders().get(0).label());
+      assertEquals(ProcessHandle.current().pid(), info.holders().get(0).processId());
+      assertEquals(0, info.waiters().size());
+      assertFalse(client.mutex("who").query().isMine());
+    }
+  }
+
+  @Test
+  void aReadWriteLeaseIsUpgradedAndDowngraded() throws Exception {
+    var owner = client.readWrite("rw");
+    var second = client.readWrite("rw");
+    Lease lease = owner.reading().acquire();
+    assertTrue(owner.isReading());
+    Lease also = second.reading().tryAcquire().orElseThrow();
+    assertFalse(owner.tryUpgrade());
+    also.close();
+    long before = lease.token();
+    assertTrue(owner.tryUpgrade());
+    assertTrue(owner.isWriting());
+    assertTrue(lease.token() > before);
+    assertTrue(second.reading().tryAcquire().isEmpty());
+    owner.downgrade();
+    assertTrue(lease.isHeld());
+    second.reading().tryAcquire().orElseThrow().close();
+    assertTrue(Waiting.result(owner.tryUpgradeAsync()));
+    Waiting.result(owner.downgradeAsync());
+    assertTrue(lease.release());
+    second.writing().tryAcquire().orElseThrow().close();
+    assertStatus(Status.NOT_OWNER, owner::downgrade);
+    assertStatus(Status.NOT_OWNER, owner::tryUpgrade);
+  }
+
+  @Test
+  void aSemaphoreHasPermits() throws Exception {
+    var owner = client.semaphore("permits", 3);
+    try (Lease two = owner.of(2).acquire()) {
+      assertTrue(two.token() > 0);
+      assertTrue(client.semaphore("permits", 3).of(2).tryAcquire().isEmpty());
+      Lease one = client.semaphore("permits", 3).acquire();
+      assertEquals(3, owner.query().permitsInUse());
+      owner.resize(4);
+      assertEquals(4, owner.query().permits());
+      client.semaphore("permits", 4).tryAcquire().orElseThrow().close();
+      one.close();
+    }
+    assertStatus(Status.INVALID_ARGUMENT, () -> owner.of(0).acquire());
+    assertStatus(Status.REFUSED, () -> client.semaphore("permits", 9).of(9).acquire());
+  }
+
+  @Test
+  void aMultiHoldsAllOrNone() throws Exception {
+    var door = client.mutex("door");
+    var seats = client.semaphore("seats", 2);
+    var plan = client.readWrite("plan");
+    var multi = client.multi().add(door).add(seats, 2).addReading(plan);
+    try (Lease all = multi.acquire()) {
+      assertTrue(all.isHeld());
+      assertEquals(0, all.token());
+      assertTrue(door.token() > 0 && door.isHeld());
+      assertTrue(plan.isReading());
+      assertTrue(client.semaphore("seats", 2).tryAcquire().isEmpty());
+      assertStatus(Status.UNSUPPORTED, () -> all.extend(Duration.ofSeconds(1)));
+    }
+    assertFalse(door.isHeld());
+    try (Lease one = client.mutex("door").acquire()) {
+      assertTrue(one.isHeld());
+      assertTrue(multi.tryAcquire().isEmpty());
+      assertTrue(Waiting.result(multi.tryAcquireAsync(Duration.ofMillis(5))).isEmpty());
+      assertFalse(seats.isHeld());
+    }
+    assertTrue(Waiting.result(Waiting.result(multi.acquireAsync()).releaseAsync()));
+    assertStatus(Status.INVALID_ARGUMENT, () -> multi.add(client.mutex("door")));
+    assertThrows(MortiseException.class, () -> multi.addLossListener((name, token) -> {}));
+  }
+
+  @Test
+  void bytesNameWhatTheirTextNames() throws Exception {
+    try (Lease lease = client.mutex("same").acquire()) {
+      assertTrue(lease.isHeld());
+      assertTrue(client.mutex("same".getBytes(UTF_8), null).tryAcquire().isEmpty());
+    }
+  }
+}

@@ -1,0 +1,231 @@
+package org.mortise;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mortise.Waiting.PATIENCE_SECONDS;
+import static org.mortise.Waiting.assertStatus;
+
+import java.util.ArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Lock;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.mortise.Waiting.Worker;
+
+class LockTest {
+  private static Redis redis;
+  private static MortiseClient client;
+  private static MortiseClient other;
+
+  @BeforeAll
+  static void open() {
+    redis = new Redis();
+    client = MortiseClient.open(redis.strictUrl());
+    other = MortiseClient.open(redis.url());
+  }
+
+  @AfterAll
+  static void close() throws Exception {
+    client.close();
+    other.close();
+    redis.close();
+  }
+
+  private int counter;
+
+  @Test
+  void threadsOfTwoClientsExcludeEachOther() throws Exception {
+    int rounds = 50;
+    var workers = new ArrayList<Worker>();
+    for (int i = 0; i < 8; i++) {
+      Lock lock = (i % 2 == 0 ? client : other).lock("counter");
+      workers.add(
+          new Worker(
+              () -> {
+                for (int round = 0; round < rounds; round++) {
+                  lock.lock();
+                  try {
+                    int seen = counter;
+                    Thread.yield();
+                    counter = seen + 1;
+                  } finally {
+                    lock.unlock();
+                  }
+                }
+              }));
+    }
+    for (Worker worker : workers) worker.finish();
+    assertEquals(8 * rounds, counter);
+    assertFalse(redis.exists("{mortise:counter}"));
+  }
+
+  @Test
+  void aThreadLocksAgainWhatItHolds() {
+    MortiseLock lock = client.lock("again");
+    lock.lock();
+    long token = lock.token();
+    // Another object of the same name is the same lock to this thread.
+    MortiseLock same = client.lock("again");
+    same.lock();
+    assertTrue(lock.tryLock());
+    assertEquals(3, lock.holdCount());
+    assertEquals(token, same.token());
+    lock.unlock();
+    same.unlock();
+    assertTrue(redis.exists("{mortise:again}"));
+    lock.unlock();
+    assertFalse(redis.exists("{mortise:again}"));
+    assertFalse(lock.isHeldByCurrentThread());
+    assertTrue(lock.tryLock());
+    assertTrue(lock.token() > token);
+    lock.unlock();
+  }
+
+  @Test
+  void onlyTheHolderUnlocks() throws Exception {
+    MortiseLock lock = client.lock("mine");
+    assertThrows(IllegalMonitorStateException.class, lock::unlock);
+    lock.lock();
+    var stranger =
+        new Worker(
+            () -> {
+              assertThrows(IllegalMonitorStateException.class, lock::unlock);
+              assertThrows(IllegalMonitorStateException.class, lock::token);
+              assertFalse(lock.tryLock());
+              assertFalse(lock.tryLock(20, TimeUnit.MILLISECONDS));
+              assertEquals(0, lock.validMillis());
+            });
+    stranger.finish();
+    assertTrue(lock.isHeldByCurrentThread());
+    lock.unlock();
+  }
+
+  @Test
+  void thereAreNoConditions() {
+    assertThrows(UnsupportedOperationException.class, client.lock("x")::newCondition);
+  }
+
+  @Test
+  void anInterruptEndsAWait() throws Exception {
+    Lock lock = client.lock("interrupted");
+    lock.lock();
+    var first = new Worker(() -> assertThrows(InterruptedException.class, lock::lockInterruptibly));
+    var second =
+        new Worker(
+            () ->
+                assertThrows(
+                    InterruptedException.class,
+                    () -> lock.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS)));
+    Waiting.untilWaiting(redis, "interrupted", 2);
+    first.thread().interrupt();
+    second.thread().interrupt();
+    first.finish();
+    second.finish();
+    lock.unlock();
+    Waiting.until("the lock is free", () -> !redis.exists("{mortise:interrupted}"));
+  }
+
+  @Test
+  void anInterruptBeforehandIsNoticed() {
+    Lock lock = client.lock("early");
+    Thread.currentThread().interrupt();
+    assertThrows(InterruptedException.class, lock::lockInterruptibly);
+    Thread.currentThread().interrupt();
+    assertThrows(InterruptedException.class, () -> lock.tryLock(1, TimeUnit.SECONDS));
+    assertFalse(Thread.interrupted());
+  }
+
+  @Test
+  void aGrantThatRacesAnInterruptIsGivenBack() throws Exception {
+    MortiseLock lock = client.lock("race");
+    MortiseLock elsewhere = other.lock("race");
+    for (int round = 0; round < 50; round++) {
+      elsewhere.lock();
+      var isHeld = new AtomicBoolean();
+      var waiter =
+          new Worker(
+              () -> {
+                try {
+                  lock.lockInterruptibly();
+                  isHeld.set(true);
+                  lock.unlock();
+                } catch (InterruptedException lost) {
+                  assertFalse(lock.isHeldByCurrentThread());
+                }
+              });
+      Waiting.untilWaiting(redis, "race", 1);
+      var start = new CountDownLatch(1);
+      var interrupter =
+          new Worker(
+              () -> {
+                start.await();
+                waiter.thread().interrupt();
+              });
+      start.countDown();
+      elsewhere.unlock();
+      interrupter.finish();
+      waiter.finish();
+      // Whoever won, it is free at once, long before a lease could end.
+      assertTrue(elsewhere.tryLock(5, TimeUnit.SECONDS), "round " + round + " " + isHeld);
+      elsewhere.unlock();
+    }
+  }
+
+  @Test
+  void lockIsNotInterruptedAndKeepsTheFlag() throws Exception {
+    Lock lock = client.lock("stubborn");
+    lock.lock();
+    var waiter =
+        new Worker(
+            () -> {
+              lock.lock();
+              assertTrue(Thread.interrupted());
+              lock.unlock();
+            });
+    Waiting.untilWaiting(redis, "stubborn", 1);
+    waiter.thread().interrupt();
+    lock.unlock();
+    waiter.finish();
+  }
+
+  @Test
+  void aLostHoldIsTold() {
+    MortiseLock lock = client.lock("lost", MortiseOptions.DEFAULTS.withRenewal(false));
+    lock.lock();
+    redis.command("DEL", "{mortise:lost}");
+    assertStatus(Status.LOST, lock::unlock);
+    assertThrows(IllegalMonitorStateException.class, lock::unlock);
+    lock.lock();
+    lock.unlock();
+  }
+
+  @Test
+  void aHoldWhoseLeaseHasEndedCannotBeLockedAgain() throws Exception {
+    MortiseLock lock = client.lock("ended", MortiseOptions.DEFAULTS.with("lease", "100ms").withRenewal(false));
+    lock.lock();
+    Waiting.until("the lease ends", () -> !lock.isHeldByCurrentThread());
+    assertFalse(lock.isHeldByCurrentThread());
+    assertStatus(Status.LOST, lock::lock);
+    assertStatus(Status.LOST, lock::unlock);
+  }
+
+  @Test
+  void timeoutsOfAllSizes() throws Exception {
+    Lock lock = client.lock("times");
+    assertTrue(lock.tryLock(Long.MAX_VALUE, TimeUnit.DAYS));
+    var stranger =
+        new Worker(
+            () -> {
+              assertFalse(lock.tryLock(0, TimeUnit.SECONDS));
+              assertFalse(lock.tryLock(Long.MIN_VALUE, TimeUnit.SECONDS));
+              assertFalse(lock.tryLock(1, TimeUnit.NANOSECONDS));
+            });
+    stranger.finish();
+    lock.unlock();
+  }
+}

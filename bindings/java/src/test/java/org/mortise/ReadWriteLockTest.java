@@ -1,0 +1,195 @@
+package org.mortise;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mortise.Waiting.assertStatus;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.mortise.Waiting.Worker;
+
+class ReadWriteLockTest {
+  private static Redis redis;
+  private static MortiseClient client;
+  private static MortiseClient other;
+
+  @BeforeAll
+  static void open() {
+    redis = new Redis();
+    client = MortiseClient.open(redis.strictUrl());
+    other = MortiseClient.open(redis.strictUrl());
+  }
+
+  @AfterAll
+  static void close() throws Exception {
+    client.close();
+    other.close();
+    redis.close();
+  }
+
+  private static boolean othersCanRead(String name) throws Exception {
+    var lock = other.readWriteLock(name).readLock();
+    boolean[] result = new boolean[1];
+    new Worker(
+            () -> {
+              result[0] = lock.tryLock();
+              if (result[0]) lock.unlock();
+            })
+        .finish();
+    return result[0];
+  }
+
+  private static boolean othersCanWrite(String name) throws Exception {
+    var lock = client.readWriteLock(name).writeLock();
+    boolean[] result = new boolean[1];
+    new Worker(
+            () -> {
+              result[0] = lock.tryLock();
+              if (result[0]) lock.unlock();
+            })
+        .finish();
+    return result[0];
+  }
+
+  @Test
+  void readersReadTogetherAndAWriterAlone() throws Exception {
+    var lock = client.readWriteLock("book");
+    lock.readLock().lock();
+    assertTrue(lock.isReadHeldByCurrentThread());
+    assertTrue(othersCanRead("book"));
+    assertFalse(othersCanWrite("book"));
+    lock.readLock().unlock();
+    lock.writeLock().lock();
+    assertTrue(lock.isWriteHeldByCurrentThread());
+    assertFalse(othersCanRead("book"));
+    assertFalse(othersCanWrite("book"));
+    lock.writeLock().unlock();
+    assertTrue(othersCanWrite("book"));
+  }
+
+  @Test
+  void bothSidesAreReentrant() throws Exception {
+    var lock = client.readWriteLock("again");
+    lock.readLock().lock();
+    lock.readLock().lock();
+    lock.readLock().unlock();
+    assertFalse(othersCanWrite("again"));
+    lock.readLock().unlock();
+    lock.writeLock().lock();
+    assertTrue(lock.writeLock().tryLock(1, TimeUnit.SECONDS));
+    lock.writeLock().unlock();
+    assertFalse(othersCanRead("again"));
+    lock.writeLock().unlock();
+    assertTrue(othersCanWrite("again"));
+  }
+
+  @Test
+  void aWriterThatReadsIsDowngradedByUnlocking() throws Exception {
+    var lock = client.readWriteLock("downgrade");
+    lock.writeLock().lock();
+    long token = lock.token();
+    lock.readLock().lock();
+    var started = new CountDownLatch(1);
+    var reader =
+        new Worker(
+            () -> {
+              started.countDown();
+              other.readWriteLock("downgrade").readLock().lock();
+              other.readWriteLock("downgrade").readLock().unlock();
+            });
+    started.await();
+    lock.writeLock().unlock();
+    // Readers that waited come in, a writer does not.
+    reader.finish();
+    assertTrue(lock.isReadHeldByCurrentThread());
+    assertFalse(lock.isWriteHeldByCurrentThread());
+    assertEquals(token, lock.token());
+    assertFalse(othersCanWrite("downgrade"));
+    lock.readLock().unlock();
+    assertTrue(othersCanWrite("downgrade"));
+  }
+
+  @Test
+  void aWriterCanUnlockItsReadFirst() throws Exception {
+    var lock = client.readWriteLock("order");
+    lock.writeLock().lock();
+    lock.readLock().lock();
+    lock.readLock().unlock();
+    assertTrue(lock.isWriteHeldByCurrentThread());
+    assertFalse(othersCanRead("order"));
+    lock.writeLock().unlock();
+    assertTrue(othersCanWrite("order"));
+  }
+
+  @Test
+  void aReaderDoesNotWaitForItself() {
+    var lock = client.readWriteLock("self");
+    lock.readLock().lock();
+    assertStatus(Status.ALREADY_HELD, lock.writeLock()::lock);
+    assertFalse(lock.writeLock().tryLock());
+    lock.readLock().unlock();
+  }
+
+  @Test
+  void upgradeIsATry() throws Exception {
+    var lock = client.readWriteLock("upgrade");
+    assertThrows(IllegalMonitorStateException.class, lock::tryUpgrade);
+    lock.readLock().lock();
+    long token = lock.token();
+    var held = new CountDownLatch(1);
+    var enough = new CountDownLatch(1);
+    var reader =
+        new Worker(
+            () -> {
+              var same = other.readWriteLock("upgrade").readLock();
+              same.lock();
+              held.countDown();
+              enough.await();
+              same.unlock();
+            });
+    held.await();
+    assertFalse(lock.tryUpgrade());
+    assertTrue(lock.isReadHeldByCurrentThread());
+    enough.countDown();
+    reader.finish();
+    assertTrue(lock.tryUpgrade());
+    assertTrue(lock.isWriteHeldByCurrentThread());
+    assertTrue(lock.token() > token);
+    assertThrows(IllegalMonitorStateException.class, lock.readLock()::unlock);
+    lock.writeLock().unlock();
+    assertTrue(othersCanWrite("upgrade"));
+  }
+
+  @Test
+  void onlyTheHolderUnlocks() {
+    var lock = client.readWriteLock("mine");
+    assertThrows(IllegalMonitorStateException.class, lock.readLock()::unlock);
+    assertThrows(IllegalMonitorStateException.class, lock.writeLock()::unlock);
+    lock.readLock().lock();
+    assertThrows(IllegalMonitorStateException.class, lock.writeLock()::unlock);
+    lock.readLock().unlock();
+    assertThrows(UnsupportedOperationException.class, lock.readLock()::newCondition);
+  }
+
+  @Test
+  void aWaitingWriterIsInterrupted() throws Exception {
+    var lock = client.readWriteLock("interrupt");
+    lock.readLock().lock();
+    var writer =
+        new Worker(
+            () ->
+                assertThrows(
+                    InterruptedException.class,
+                    other.readWriteLock("interrupt").writeLock()::lockInterruptibly));
+    Waiting.until("the writer holds back readers", () -> !othersCanRead("interrupt"));
+    writer.thread().interrupt();
+    writer.finish();
+    Waiting.until("readers come in again", () -> othersCanRead("interrupt"));
+    lock.readLock().unlock();
+  }
+}

@@ -1,0 +1,148 @@
+package org.mortise;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A Redis server of a test's own, on a unix socket, and a connection to look into it. */
+final class Redis implements AutoCloseable {
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+  private final Path folder;
+  private final Process process;
+  private final SocketChannel channel;
+  private final DataInputStream replies;
+
+  Redis() {
+    try {
+      folder = Files.createTempDirectory("mortise-java");
+      process =
+          new ProcessBuilder(
+                  // The server ends with this JVM, however that ends.
+                  "setpriv", "--pdeathsig", "KILL", "redis-server", "--port", "0", "--unixsocket",
+                  socket().toString(), "--save", "", "--appendonly", "no", "--dir",
+                  folder.toString())
+              .redirectErrorStream(true)
+              .redirectOutput(folder.resolve("log").toFile())
+              .start();
+      channel = connect();
+      replies = new DataInputStream(Channels.newInputStream(channel));
+    } catch (IOException | InterruptedException failure) {
+      throw new IllegalStateException("no redis-server", failure);
+    }
+  }
+
+  private Path socket() {
+    return folder.resolve("redis.sock");
+  }
+
+  private SocketChannel connect() throws IOException, InterruptedException {
+    long end = System.nanoTime() + PATIENCE_NANOS;
+    for (; ; ) {
+      SocketChannel tried = SocketChannel.open(StandardProtocolFamily.UNIX);
+      try {
+        tried.connect(UnixDomainSocketAddress.of(socket()));
+        return tried;
+      } catch (IOException notYet) {
+        tried.close();
+        if (System.nanoTime() > end || !process.isAlive()) throw notYet;
+        Thread.sleep(5);
+      }
+    }
+  }
+
+  String url() {
+    return "unix://" + socket();
+  }
+
+  /** Where all who wait do so at the server, each for itself, so that a test can see them. */
+  String strictUrl() {
+    return url() + "?fair=strict";
+  }
+
+  void signal(String signal) throws Exception {
+    new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).start().waitFor();
+  }
+
+  /** What the server answers: a String, a Long, a List, or null. */
+  Object command(String... words) {
+    var bytes = new ArrayList<byte[]>();
+    for (String word : words) bytes.add(word.getBytes(UTF_8));
+    return command(bytes);
+  }
+
+  synchronized Object command(List<byte[]> words) {
+    var request = new ByteArrayOutputStream();
+    request.writeBytes(("*" + words.size() + "\r\n").getBytes(UTF_8));
+    for (byte[] word : words) {
+      request.writeBytes(("$" + word.length + "\r\n").getBytes(UTF_8));
+      request.writeBytes(word);
+      request.writeBytes("\r\n".getBytes(UTF_8));
+    }
+    try {
+      ByteBuffer left = ByteBuffer.wrap(request.toByteArray());
+      while (left.hasRemaining()) channel.write(left);
+      return reply();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private Object reply() throws IOException {
+    String line = line();
+    String rest = line.substring(1);
+    switch (line.charAt(0)) {
+      case ':':
+        return Long.valueOf(rest);
+      case '$':
+        int length = Integer.parseInt(rest);
+        if (length < 0) return null;
+        byte[] bytes = replies.readNBytes(length);
+        replies.readNBytes(2);
+        return new String(bytes, UTF_8);
+      case '*':
+        var list = new ArrayList<Object>();
+        for (int i = Integer.parseInt(rest); i > 0; i--) list.add(reply());
+        return list;
+      default:
+        return rest;
+    }
+  }
+
+  private String line() throws IOException {
+    var line = new ByteArrayOutputStream();
+    for (int one = replies.read(); one != '\n'; one = replies.read()) {
+      if (one < 0) throw new IOException("the server has gone");
+      if (one != '\r') line.write(one);
+    }
+    return line.toString(ISO_8859_1);
+  }
+
+  boolean exists(String key) {
+    return command("EXISTS", key).equals(1L);
+  }
+
+  @Override
+  public void close() throws IOException {
+    channel.close();
+    process.destroyForcibly();
+    process.onExit().join();
+    Files.deleteIfExists(socket());
+    Files.deleteIfExists(folder.resolve("log"));
+    Files.deleteIfExists(folder);
+  }
+}
