@@ -8,6 +8,7 @@
 #include "client/lock_handle.hpp"
 #include "client/multi_handle.hpp"
 #include "client/query.hpp"
+#include "client/script_loader.hpp"
 #include "deployment/single_server.hpp"
 #include "lock/interop_protocols.hpp"
 #include "redis/command.hpp"
@@ -129,6 +130,7 @@ outcome core::new_handle(lock::lock_kind kind, std::string_view name, const sett
   const auto limit = kind == lock::lock_kind::mutex ? 1
                      : kind == lock::lock_kind::rw  ? lock::whole_weight
                                                     : permits;
+  know_scripts(*rules);
   // `strict` competes by itself: nobody of this client passes the lock on to it or gets it from it.
   const bool is_shared = kind == lock::lock_kind::mutex && rules->how == lock::waiting::queue;
   auto keeper = keeper_for(name, is_shared && !terms.fair_strict, *rules);
@@ -139,6 +141,17 @@ outcome core::new_handle(lock::lock_kind kind, std::string_view name, const sett
   into = std::make_shared<lock_handle>(shared_from_this(), std::move(keeper), std::string(name),
                                        own_terms, limit);
   return {};
+}
+
+// Every server knows the scripts of the common mutex; those of other kinds follow with their first
+// handle, so that a client without them costs no memory for them.
+void core::know_scripts(const lock::protocol& rules) {
+  if (&rules == &lock::queued_protocol() || rules.how != lock::waiting::queue) return;
+  {
+    const std::lock_guard guard(registry_mutex_);
+    if (!known_protocols_.insert(&rules).second) return;
+  }
+  script_loader::load(servers_->connection_for({}), lock::scripts_of(rules));
 }
 
 std::shared_ptr<multi_handle> core::new_multi() {

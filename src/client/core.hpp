@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -68,6 +69,7 @@ class core final : public std::enable_shared_from_this<core>, private deployment
                                          const lock::protocol& rules);
   std::vector<std::shared_ptr<gatekeeper>> all_keepers();
   void close_multis() noexcept;
+  void know_scripts(const lock::protocol& rules);
 
   // deployment::listener
   void on_up(time_ns now) noexcept override;
@@ -89,6 +91,7 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   std::unordered_map<std::uint64_t, std::shared_ptr<gatekeeper>> keepers_;
   std::unordered_map<std::string, std::uint64_t> shared_keepers_;  // by lock key
   std::vector<std::weak_ptr<multi_handle>> multis_;
+  std::set<const lock::protocol*> known_protocols_;  // whose scripts the servers were given
   std::atomic<bool> is_closed_{false};
 };
 

@@ -67,7 +67,7 @@ redis::connection_config config_of(const redis::endpoint_url& where, const setti
   config.database = where.db;
   config.client_name = defaults.client_name.empty() ? "mortise" : defaults.client_name;
   config.inbox = std::move(plan.inbox);
-  config.scripts = lock::everyday_scripts();
+  config.scripts = lock::scripts_of(lock::queued_protocol());
   config.prologue = std::move(plan.prologue);
   config.command_timeout_ms = defaults.command_timeout_ms;
   config.busy_poll_us = defaults.busy_poll_us;

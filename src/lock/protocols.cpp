@@ -31,14 +31,11 @@ constexpr std::array kind_names = {"mutex", "read-write lock", "semaphore"};
 
 }  // namespace
 
-std::vector<const redis::script*> everyday_scripts() {
+std::vector<const redis::script*> scripts_of(const protocol& rules) {
   std::vector<const redis::script*> scripts;
-  for (const auto& item : entries) {
-    if (item.rules().how != waiting::queue) continue;
-    for (const auto& row : item.rules().rows) {
-      const bool is_new = std::find(scripts.begin(), scripts.end(), row.code) == scripts.end();
-      if (row.code != nullptr && is_new) scripts.push_back(row.code);
-    }
+  for (const auto& row : rules.rows) {
+    const bool is_new = std::find(scripts.begin(), scripts.end(), row.code) == scripts.end();
+    if (row.code != nullptr && is_new) scripts.push_back(row.code);
   }
   return scripts;
 }

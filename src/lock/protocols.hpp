@@ -12,9 +12,8 @@ namespace mortise::lock {
 
 enum class lock_kind : std::uint8_t { mutex, rw, semaphore };
 
-// The scripts that a server should know from the start. Others are sent when first used, which takes
-// a round trip more and lets what was asked after it overtake it.
-std::vector<const redis::script*> everyday_scripts();
+// The scripts of a protocol's steps, each once.
+std::vector<const redis::script*> scripts_of(const protocol& rules);
 
 // nullptr when the kind has no such protocol.
 const protocol* find_protocol(lock_kind kind, std::string_view name);
