@@ -1,0 +1,6 @@
+//go:build mortise_static
+
+package swig
+
+// #cgo pkg-config: mortise-static
+import "C"
