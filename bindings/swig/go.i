@@ -8,7 +8,7 @@
 %rename("$ignore", %$isenumitem) "";
 %ignore mortise_status_code;
 %ignore mortise_event_kind_code;
-%ignore MORTISE_FOREVER;
+%rename("$ignore", %$isconstant) "";
 
 %define MORTISE_GO_HANDLE(TYPE)
 %typemap(gotype) TYPE *, const TYPE * "uintptr"
@@ -39,6 +39,46 @@ MORTISE_EACH_TEXT(MORTISE_GO_TEXT)
 %typemap(gotype) int32_t, mortise_status, mortise_event_kind "int32"
 %typemap(gotype) int64_t "int64"
 
-/* mortise_queue_next_batch: the first element of a slice, and a number to set. */
-%typemap(gotype) int64_t *records, int64_t *count "*int64"
-%typemap(in) int64_t *records, int64_t *count %{ $1 = ($1_ltype)$input; %}
+/* The first element of a slice. */
+%typemap(gotype) int64_t *records "*int64"
+%typemap(in) int64_t *records %{ $1 = ($1_ltype)$input; %}
+
+/* The queue is read by `mortise_go_drain` instead. */
+%ignore mortise_queue_next;
+%ignore mortise_queue_next_batch;
+
+%inline %{
+/* Takes events as the records of `mortise_queue_next_batch`, until there are no more, there is no room
+   for more than `capacity` of them, or one is a failure: that one is the last, and its texts are in
+   `event`. Returns how many, or -1 when no event will ever come again. */
+static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int64_t timeout_ms,
+                                int64_t *records, int64_t capacity) {
+  int64_t count = 0;
+  while (count < capacity) {
+    int64_t *record = records + count * MORTISE_RECORD_FIELDS;
+    mortise_status status = mortise_queue_next(queue, count == 0 ? timeout_ms : 0, event, NULL);
+    if (status != MORTISE_OK) return count == 0 && status != MORTISE_TIMED_OUT ? -1 : count;
+    ++count;
+    record[0] = mortise_event_get_kind(event);
+    record[1] = mortise_event_tag(event);
+    record[2] = mortise_event_status(event);
+    record[3] = mortise_event_token(event);
+    if (record[2] != MORTISE_OK) break;
+  }
+  return count;
+}
+%}
+
+%insert(go_header) %{
+// Text copies a text of C, which ends in NUL.
+func Text(first *byte) string {
+	if first == nil {
+		return ""
+	}
+	length := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(first), length)) != 0 {
+		length++
+	}
+	return string(unsafe.Slice(first, length))
+}
+%}

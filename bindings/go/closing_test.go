@@ -1,0 +1,234 @@
+package mortise
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestUseAfterClose(t *testing.T) {
+	client := startServer(t).open(t)
+	lock := client.lock(t, "a")
+	hold, err := lock.Acquire(within(t))
+	must(t, err)
+	must(t, lock.Close())
+	must(t, lock.Close())
+	receive(t, "closing ends the hold's context", hold.Context().Done())
+	expect(t, hold.Err(), ErrClosed)
+	if hold.IsHeld() || hold.Valid() != 0 || lock.Token() != 0 {
+		t.Fatal("held after close")
+	}
+	expect(t, hold.Extend(within(t), 0), ErrClosed)
+	expect(t, hold.Unlock(within(t)), ErrClosed)
+	_, err = lock.Acquire(within(t))
+	expect(t, err, ErrClosed)
+	_, err = lock.Query(within(t))
+	expect(t, err, ErrClosed)
+	// What it held was given back.
+	next, err := client.lock(t, "a").Acquire(within(t))
+	must(t, err)
+
+	must(t, client.Close())
+	must(t, client.Close())
+	receive(t, "closing the client ends the hold's context", next.Context().Done())
+	expect(t, next.Unlock(within(t)), ErrClosed)
+	expect(t, client.Ping(within(t)), ErrClosed)
+	_, err = client.NewLock("a")
+	expect(t, err, ErrClosed)
+	_, err = client.NewMulti()
+	expect(t, err, ErrClosed)
+	if text := err.Error(); !strings.Contains(text, "closed") {
+		t.Fatal("the error does not say what happened: ", text)
+	}
+}
+
+func TestCloseWhileOthersWait(t *testing.T) {
+	server := startServer(t)
+	for _, closesClient := range []bool{true, false} {
+		client, holder := server.open(t, WithFairStrict(true)), server.open(t)
+		hold, err := holder.lock(t, "a").Acquire(within(t))
+		must(t, err)
+		var group sync.WaitGroup
+		locks := make([]*Lock, 50)
+		for i := range locks {
+			lock := client.lock(t, "a")
+			locks[i] = lock
+			group.Add(1)
+			go func() {
+				defer group.Done()
+				_, err := lock.Acquire(context.Background())
+				if !errors.Is(err, ErrClosed) {
+					t.Error("a waiter of a closed client got: ", err)
+				}
+			}()
+		}
+		eventually(t, "all wait", func() bool { return waiters(t, locks[0]) == int64(len(locks)) })
+		if closesClient {
+			must(t, client.Close())
+		}
+		for _, lock := range locks {
+			must(t, lock.Close())
+		}
+		group.Wait()
+		must(t, hold.Unlock(within(t)))
+	}
+}
+
+// Everything at once, for the race detector and the order of freeing.
+func TestCloseDuringCalls(t *testing.T) {
+	server := startServer(t)
+	for round := 0; round < 20; round++ {
+		client := server.open(t)
+		var group sync.WaitGroup
+		for i := 0; i < 8; i++ {
+			lock := client.lock(t, "a")
+			group.Add(1)
+			go func() {
+				defer group.Done()
+				for {
+					hold, err := lock.Acquire(context.Background())
+					if err != nil {
+						expectClosed(t, err)
+						return
+					}
+					hold.IsHeld()
+					if _, err := lock.Query(context.Background()); err != nil {
+						expectClosed(t, err)
+					}
+					if err := hold.Unlock(context.Background()); err != nil {
+						expectClosed(t, err)
+					}
+				}
+			}()
+		}
+		time.Sleep(time.Duration(round) * time.Millisecond)
+		must(t, client.Close())
+		group.Wait()
+	}
+}
+
+func expectClosed(t *testing.T, err error) {
+	if !errors.Is(err, ErrClosed) {
+		t.Error("during a close: ", err)
+	}
+}
+
+// Without Close, the collector gives back what nobody can use any more; and nothing else.
+func TestForgottenObjectsAreFreed(t *testing.T) {
+	server := startServer(t)
+	client, other := server.open(t), server.open(t)
+	before := handlesOf(client)
+	func() {
+		lock := client.lock(t, "forgotten")
+		_, err := lock.Acquire(within(t))
+		must(t, err)
+		all, err := client.NewMulti(OfLock(client.lock(t, "member")))
+		must(t, err)
+		_, err = all.Acquire(within(t))
+		must(t, err)
+	}()
+	kept, err := client.lock(t, "kept").Acquire(within(t))
+	must(t, err)
+	underContext, err := client.lock(t, "context").Acquire(within(t))
+	must(t, err)
+	ctx := underContext.Context()
+	underContext = nil
+	eventually(t, "the collector frees what is forgotten", func() bool {
+		runtime.GC()
+		return handlesOf(client) == before+2
+	})
+	for _, name := range []string{"forgotten", "member"} {
+		hold, err := other.lock(t, name).Acquire(within(t))
+		must(t, err)
+		must(t, hold.Unlock(within(t)))
+	}
+	for i := 0; i < 5; i++ {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	if !kept.IsHeld() || ctx.Err() != nil {
+		t.Fatal("the collector freed what is used")
+	}
+	runtime.KeepAlive(client)
+}
+
+func TestForgottenClientIsClosed(t *testing.T) {
+	server := startServer(t)
+	func() {
+		client, err := Open(within(t), server.url)
+		must(t, err)
+		_, err = client.lock(t, "a").Acquire(within(t))
+		must(t, err)
+	}()
+	lock := server.open(t).lock(t, "a")
+	eventually(t, "the collector closes the client", func() bool {
+		runtime.GC()
+		_, err := lock.Try(within(t))
+		return err == nil
+	})
+}
+
+func handlesOf(client *Client) int {
+	client.engine.mutex.Lock()
+	defer client.engine.mutex.Unlock()
+	return len(client.engine.handles)
+}
+
+// Only the forking thread lives on in the child, so it does without the rest of the runtime: no
+// collection, no switch to another goroutine.
+func TestForkedChild(t *testing.T) {
+	client := startServer(t).open(t)
+	lock, other := client.lock(t, "a"), client.lock(t, "b")
+	hold, err := lock.Acquire(within(t))
+	must(t, err)
+	ctx := within(t)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	child, _, failed := syscall.RawSyscall(syscall.SYS_FORK, 0, 0, 0)
+	if failed != 0 {
+		t.Skip("no fork here: ", failed)
+	}
+	if child == 0 {
+		verdict := uintptr(0)
+		if _, err := other.Acquire(ctx); !errors.Is(err, ErrForked) {
+			verdict |= 1
+		}
+		if _, err := client.NewLock("c"); !errors.Is(err, ErrForked) {
+			verdict |= 2
+		}
+		if hold.IsHeld() || hold.Valid() != 0 {
+			verdict |= 4
+		}
+		if err := hold.Unlock(ctx); !errors.Is(err, ErrForked) {
+			verdict |= 8
+		}
+		if err := client.Close(); !errors.Is(err, ErrForked) {
+			verdict |= 16
+		}
+		for {
+			syscall.RawSyscall(syscall.SYS_EXIT_GROUP, verdict, 0, 0)
+		}
+	}
+	var status syscall.WaitStatus
+	for {
+		_, err := syscall.Wait4(int(child), &status, 0, nil)
+		if err != syscall.EINTR {
+			must(t, err)
+			break
+		}
+	}
+	if !status.Exited() || status.ExitStatus() != 0 {
+		t.Fatalf("the child says %d, signal %v", status.ExitStatus(), status.Signal())
+	}
+	if !hold.IsHeld() {
+		t.Fatal("the child ended its parent's hold")
+	}
+	must(t, hold.Unlock(ctx))
+}

@@ -1,0 +1,226 @@
+package mortise
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mortise/mortise-go/internal/swig"
+)
+
+const (
+	// queueCapacity is the most that the library allows: places are counted, not reserved.
+	queueCapacity = 1048576
+	// blockingCalls is how many calls at once may keep an operating system thread.
+	blockingCalls = 8
+)
+
+// engine is what a Client and all its handles share: the client of C, and a queue in which all calls
+// that wait for the server end. It does not know the objects that the user has, so that these can be
+// collected.
+type engine struct {
+	client, queue native
+	slots         chan struct{}
+	isClosing     atomic.Bool
+	isDrained     chan struct{}
+
+	mutex   sync.Mutex
+	lastTag int64
+	calls   map[int64]*call
+	handles map[int64]*handle // by the tag of their watch
+}
+
+// event is how a call ended; failure is nil when it did what its name says.
+type event struct {
+	token   int64
+	failure *Error
+}
+
+// call is one that was handed to C and has not ended. The dispatcher runs onEnd before it looks at
+// any later event, so that holds and losses are seen in their order.
+type call struct {
+	onEnd func(event)
+	ended chan event
+}
+
+func newEngine(url string, options []Option) (*engine, error) {
+	e := &engine{
+		slots:     make(chan struct{}, blockingCalls),
+		isDrained: make(chan struct{}),
+		calls:     make(map[int64]*call),
+		handles:   make(map[int64]*handle),
+	}
+	e.client.free = swig.Client_free
+	e.queue.free = swig.Queue_free
+	err := withOptions(options, func(options uintptr) (err error) {
+		e.client.address, err = made(func(details uintptr) uintptr {
+			return swig.Client_new(url, options, details)
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.queue.address, err = made(func(details uintptr) uintptr {
+		return swig.Queue_new(e.client.address, queueCapacity, details)
+	})
+	if err != nil {
+		e.client.close()
+		return nil, err
+	}
+	if err := e.startDispatcher(); err != nil {
+		e.queue.close()
+		e.client.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// close ends everything: waiting calls end with ErrClosed, holds are given back.
+func (e *engine) close() error {
+	queue, err := e.queue.enter()
+	if err != nil {
+		return nil // closed before
+	}
+	defer e.queue.leave()
+	if swig.Queue_fd(queue) < 0 {
+		return failure(ErrForked, "this client was opened before a fork, in the parent process")
+	}
+	if e.isClosing.Swap(true) {
+		<-e.isDrained
+		return nil
+	}
+	e.dropHolds() // whoever works under one stops before it is given back
+	e.client.close()
+	// Ends what still waits, and the dispatcher when all calls have ended.
+	swig.Queue_shutdown(queue)
+	<-e.isDrained
+	e.queue.close()
+	e.dropHolds() // those that were granted meanwhile
+	return nil
+}
+
+func (e *engine) dropHolds() {
+	e.mutex.Lock()
+	handles := make([]*handle, 0, len(e.handles))
+	for _, h := range e.handles {
+		handles = append(handles, h)
+	}
+	e.mutex.Unlock()
+	for _, h := range handles {
+		h.dropTerm(failure(ErrClosed, "the client was closed"))
+	}
+}
+
+// enter is the queue, to be used until its leave; closed as soon as the closing has begun.
+func (e *engine) enter() (uintptr, error) {
+	if e.isClosing.Load() {
+		return 0, failure(ErrClosed, "the client was closed")
+	}
+	return e.queue.enter()
+}
+
+// start hands a call to C. When that fails, the call never began and will not end.
+func (e *engine) start(c *call, submit func(queue uintptr, tag int64, details uintptr) int32) error {
+	queue, err := e.enter()
+	if err != nil {
+		return err
+	}
+	defer e.queue.leave()
+	e.mutex.Lock()
+	e.lastTag++
+	tag := e.lastTag
+	e.calls[tag] = c
+	e.mutex.Unlock()
+	err = checked(func(details uintptr) int32 { return submit(queue, tag, details) })
+	if err != nil {
+		e.take(tag)
+		return e.translate(err.(*Error))
+	}
+	return nil
+}
+
+func (e *engine) take(tag int64) *call {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	c := e.calls[tag]
+	delete(e.calls, tag)
+	return c
+}
+
+// watch has the losses of a handle told to it.
+func (e *engine) watch(h *handle) error {
+	queue, err := e.enter()
+	if err != nil {
+		return err
+	}
+	defer e.queue.leave()
+	e.mutex.Lock()
+	e.lastTag++
+	h.tag = e.lastTag
+	e.handles[h.tag] = h
+	e.mutex.Unlock()
+	if h.kind.watch == nil {
+		return nil
+	}
+	err = checked(func(details uintptr) int32 {
+		return h.kind.watch(h.address, queue, h.tag, details)
+	})
+	if err != nil {
+		e.unwatch(h)
+		return e.translate(err.(*Error))
+	}
+	return nil
+}
+
+func (e *engine) unwatch(h *handle) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	delete(e.handles, h.tag)
+}
+
+// translate has the end of the queue, of which users know nothing, be the end of the client.
+func (e *engine) translate(err *Error) *Error {
+	if err.Status == ErrShutDown || err.Status == ErrCancelled && e.isClosing.Load() {
+		return failure(ErrClosed, "the client was closed")
+	}
+	return err
+}
+
+// blocking runs a call that keeps a thread until the server has answered. There are few at once; the
+// context ends the wait for one, not the call.
+func (e *engine) blocking(ctx context.Context, work func() error) error {
+	if err := alive(ctx); err != nil {
+		return err
+	}
+	select {
+	case e.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ended(ctx, "many calls were at work already")
+	}
+	result := make(chan error, 1)
+	go func() {
+		defer func() { <-e.slots }()
+		result <- work()
+	}()
+	select {
+	case err := <-result:
+		if err != nil && e.isClosing.Load() {
+			return failure(ErrClosed, "the client was closed")
+		}
+		return err
+	case <-ctx.Done():
+		return ended(ctx, "the answer was not waited for")
+	}
+}
+
+// alive is the failure of a call whose context is missing or over before it begins.
+func alive(ctx context.Context) error {
+	if ctx == nil {
+		return failure(ErrInvalidArgument, "ctx: nil; give context.Background()")
+	}
+	if ctx.Err() != nil {
+		return ended(ctx, "the context was over before the call began")
+	}
+	return nil
+}

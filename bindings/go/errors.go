@@ -1,0 +1,150 @@
+package mortise
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"github.com/mortise/mortise-go/internal/swig"
+)
+
+// Status is what a call came to, and an error of its own: compare with errors.Is. Below zero are
+// errors, above zero outcomes of normal life. A later version of the library may add values.
+type Status int32
+
+// Every failure of this package is one of these, to errors.Is.
+const (
+	// ErrNotAcquired: somebody else holds the lock, and the call was not to wait.
+	ErrNotAcquired Status = 1
+	// ErrTimedOut: the deadline of the context passed first. Also context.DeadlineExceeded.
+	ErrTimedOut Status = 2
+	// ErrCancelled: the context was cancelled first. Also context.Canceled.
+	ErrCancelled Status = 3
+	// ErrLost: the hold was lost: its lease ended, or the server says that it is not ours any more.
+	ErrLost Status = 4
+	// ErrNotOwner: nothing is held: it never was, or it has been unlocked.
+	ErrNotOwner Status = 5
+	// ErrShutDown: a queue of the library was shut down; this package says ErrClosed instead.
+	ErrShutDown Status = 6
+	// ErrInvalidArgument: an argument is wrong; the message names it, its value and the mend.
+	ErrInvalidArgument Status = -1
+	// ErrUnreachable: no server answered, and nothing was sent. Safe to try again.
+	ErrUnreachable Status = -2
+	// ErrUnknown: the request was sent and no answer came: it may have been carried out.
+	ErrUnknown Status = -3
+	// ErrRefused: the server refused the request and did not carry it out.
+	ErrRefused Status = -4
+	// ErrAlreadyHeld: this handle holds the lock already and is not reentrant.
+	ErrAlreadyHeld Status = -5
+	// ErrBusy: another call on this handle is at work. Give each goroutine a handle of its own.
+	ErrBusy Status = -6
+	// ErrLimit: a bound was hit.
+	ErrLimit Status = -7
+	// ErrClosed: the handle or its client was closed.
+	ErrClosed Status = -8
+	// ErrForked: the client was opened before a fork, in the parent process.
+	ErrForked Status = -9
+	// ErrUnsupported: this protocol, deployment or server cannot do that.
+	ErrUnsupported Status = -10
+	// ErrNoMemory: memory ran out.
+	ErrNoMemory Status = -11
+	// ErrInternal: a defect in Mortise; please report it with the message.
+	ErrInternal Status = -12
+)
+
+// Error is the status in a few words, such as "mortise: timed out".
+func (s Status) Error() string {
+	return "mortise: " + swig.Text(swig.Status_text(int32(s)))
+}
+
+// Error is a failure with its details.
+type Error struct {
+	// Status says what kind of failure it is.
+	Status Status
+	// Message is a line that says what was wrong and how to mend it; it may be empty.
+	Message string
+	// ServerText has the server's own words, such as "READONLY You can't write…", or is empty.
+	ServerText string
+
+	isRetryable, isAmbiguous bool
+}
+
+// IsRetryable tells whether the same call may succeed later without any change.
+func (e *Error) IsRetryable() bool { return e.isRetryable }
+
+// IsAmbiguous tells whether the request may have been carried out although the call failed.
+func (e *Error) IsAmbiguous() bool { return e.isAmbiguous }
+
+func (e *Error) Error() string {
+	if e.Message == "" {
+		return e.Status.Error()
+	}
+	return e.Status.Error() + ": " + e.Message
+}
+
+// Unwrap is the status, for errors.Is and errors.As.
+func (e *Error) Unwrap() error { return e.Status }
+
+// Is tells that a passed deadline and a cancelled wait are also what package context calls them.
+func (e *Error) Is(target error) bool {
+	return e.Status == ErrTimedOut && target == context.DeadlineExceeded ||
+		e.Status == ErrCancelled && target == context.Canceled
+}
+
+// failure is an error that this package finds by itself.
+func failure(status Status, message string) *Error {
+	return &Error{Status: status, Message: message}
+}
+
+// ended says why a context is over.
+func ended(ctx context.Context, message string) *Error {
+	if ctx.Err() == context.DeadlineExceeded {
+		return failure(ErrTimedOut, message)
+	}
+	return failure(ErrCancelled, message)
+}
+
+// details is an error object of C. The details of a failure come with the call that failed, since a
+// goroutine may be on another thread by the time it could ask for the last error.
+type details struct{ address uintptr }
+
+var spareDetails = sync.Pool{New: func() any {
+	d := &details{swig.Error_new()}
+	runtime.SetFinalizer(d, func(d *details) { swig.Error_free(d.address) })
+	return d
+}}
+
+func (d *details) failure(status Status) *Error {
+	return &Error{
+		Status:      status,
+		Message:     swig.Text(swig.Error_message(d.address)),
+		ServerText:  swig.Text(swig.Error_server_text(d.address)),
+		isRetryable: swig.Error_is_retryable(d.address) != 0,
+		isAmbiguous: swig.Error_is_ambiguous(d.address) != 0,
+	}
+}
+
+// checked makes a call of C that answers with a status.
+func checked(call func(details uintptr) int32) error {
+	d := spareDetails.Get().(*details)
+	defer spareDetails.Put(d)
+	if status := call(d.address); status != 0 {
+		return d.failure(Status(status))
+	}
+	return nil
+}
+
+// made makes a call of C that answers with a new object.
+func made(call func(details uintptr) uintptr) (uintptr, error) {
+	d := spareDetails.Get().(*details)
+	defer spareDetails.Put(d)
+	address := call(d.address)
+	if address != 0 {
+		return address, nil
+	}
+	status := Status(swig.Error_code(d.address))
+	if status == 0 {
+		status = ErrNoMemory // not even for the details
+	}
+	return 0, d.failure(status)
+}

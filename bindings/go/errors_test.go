@@ -1,0 +1,175 @@
+package mortise
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The statuses are written here and in the header; the header is what counts.
+func TestEveryStatusHasItsSentinel(t *testing.T) {
+	header, err := os.ReadFile("../../capi/include/mortise/mortise.h")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("not in the repository")
+	}
+	must(t, err)
+	sentinels := map[string]Status{
+		"OK": 0, "NOT_ACQUIRED": ErrNotAcquired, "TIMED_OUT": ErrTimedOut, "CANCELLED": ErrCancelled,
+		"LOST": ErrLost, "NOT_OWNER": ErrNotOwner, "SHUT_DOWN": ErrShutDown,
+		"INVALID_ARGUMENT": ErrInvalidArgument, "UNREACHABLE": ErrUnreachable, "UNKNOWN": ErrUnknown,
+		"REFUSED": ErrRefused, "ALREADY_HELD": ErrAlreadyHeld, "BUSY": ErrBusy, "LIMIT": ErrLimit,
+		"CLOSED": ErrClosed, "FORKED": ErrForked, "UNSUPPORTED": ErrUnsupported,
+		"NO_MEMORY": ErrNoMemory, "INTERNAL": ErrInternal, "EVENT_LOST": eventLost,
+		"EVENT_AT_RISK": eventAtRisk,
+	}
+	enumerators := regexp.MustCompile(`(?m)^  MORTISE_([A-Z_]+) = (-?\d+),?$`)
+	found := 0
+	for _, match := range enumerators.FindAllStringSubmatch(string(header), -1) {
+		number, err := strconv.Atoi(match[2])
+		must(t, err)
+		status, isKnown := sentinels[match[1]]
+		switch {
+		case isKnown && status != Status(number):
+			t.Errorf("MORTISE_%s is %d; here it is %d", match[1], number, status)
+		case isKnown:
+			found++
+		case !strings.HasPrefix(match[1], "EVENT_"):
+			t.Errorf("MORTISE_%s has no sentinel", match[1])
+		}
+	}
+	if found != len(sentinels) {
+		t.Errorf("%d of %d are in the header", found, len(sentinels))
+	}
+}
+
+func TestErrorHasItsDetails(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t)
+	if answer := server.ask(t, "HSET {mortise:a} field value"); !strings.HasPrefix(answer, ":1") {
+		t.Fatal(answer)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, err := client.lock(t, "a").Acquire(ctx)
+	expect(t, err, ErrRefused)
+	var details *Error
+	if !errors.As(err, &details) {
+		t.Fatalf("%T is no *Error", err)
+	}
+	if details.Status != ErrRefused || details.Message == "" || details.ServerText == "" ||
+		details.IsAmbiguous() {
+		t.Fatalf("%+v", details)
+	}
+	if text := err.Error(); !strings.HasPrefix(text, "mortise: ") || !strings.Contains(text, details.Message) {
+		t.Fatal(text)
+	}
+	if errors.Is(err, ErrUnknown) || errors.Is(err, context.Canceled) {
+		t.Fatal("it is also something else")
+	}
+	var status Status
+	if !errors.As(err, &status) || status != ErrRefused {
+		t.Fatal("the status cannot be had")
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	_, err := Open(within(t), "unix:///nowhere/redis.sock", WithCommandTimeout(50*time.Millisecond))
+	expect(t, err, ErrUnreachable)
+	var details *Error
+	if !errors.As(err, &details) || !details.IsRetryable() || details.IsAmbiguous() {
+		t.Fatalf("%+v", details)
+	}
+	server := startServer(t)
+	client := server.open(t, WithCommandTimeout(200*time.Millisecond))
+	lock := client.lock(t, "a")
+	must(t, server.process.Kill())
+	_, err = server.process.Wait()
+	must(t, err)
+	eventually(t, "the server is gone", func() bool {
+		_, err := lock.Try(within(t))
+		return errors.Is(err, ErrUnreachable)
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	_, err = lock.Acquire(ctx)
+	expect(t, err, ErrUnreachable)
+}
+
+func TestBadInput(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t)
+	for _, bad := range []struct {
+		make  func() error
+		names string
+	}{
+		{func() error { _, err := Open(within(t), "http://x"); return err }, "scheme"},
+		{func() error { _, err := Open(within(t), ""); return err }, "url"},
+		{func() error { _, err := client.NewLock(""); return err }, "name"},
+		{func() error { _, err := client.NewLock(strings.Repeat("x", 1025)); return err }, "name"},
+		{func() error { _, err := client.NewSemaphore("s", 0); return err }, "permits"},
+		{func() error { _, err := client.NewLock("a", WithLease(time.Millisecond)); return err }, "lease"},
+		{func() error { _, err := client.NewLock("a", WithLease(-time.Second)); return err }, "lease"},
+		{func() error { _, err := client.NewLock("a", WithMaxHold(-time.Millisecond)); return err }, "max_hold"},
+		{func() error { _, err := client.NewLock("a", WithLabel("\xff")); return err }, "label"},
+		{func() error { _, err := client.NewLock("a", WithOption("leese", "1s")); return err }, "leese"},
+		{func() error { _, err := client.NewLock("a", Option{}); return err }, "ption"},
+		{func() error { _, err := (&Client{}).NewLock("a"); return err }, "Open"},
+		{func() error { return (&Client{}).Ping(within(t)) }, "Open"},
+		{func() error { _, err := (&Lock{}).Acquire(within(t)); return err }, "handle"},
+		{func() error { _, err := (&Lock{}).Query(within(t)); return err }, "handle"},
+		{func() error { _, err := (&Multi{}).Try(within(t)); return err }, "handle"},
+		{func() error { return (&Semaphore{}).Resize(within(t), 1) }, "handle"},
+		//lint:ignore SA1012 this is what is tested
+		{func() error { _, err := client.lock(t, "a").Acquire(nil); return err }, "ctx"},
+		{func() error { _, err := Open(nil, server.url); return err }, "ctx"},
+	} {
+		err := bad.make()
+		expect(t, err, ErrInvalidArgument)
+		if !strings.Contains(err.Error(), bad.names) {
+			t.Errorf("%q does not name %s", err, bad.names)
+		}
+	}
+	must(t, (&Lock{}).Close())
+	must(t, (&Client{}).Close())
+	if (&Lock{}).Token() != 0 {
+		t.Error("an empty handle has a token")
+	}
+}
+
+func TestOptions(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t, WithLease(20*time.Second), WithLabel("of the client"))
+	valid := func(lock *Lock) time.Duration {
+		t.Helper()
+		hold, err := lock.Acquire(within(t))
+		must(t, err)
+		defer func() { must(t, hold.Unlock(within(t))) }()
+		return hold.Valid()
+	}
+	if v := valid(client.lock(t, "a")); v > 20*time.Second || v < 10*time.Second {
+		t.Errorf("with the client's lease of 20 s a hold is valid for %v", v)
+	}
+	if v := valid(client.lock(t, "a", WithLease(90*time.Second+time.Microsecond))); v < 60*time.Second {
+		t.Errorf("with a lease of 90 s a hold is valid for %v", v)
+	}
+	for _, option := range []Option{
+		WithRenewal(true), WithMaxHold(time.Hour), WithMaxHold(Unlimited), WithReentrant(true),
+		WithReentrantRead(true), WithReentrantWrite(true), WithFairStrict(false), WithLabel(""),
+		WithProtocol("queued"), WithPollInterval(time.Second), WithPollAttempts(-1),
+		WithPollAttempts(3), WithOption("lease", "1500ms"),
+	} {
+		valid(client.lock(t, "a", option))
+	}
+	other, err := Open(within(t), server.url+"?lease=7s", WithCommandTimeout(time.Second))
+	must(t, err)
+	defer other.Close()
+	if v := valid(other.lock(t, "a")); v > 7*time.Second {
+		t.Errorf("with a lease of 7 s in the URL a hold is valid for %v", v)
+	}
+	must(t, other.Ping(within(t)))
+}

@@ -1,0 +1,3 @@
+module github.com/mortise/mortise-go
+
+go 1.19

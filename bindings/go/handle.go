@@ -1,0 +1,400 @@
+package mortise
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mortise/mortise-go/internal/swig"
+)
+
+// kind is how one kind of handle is called in C.
+type kind struct {
+	free     func(address uintptr)
+	cancel   func(address, details uintptr) int32
+	validMs  func(address uintptr) int64
+	token    func(address uintptr) int64
+	extend   func(address, queue uintptr, tag, leaseMs int64, details uintptr) int32
+	query    func(address, info, details uintptr) int32
+	watch    func(address, queue uintptr, tag int64, details uintptr) int32
+	whatItIs string
+}
+
+// mode is how something is held: a lock can be held to read or to write.
+type mode struct {
+	unlock func(address, queue uintptr, tag int64, details uintptr) int32
+	isHeld func(address uintptr) int32
+}
+
+// submission hands an acquire to C.
+type submission func(address, queue uintptr, tag, timeoutMs int64, details uintptr) int32
+
+// handle is one owner of one name, or of several. The user's object refers to it and not the other
+// way round, so that the collector can tell when the user has none.
+type handle struct {
+	native
+	engine  *engine
+	kind    *kind
+	tag     int64
+	members []*handle // of a multi; never changed once it can be used
+
+	terms       sync.Mutex
+	term        *term
+	isAcquiring bool
+}
+
+func newHandle(e *engine, k *kind, create func(client, details uintptr) uintptr) (*handle, error) {
+	if e == nil {
+		return nil, failure(ErrInvalidArgument, "this Client was not made by Open")
+	}
+	client, err := e.client.enter()
+	if err != nil {
+		return nil, failure(ErrClosed, "the client was closed")
+	}
+	defer e.client.leave()
+	address, err := made(func(details uintptr) uintptr { return create(client, details) })
+	if err != nil {
+		return nil, err
+	}
+	h := &handle{engine: e, kind: k}
+	h.address = address
+	h.free = k.free
+	if err := e.watch(h); err != nil {
+		h.native.close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// close gives back what is held. Calls that wait end with ErrClosed.
+func (h *handle) close() error {
+	if h == nil {
+		return nil
+	}
+	h.dropTerm(failure(ErrClosed, "the handle was closed"))
+	if h.native.close() {
+		h.engine.unwatch(h)
+	}
+	return nil
+}
+
+func (h *handle) enter() (uintptr, error) {
+	if h == nil {
+		return 0, failure(ErrInvalidArgument, "an empty handle; make it by a method of the Client")
+	}
+	address, err := h.native.enter()
+	if err != nil {
+		return 0, failure(ErrClosed, "this "+h.kind.whatItIs+" was closed")
+	}
+	return address, nil
+}
+
+// look asks C something that it knows by itself; 0 after the end.
+func look[number int32 | int64](h *handle, ask func(address uintptr) number) number {
+	address, err := h.enter()
+	if err != nil {
+		return 0
+	}
+	defer h.leave()
+	return ask(address)
+}
+
+// call hands a call to C, and waits for its end or that of the context.
+func (h *handle) call(ctx context.Context, c *call,
+	submit func(address, queue uintptr, tag int64, details uintptr) int32) error {
+	if err := alive(ctx); err != nil {
+		return err
+	}
+	if err := h.start(c, submit); err != nil {
+		return err
+	}
+	return c.wait(ctx)
+}
+
+func (h *handle) start(c *call,
+	submit func(address, queue uintptr, tag int64, details uintptr) int32) error {
+	address, err := h.enter()
+	if err != nil {
+		return err
+	}
+	defer h.leave()
+	return h.engine.start(c, func(queue uintptr, tag int64, details uintptr) int32 {
+		return submit(address, queue, tag, details)
+	})
+}
+
+func newCall(onEnd func(event)) *call {
+	return &call{onEnd: onEnd, ended: make(chan event, 1)}
+}
+
+// wait waits for the answer. When the context is over first, the call goes on without us.
+func (c *call) wait(ctx context.Context) error {
+	select {
+	case told := <-c.ended:
+		return told.err()
+	case <-ctx.Done():
+		return ended(ctx, "the answer was not waited for")
+	}
+}
+
+func (e event) err() error {
+	if e.failure == nil {
+		return nil
+	}
+	return e.failure
+}
+
+// acquire waits until something is held in this mode, or the context is over.
+func (h *handle) acquire(ctx context.Context, user any, how *mode, submit submission) (*Hold, error) {
+	if err := alive(ctx); err != nil {
+		return nil, err
+	}
+	if err := h.beginAcquire(); err != nil {
+		return nil, err
+	}
+	defer h.endAcquire()
+	var granted *term
+	c := newCall(func(told event) {
+		if told.failure == nil {
+			granted = h.grant(told.token)
+		}
+	})
+	timeoutMs := timeoutOf(ctx)
+	err := h.start(c, func(address, queue uintptr, tag int64, details uintptr) int32 {
+		return submit(address, queue, tag, timeoutMs, details)
+	})
+	if err != nil {
+		return nil, err
+	}
+	told := h.awaitGrant(ctx, c, timeoutMs)
+	if told.failure != nil {
+		return nil, told.failure
+	}
+	hold := &Hold{handle: h, keepsAlive: user, term: granted}
+	hold.mode.Store(how)
+	if ctx.Err() != nil {
+		return nil, h.giveBack(ctx, hold)
+	}
+	return hold, nil
+}
+
+func (h *handle) beginAcquire() error {
+	if h == nil {
+		_, err := h.enter()
+		return err
+	}
+	h.terms.Lock()
+	defer h.terms.Unlock()
+	if h.isAcquiring {
+		return failure(ErrBusy, "another acquire on this handle is at work; "+
+			"give each goroutine a handle of its own")
+	}
+	h.isAcquiring = true
+	return nil
+}
+
+func (h *handle) endAcquire() {
+	h.terms.Lock()
+	defer h.terms.Unlock()
+	h.isAcquiring = false
+}
+
+// awaitGrant waits for the end of an acquire, which comes at once when it is cancelled. C keeps the
+// deadline of the context, and knows better what the time was spent on.
+func (h *handle) awaitGrant(ctx context.Context, c *call, timeoutMs int64) event {
+	select {
+	case told := <-c.ended:
+		return told
+	case <-ctx.Done():
+	}
+	isCancelled := timeoutMs == forever || ctx.Err() != context.DeadlineExceeded
+	if isCancelled {
+		if address, err := h.enter(); err == nil {
+			h.kind.cancel(address, 0)
+			h.leave()
+		}
+	}
+	told := <-c.ended
+	if told.failure != nil && told.failure.Status == ErrCancelled {
+		told.failure = ended(ctx, "the wait was ended; nothing is held")
+	}
+	return told
+}
+
+// giveBack is for a grant that has won the race against the end of the context.
+func (h *handle) giveBack(ctx context.Context, hold *Hold) error {
+	c := newCall(nil)
+	h.terms.Lock()
+	err := h.release(hold, c)
+	h.terms.Unlock()
+	if err == nil {
+		<-c.ended // within the client's command timeout; then the handle can be used again
+	}
+	return ended(ctx, "the lock was granted too late, and given back")
+}
+
+// timeoutOf is what is left of a context, for C. A context without a deadline is cancelled instead.
+func timeoutOf(ctx context.Context) int64 {
+	deadline, has := ctx.Deadline()
+	if !has {
+		return forever
+	}
+	const longest = 366 * 24 * time.Hour
+	left := time.Until(deadline)
+	switch {
+	case left > longest:
+		return forever
+	case left <= 0:
+		return 1
+	}
+	return milliseconds(left)
+}
+
+// unlock ends a hold. The lock is given back whatever the context says.
+func (h *handle) unlock(ctx context.Context, hold *Hold) error {
+	if ctx == nil {
+		return alive(ctx)
+	}
+	c := newCall(nil)
+	h.terms.Lock()
+	if h.isAcquiring {
+		h.terms.Unlock()
+		return failure(ErrBusy, "this handle is acquiring; give each goroutine a handle of its own")
+	}
+	err := h.release(hold, c)
+	h.terms.Unlock()
+	if err != nil {
+		return err
+	}
+	return c.wait(ctx)
+}
+
+// release hands the unlock of a hold to C and takes note of it; guarded by the terms' mutex, so that
+// no grant comes between.
+func (h *handle) release(hold *Hold, c *call) error {
+	if hold.isUnlocked.Load() {
+		return failure(ErrNotOwner, "this hold was unlocked before")
+	}
+	if over := hold.term.reason(); over != nil && h.term != hold.term {
+		hold.isUnlocked.Store(true)
+		return over // C knows later holds only
+	}
+	if err := h.start(c, hold.mode.Load().unlock); err != nil {
+		return err
+	}
+	hold.isUnlocked.Store(true)
+	h.forget(hold.term, failure(ErrNotOwner, "this hold was unlocked"))
+	return nil
+}
+
+// grant takes note of an acquire; called by the dispatcher, in the order of events.
+func (h *handle) grant(token int64) *term {
+	h.terms.Lock()
+	defer h.terms.Unlock()
+	if h.term != nil && h.term.reason() == nil {
+		h.term.count++
+		return h.term
+	}
+	h.term = newTerm(token)
+	for _, member := range h.members {
+		member.grant(look(member, member.kind.token)).joins(h.term)
+	}
+	return h.term
+}
+
+// forget takes note of one unlock; guarded by the terms' mutex.
+func (h *handle) forget(t *term, reason *Error) {
+	t.count--
+	if t.count > 0 {
+		return
+	}
+	if h.term == t {
+		h.term = nil
+	}
+	t.end(reason)
+	for _, member := range h.members {
+		member.terms.Lock()
+		if member.term != nil && member.term.leaves(t) {
+			member.forget(member.term, reason)
+		}
+		member.terms.Unlock()
+	}
+}
+
+// dropTerm ends what is held, however often it was acquired.
+func (h *handle) dropTerm(reason *Error) {
+	h.terms.Lock()
+	defer h.terms.Unlock()
+	if h.term != nil {
+		h.term.count = 1
+		h.forget(h.term, reason)
+	}
+}
+
+// notice takes note of a loss or a risk; called by the dispatcher.
+func (h *handle) notice(kind int64, told event) {
+	h.terms.Lock()
+	t := h.term
+	h.terms.Unlock()
+	if t == nil || told.token != 0 && told.token < t.token.Load() {
+		return // of an earlier hold
+	}
+	if kind == eventAtRisk {
+		t.risk()
+		return
+	}
+	lost := told.failure
+	if lost == nil || lost.Status != ErrLost {
+		lost = failure(ErrLost, "the hold was lost")
+	}
+	t.end(lost)
+}
+
+func (h *handle) extend(ctx context.Context, lease time.Duration) error {
+	if h != nil && h.kind.extend == nil {
+		return failure(ErrUnsupported, "extend the members of a multi one by one")
+	}
+	if lease < 0 {
+		return failure(ErrInvalidArgument, "lease: "+lease.String()+" is negative; give a time to come")
+	}
+	c := newCall(nil)
+	return h.call(ctx, c, func(address, queue uintptr, tag int64, details uintptr) int32 {
+		return h.kind.extend(address, queue, tag, milliseconds(lease), details)
+	})
+}
+
+func (h *handle) query(ctx context.Context) (*Info, error) {
+	var info *Info
+	err := h.blocking(ctx, func(address, details uintptr) int32 {
+		object := swig.Info_new()
+		if object == 0 {
+			return int32(ErrNoMemory)
+		}
+		defer swig.Info_free(object)
+		status := h.kind.query(address, object, details)
+		if status == 0 {
+			info = readInfo(object)
+		}
+		return status
+	})
+	if err != nil {
+		return nil, err
+	}
+	return info, nil
+}
+
+// blocking makes a call of C that answers when the server has.
+func (h *handle) blocking(ctx context.Context, work func(address, details uintptr) int32) error {
+	if h == nil {
+		_, err := h.enter()
+		return err
+	}
+	return h.engine.blocking(ctx, func() error {
+		address, err := h.enter()
+		if err != nil {
+			return err
+		}
+		defer h.leave()
+		return checked(func(details uintptr) int32 { return work(address, details) })
+	})
+}

@@ -1,0 +1,47 @@
+package mortise
+
+import "sync"
+
+// native is an object of C. It is freed when it has been closed and nobody is inside a call on it: a
+// call that began after the end would use freed memory.
+type native struct {
+	mutex    sync.Mutex
+	address  uintptr
+	free     func(address uintptr)
+	users    int
+	isClosed bool
+}
+
+// enter is the address, to be used until leave.
+func (n *native) enter() (uintptr, error) {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	if n.isClosed {
+		return 0, failure(ErrClosed, "it was closed")
+	}
+	n.users++
+	return n.address, nil
+}
+
+func (n *native) leave() {
+	n.mutex.Lock()
+	n.users--
+	isLast := n.isClosed && n.users == 0
+	n.mutex.Unlock()
+	if isLast {
+		n.free(n.address)
+	}
+}
+
+// close lets nobody in from now on, and says whether it is the first to do so.
+func (n *native) close() bool {
+	n.mutex.Lock()
+	isFirst := !n.isClosed
+	n.isClosed = true
+	isLast := isFirst && n.users == 0
+	n.mutex.Unlock()
+	if isLast {
+		n.free(n.address)
+	}
+	return isFirst
+}

@@ -1,0 +1,148 @@
+package mortise
+
+import (
+	"time"
+
+	"github.com/mortise/mortise-go/internal/swig"
+)
+
+// Unlimited is a WithMaxHold that never ends.
+const Unlimited time.Duration = -1
+
+// Option is one setting. Given to Open it is a default of all the client's handles; the query of the
+// URL goes above it. Options given to a handle replace the client's as a whole.
+type Option struct {
+	apply func(options uintptr) error
+}
+
+// WithLease sets how long a hold lasts unless it is renewed: 50 ms to 366 days, 30 s by default.
+func WithLease(lease time.Duration) Option {
+	return durationOption("lease", lease, swig.Options_set_lease_ms)
+}
+
+// WithRenewal sets whether holds are renewed by themselves, which is the default.
+func WithRenewal(isOn bool) Option { return switchOption(isOn, swig.Options_set_renewal) }
+
+// WithMaxHold sets how long a hold is renewed at most, so that a forgotten one ends: one hour by
+// default, up to 366 days, or Unlimited.
+func WithMaxHold(maxHold time.Duration) Option {
+	if maxHold == Unlimited {
+		return numberOption(forever, swig.Options_set_max_hold_ms)
+	}
+	return durationOption("max_hold", maxHold, swig.Options_set_max_hold_ms)
+}
+
+// WithReentrant sets whether a handle may acquire again what it holds. Each Hold then needs its own
+// Unlock, and the lock is given back with the last.
+func WithReentrant(isOn bool) Option { return switchOption(isOn, swig.Options_set_reentrant) }
+
+// WithReentrantRead is WithReentrant for reading only.
+func WithReentrantRead(isOn bool) Option { return switchOption(isOn, swig.Options_set_reentrant_read) }
+
+// WithReentrantWrite is WithReentrant for writing, and for a Lock.
+func WithReentrantWrite(isOn bool) Option {
+	return switchOption(isOn, swig.Options_set_reentrant_write)
+}
+
+// WithFairStrict sets whether waiters are served in the order of their arrival among all clients.
+// By default one client may pass the lock on within itself a few times first.
+func WithFairStrict(isOn bool) Option { return switchOption(isOn, swig.Options_set_fair_strict) }
+
+// WithLabel sets a text that Query shows for the handle: UTF-8, at most 64 bytes.
+func WithLabel(label string) Option { return textOption(label, swig.Options_set_label) }
+
+// WithProtocol sets how the locks are written at the server; "queued" is the default.
+func WithProtocol(protocol string) Option { return textOption(protocol, swig.Options_set_protocol) }
+
+// WithPollInterval sets how long a waiting acquire of a protocol without a queue pauses between two
+// attempts, on average: 1 ms to 60 s, 100 ms by default.
+func WithPollInterval(interval time.Duration) Option {
+	return durationOption("poll_interval", interval, swig.Options_set_poll_interval_ms)
+}
+
+// WithPollAttempts sets how many such attempts there are at most; -1, the default, is no limit.
+func WithPollAttempts(attempts int64) Option {
+	return numberOption(attempts, swig.Options_set_poll_attempts)
+}
+
+// WithCommandTimeout sets how long the client waits for an answer of the server: 10 ms to 60 s, 3 s
+// by default. For Open only.
+func WithCommandTimeout(timeout time.Duration) Option {
+	return durationOption("command_timeout", timeout, swig.Options_set_command_timeout_ms)
+}
+
+// WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").
+func WithOption(key, value string) Option {
+	return Option{func(options uintptr) error {
+		return checked(func(details uintptr) int32 {
+			return swig.Options_set(options, key, value, details)
+		})
+	}}
+}
+
+func switchOption(isOn bool, set func(options uintptr, isOn int32, details uintptr) int32) Option {
+	number := int32(0)
+	if isOn {
+		number = 1
+	}
+	return Option{func(options uintptr) error {
+		return checked(func(details uintptr) int32 { return set(options, number, details) })
+	}}
+}
+
+func textOption(text string, set func(options uintptr, text string, details uintptr) int32) Option {
+	return Option{func(options uintptr) error {
+		return checked(func(details uintptr) int32 { return set(options, text, details) })
+	}}
+}
+
+func numberOption(number int64, set func(uintptr, int64, uintptr) int32) Option {
+	return Option{func(options uintptr) error {
+		return checked(func(details uintptr) int32 { return set(options, number, details) })
+	}}
+}
+
+func durationOption(key string, value time.Duration, set func(uintptr, int64, uintptr) int32) Option {
+	if value < 0 {
+		return Option{func(uintptr) error {
+			return failure(ErrInvalidArgument, key+": "+value.String()+" is negative; give a time to come")
+		}}
+	}
+	return numberOption(milliseconds(value), set)
+}
+
+// forever is the timeout of C that never ends.
+const forever = -1
+
+// milliseconds rounds up, so that a short time does not become none.
+func milliseconds(value time.Duration) int64 {
+	return int64(value/time.Millisecond) + btoi(value%time.Millisecond > 0)
+}
+
+func btoi(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// withOptions makes a call of C with an options object, or with none to have the defaults.
+func withOptions(options []Option, call func(options uintptr) error) error {
+	if len(options) == 0 {
+		return call(0)
+	}
+	address := swig.Options_new()
+	if address == 0 {
+		return failure(ErrNoMemory, "no memory for the options")
+	}
+	defer swig.Options_free(address)
+	for _, option := range options {
+		if option.apply == nil {
+			return failure(ErrInvalidArgument, "option: an empty Option; make it by one of the With functions")
+		}
+		if err := option.apply(address); err != nil {
+			return err
+		}
+	}
+	return call(address)
+}

@@ -1,0 +1,239 @@
+package mortise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mortise/mortise-go/internal/swig"
+)
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	client := startServer(t).open(t, WithFairStrict(true))
+	hold, err := client.lock(t, "a").Acquire(within(t))
+	must(t, err)
+	lock := client.lock(t, "a")
+
+	short, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+	defer cancel()
+	_, err = lock.Acquire(short)
+	expect(t, err, ErrTimedOut)
+	expect(t, err, context.DeadlineExceeded)
+	_, err = lock.Acquire(short)
+	expect(t, err, ErrTimedOut)
+
+	for _, deadline := range []time.Duration{0, patience, 1000 * 24 * time.Hour} {
+		ctx, cancel := context.WithCancel(context.Background())
+		if deadline != 0 {
+			ctx, cancel = context.WithTimeout(context.Background(), deadline)
+		}
+		ended := make(chan error)
+		go func() {
+			_, err := lock.Acquire(ctx)
+			ended <- err
+		}()
+		eventually(t, "it waits", func() bool { return waiters(t, lock) == 1 })
+		_, err = lock.Try(within(t))
+		expect(t, err, ErrBusy)
+		cancel()
+		err = <-ended
+		expect(t, err, ErrCancelled)
+		expect(t, err, context.Canceled)
+	}
+
+	// Nothing of that stays: the handle can be used again at once.
+	must(t, hold.Unlock(within(t)))
+	again, err := lock.Acquire(within(t))
+	must(t, err)
+	must(t, again.Unlock(within(t)))
+}
+
+// A grant that races the end of the context is either given to the caller or given back.
+func TestCancelledGrantIsGivenBack(t *testing.T) {
+	client := startServer(t).open(t)
+	lock, other := client.lock(t, "a"), client.lock(t, "a")
+	given, late, cancelled := 0, 0, 0
+	for i := 0; i < 400; i++ {
+		blocker, err := other.Acquire(within(t))
+		must(t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error)
+		go func() {
+			hold, err := lock.Acquire(ctx)
+			if err == nil {
+				err = hold.Unlock(context.Background())
+				given++
+			}
+			ended <- err
+		}()
+		time.AfterFunc(time.Duration(i%200)*time.Microsecond, cancel)
+		must(t, blocker.Unlock(within(t)))
+		var failed *Error
+		if err := <-ended; errors.As(err, &failed) {
+			expect(t, err, ErrCancelled)
+			cancelled++
+			if strings.Contains(failed.Message, "given back") {
+				late++
+			}
+		} else {
+			must(t, err)
+		}
+		if lock.handle.term != nil {
+			t.Fatal("a grant that nobody has is kept")
+		}
+	}
+	t.Logf("%d given, %d cancelled, %d of these after the grant", given, cancelled, late)
+	hold, err := other.Try(within(t))
+	must(t, err)
+	must(t, hold.Unlock(within(t)))
+}
+
+// The same without chance: the context ends between the grant and its being told.
+func TestGrantAfterTheEndIsGivenBack(t *testing.T) {
+	client := startServer(t).open(t)
+	lock, other := client.lock(t, "a"), client.lock(t, "a")
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err := lock.handle.acquire(ctx, lock, held,
+		func(address, queue uintptr, tag, timeoutMs int64, details uintptr) int32 {
+			defer cancel()
+			defer eventually(t, "it is granted", func() bool { return swig.Lock_is_held(address) != 0 })
+			return swig.Lock_acquire_async(address, queue, tag, timeoutMs, details)
+		})
+	expect(t, err, ErrCancelled)
+	if !strings.Contains(err.Error(), "given back") {
+		t.Fatal("it was not granted: ", err)
+	}
+	hold, err := other.Try(within(t))
+	must(t, err)
+	must(t, hold.Unlock(within(t)))
+}
+
+func TestUnlockWithoutTime(t *testing.T) {
+	client := startServer(t).open(t)
+	hold, err := client.lock(t, "a").Acquire(within(t))
+	must(t, err)
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := hold.Unlock(over); err != nil { // the answer may come first
+		expect(t, err, ErrCancelled)
+	}
+	next, err := client.lock(t, "a").Acquire(within(t))
+	must(t, err)
+	must(t, next.Unlock(within(t)))
+}
+
+func TestStoppedServerKeepsNobody(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t, WithCommandTimeout(10*time.Second))
+	lock := client.lock(t, "a")
+	server.signal(t, syscall.SIGSTOP)
+	defer server.signal(t, syscall.SIGCONT)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	if _, err := lock.Acquire(ctx); err == nil {
+		t.Fatal("acquired from a stopped server")
+	}
+	expect(t, client.Ping(ctx), ErrTimedOut)
+	_, err := lock.Query(ctx)
+	expect(t, err, ErrTimedOut)
+	if took := time.Since(begun); took > 8*time.Second {
+		t.Fatal("a context of 50 ms ended after ", took)
+	}
+}
+
+// Many wait, each is served in its turn, and they need no thread each.
+func TestTenThousandWait(t *testing.T) {
+	const many = 10000
+	client := startServer(t).open(t, WithFairStrict(true), WithLease(10*time.Minute))
+	gate := client.lock(t, "a")
+	hold, err := gate.Acquire(within(t))
+	must(t, err)
+	var served, mostThreads int64
+	var group sync.WaitGroup
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	order := make([]int32, many)
+	start := func(i int) {
+		lock := client.lock(t, "a")
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			defer lock.Close()
+			hold, err := lock.Acquire(ctx)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			order[atomic.AddInt64(&served, 1)-1] = int32(i)
+			if err := hold.Unlock(ctx); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	// The first thousand in a known order, the others all at once.
+	for i := 0; i < 1000; i++ {
+		start(i)
+		eventually(t, "the waiter waits", func() bool { return isWaiting(client, int64(i+1)) })
+	}
+	eventually(t, "the server knows the first", func() bool { return waiters(t, gate) == 1000 })
+	for i := 1000; i < many; i++ {
+		start(i)
+	}
+	eventually(t, "all wait", func() bool { return waiters(t, gate) == many })
+	mostThreads = threads(t)
+	must(t, hold.Unlock(ctx))
+	finished := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(finished)
+	}()
+	for isOver := false; !isOver; {
+		select {
+		case <-finished:
+			isOver = true
+		case <-time.After(20 * time.Millisecond):
+			if now := threads(t); now > mostThreads {
+				mostThreads = now
+			}
+		}
+	}
+	if served != many {
+		t.Fatalf("%d of %d were served", served, many)
+	}
+	for i := 0; i < 1000; i++ {
+		if order[i] != int32(i) {
+			t.Fatalf("waiter %d was served as number %d", order[i], i)
+		}
+	}
+	if mostThreads > 32 {
+		t.Fatalf("%d threads for %d waiters", mostThreads, many)
+	}
+	t.Logf("%d waiters, at most %d threads", many, mostThreads)
+}
+
+// isWaiting tells whether so many calls are open.
+func isWaiting(client *Client, calls int64) bool {
+	client.engine.mutex.Lock()
+	defer client.engine.mutex.Unlock()
+	return int64(len(client.engine.calls)) == calls
+}
+
+func threads(t testing.TB) int64 {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	must(t, err)
+	at := strings.Index(string(status), "\nThreads:")
+	var count int64
+	if _, err := fmt.Sscan(string(status[at+len("\nThreads:"):]), &count); err != nil {
+		t.Fatal(err)
+	}
+	return count
+}
