@@ -44,6 +44,9 @@ type call struct {
 }
 
 func newEngine(url string, options []Option) (*engine, error) {
+	if err := checkLibrary(); err != nil {
+		return nil, err
+	}
 	e := &engine{
 		slots:     make(chan struct{}, blockingCalls),
 		isDrained: make(chan struct{}),

@@ -14,9 +14,6 @@ import (
 // The statuses are written here and in the header; the header is what counts.
 func TestEveryStatusHasItsSentinel(t *testing.T) {
 	header, err := os.ReadFile("../../capi/include/mortise/mortise.h")
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("not in the repository")
-	}
 	must(t, err)
 	sentinels := map[string]Status{
 		"OK": 0, "NOT_ACQUIRED": ErrNotAcquired, "TIMED_OUT": ErrTimedOut, "CANCELLED": ErrCancelled,

@@ -1,0 +1,40 @@
+// Package mortise has distributed locks on Redis and Valkey: mutexes, read-write locks, semaphores, and
+// several of them at once, with waiting in the order of arrival and a fencing token with every grant.
+//
+//	client, err := mortise.Open(ctx, "redis://localhost")
+//	lock, err := client.NewLock("report")
+//	hold, err := lock.Acquire(ctx)
+//	defer hold.Unlock(ctx)
+//	err = write(hold.Context(), hold.Token())
+//
+// It is a thin layer over the C library, which has to be installed, and cgo has to be on. Programs link
+// the shared library by pkg-config; with the build tag mortise_static they contain it.
+//
+// # Rules
+//
+// A handle (Lock, RW, Semaphore, Multi) is an owner, neither a goroutine nor a name: two handles of one
+// name exclude each other. Give each goroutine a handle of its own; they are cheap. ErrBusy says that
+// two goroutines acquire with one.
+//
+// A hold is a lease. It is renewed while the process lives, and ends by Hold.Unlock, or it is lost for
+// ever: Hold.Lost is closed, and Hold.Context is cancelled so that the work stops. A lease cannot stop a
+// paused process from acting after its end. Hand Hold.Token to whatever the lock protects, and let it
+// refuse a token lower than the highest it has seen.
+//
+// # Contexts
+//
+// Everything that waits takes a context. An acquire that is cancelled holds nothing when it returns; a
+// grant that came too late has been given back, within the command timeout of the client. Other calls
+// go on without being waited for: an unlock unlocks in any case. A wait costs no operating system
+// thread, so ten thousand goroutines may wait.
+//
+// # Errors
+//
+// Every error is an *Error, and one of the sentinels to errors.Is: ErrNotAcquired, ErrTimedOut, ErrLost
+// and so on. ErrTimedOut is also context.DeadlineExceeded, and ErrCancelled is context.Canceled.
+//
+// # Ending
+//
+// Close clients and handles. What was forgotten is closed once the collector has found it. After a fork
+// without exec, all calls on the parent's objects are ErrForked.
+package mortise

@@ -1,0 +1,20 @@
+package mortise
+
+import "github.com/mortise/mortise-go/internal/swig"
+
+// What this package was written for: an older library lacks functions.
+const (
+	abiMajor = 1
+	abiMinor = 1
+)
+
+// Version is that of the C library, such as "1.1.0".
+func Version() string { return swig.Text(swig.Version_text()) }
+
+func checkLibrary() error {
+	if swig.Check_abi(abiMajor, abiMinor) == 0 {
+		return nil
+	}
+	return failure(ErrUnsupported, "the library is "+Version()+
+		", which this package does not go with; install one from 1.1 on")
+}
