@@ -7,24 +7,80 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
+const (
+	// recordFields are kind, tag, status and token.
+	recordFields = 4
+	// batch is how many events are taken at once at most.
+	batch = 64
+	// eventLost and eventAtRisk are the kinds of events that are no end of a call.
+	eventLost   = 4
+	eventAtRisk = 5
+)
+
+// reader takes events from a queue of C.
+type reader struct {
+	engine  *engine
+	queue   uintptr
+	event   uintptr
+	records []int64 // apart: C may see no memory that has pointers of Go
+}
+
+func newReader(e *engine, queue uintptr) (*reader, error) {
+	r := &reader{engine: e, queue: queue, event: swig.Event_new()}
+	if r.event == 0 {
+		return nil, failure(ErrNoMemory, "no memory for events")
+	}
+	r.records = make([]int64, batch*recordFields)
+	return r, nil
+}
+
+func (r *reader) free() { swig.Event_free(r.event) }
+
+// take hands on what is in the queue. It says whether there may be more now, and whether there may be
+// more ever.
+func (r *reader) take(timeoutMs int64, deliver func(kind, tag int64, told event)) (more, ever bool) {
+	count := swig.Go_drain(r.queue, r.event, timeoutMs, &r.records[0], batch)
+	if count < 0 {
+		return false, false
+	}
+	isLastFailure := false
+	for i := int64(0); i < count; i++ {
+		record := r.records[i*recordFields : (i+1)*recordFields]
+		status := Status(record[2])
+		isLastFailure = status != 0
+		told := event{token: record[3]}
+		if isLastFailure {
+			told.failure = r.failure(status)
+		}
+		deliver(record[0], record[1], told)
+	}
+	return count == batch || isLastFailure, true
+}
+
+// failure has the details of the event that was taken last.
+func (r *reader) failure(status Status) *Error {
+	return r.engine.translate(&Error{
+		Status:      status,
+		Message:     swig.Text(swig.Event_message(r.event)),
+		ServerText:  swig.Text(swig.Event_server_text(r.event)),
+		isRetryable: swig.Event_is_retryable(r.event) != 0,
+		isAmbiguous: swig.Event_is_ambiguous(r.event) != 0,
+	})
+}
+
 // startDispatcher starts the goroutine that reads the queue. It keeps no thread: the runtime's poller
 // watches a duplicate of the queue's descriptor.
 func (e *engine) startDispatcher() error {
-	d := &dispatcher{
-		engine:  e,
-		event:   swig.Event_new(),
-		records: make([]int64, batch*recordFields),
-	}
-	if d.event == 0 {
-		return failure(ErrNoMemory, "no memory for events")
+	r, err := newReader(e, e.queue.address)
+	if err != nil {
+		return err
 	}
 	descriptor, err := duplicate(int(swig.Queue_fd(e.queue.address)))
 	if err != nil {
-		swig.Event_free(d.event)
+		r.free()
 		return failure(ErrLimit, "no file descriptor is left: "+err.Error())
 	}
-	file := os.NewFile(uintptr(descriptor), "mortise queue")
-	go d.run(file)
+	go e.dispatch(r, os.NewFile(uintptr(descriptor), "mortise queue"))
 	return nil
 }
 
@@ -38,92 +94,39 @@ func duplicate(descriptor int) (int, error) {
 	return duplicated, err
 }
 
-// dispatcher takes events from the queue and hands them to whom they concern. It runs no code of the
-// user, and never waits for any.
-type dispatcher struct {
-	engine  *engine
-	event   uintptr
-	records []int64 // apart: C may see no memory that has pointers of Go
-}
-
-const (
-	// recordFields are kind, tag, status and token.
-	recordFields = 4
-	// batch is how many events are taken at once at most.
-	batch = 64
-)
-
-func (d *dispatcher) run(file *os.File) {
-	defer close(d.engine.isDrained)
-	defer swig.Event_free(d.event)
+// dispatch hands events to whom they concern. It runs no code of the user, and never waits for any.
+func (e *engine) dispatch(r *reader, file *os.File) {
+	defer close(e.isDrained)
+	defer r.free()
 	defer file.Close()
 	if connection, err := file.SyscallConn(); err == nil {
 		// The poller tells of changes only, so everything there is has to be taken each time.
 		_ = connection.Read(func(uintptr) bool {
-			for d.take(0) {
+			for more := true; more; {
+				more, _ = r.take(0, e.deliver)
 			}
-			return d.engine.isClosing.Load()
+			return e.isClosing.Load()
 		})
 	}
 	// A queue that was shut down stays readable, of which the poller tells once only: the last events
 	// are waited for in C.
-	for d.take(forever) {
+	for ever := true; ever; {
+		_, ever = r.take(forever, e.deliver)
 	}
 }
 
-// take hands on what is in the queue and says whether there may be more.
-func (d *dispatcher) take(timeoutMs int64) bool {
-	count := swig.Go_drain(d.engine.queue.address, d.event, timeoutMs, &d.records[0], batch)
-	if count < 0 {
-		return false
-	}
-	isLastFailure := false
-	for i := int64(0); i < count; i++ {
-		record := d.records[i*recordFields : (i+1)*recordFields]
-		status := Status(record[2])
-		isLastFailure = status != 0
-		told := event{token: record[3]}
-		if isLastFailure {
-			told.failure = d.failure(status)
-		}
-		d.deliver(record[0], record[1], told)
-	}
-	return timeoutMs != 0 || count == batch || isLastFailure
-}
-
-// failure has the details of the event that was taken last.
-func (d *dispatcher) failure(status Status) *Error {
-	return d.engine.translate(&Error{
-		Status:      status,
-		Message:     swig.Text(swig.Event_message(d.event)),
-		ServerText:  swig.Text(swig.Event_server_text(d.event)),
-		isRetryable: swig.Event_is_retryable(d.event) != 0,
-		isAmbiguous: swig.Event_is_ambiguous(d.event) != 0,
-	})
-}
-
-// Kinds of events that are no end of a call.
-const (
-	eventLost   = 4
-	eventAtRisk = 5
-)
-
-func (d *dispatcher) deliver(kind, tag int64, told event) {
+func (e *engine) deliver(kind, tag int64, told event) {
 	if kind == eventLost || kind == eventAtRisk {
-		d.engine.mutex.Lock()
-		h := d.engine.handles[tag]
-		d.engine.mutex.Unlock()
+		e.mutex.Lock()
+		h := e.handles[tag]
+		e.mutex.Unlock()
 		if h != nil {
 			h.notice(kind, told)
 		}
 		return
 	}
-	c := d.engine.take(tag)
-	if c == nil {
-		return
+	if c := e.take(tag); c != nil {
+		c.end(told)
+		c.ended <- told
 	}
-	if c.onEnd != nil {
-		c.onEnd(told)
-	}
-	c.ended <- told
 }

@@ -13,6 +13,8 @@ const (
 	queueCapacity = 1048576
 	// blockingCalls is how many calls at once may keep an operating system thread.
 	blockingCalls = 8
+	// quickCalls is how many more may do so for one quick answer.
+	quickCalls = 4
 )
 
 // engine is what a Client and all its handles share: the client of C, and a queue in which all calls
@@ -21,6 +23,7 @@ const (
 type engine struct {
 	client, queue native
 	slots         chan struct{}
+	quick         chan *reader // those that are free, of quickCalls
 	isClosing     atomic.Bool
 	isDrained     chan struct{}
 
@@ -30,25 +33,13 @@ type engine struct {
 	handles map[int64]*handle // by the tag of their watch
 }
 
-// event is how a call ended; failure is nil when it did what its name says.
-type event struct {
-	token   int64
-	failure *Error
-}
-
-// call is one that was handed to C and has not ended. The dispatcher runs onEnd before it looks at
-// any later event, so that holds and losses are seen in their order.
-type call struct {
-	onEnd func(event)
-	ended chan event
-}
-
 func newEngine(url string, options []Option) (*engine, error) {
 	if err := checkLibrary(); err != nil {
 		return nil, err
 	}
 	e := &engine{
 		slots:     make(chan struct{}, blockingCalls),
+		quick:     make(chan *reader, quickCalls),
 		isDrained: make(chan struct{}),
 		calls:     make(map[int64]*call),
 		handles:   make(map[int64]*handle),
@@ -71,7 +62,14 @@ func newEngine(url string, options []Option) (*engine, error) {
 		e.client.close()
 		return nil, err
 	}
-	if err := e.startDispatcher(); err != nil {
+	err = e.startDispatcher()
+	for i := 0; err == nil && i < quickCalls; i++ {
+		var quick *reader
+		if quick, err = newReader(e, 0); err == nil { // its queue is made when it is needed
+			e.quick <- quick
+		}
+	}
+	if err != nil {
 		e.queue.close()
 		e.client.close()
 		return nil, err
@@ -98,6 +96,11 @@ func (e *engine) close() error {
 	// Ends what still waits, and the dispatcher when all calls have ended.
 	swig.Queue_shutdown(queue)
 	<-e.isDrained
+	for i := 0; i < quickCalls; i++ {
+		quick := <-e.quick
+		swig.Queue_free(quick.queue)
+		quick.free()
+	}
 	e.queue.close()
 	e.dropHolds() // those that were granted meanwhile
 	return nil
@@ -132,12 +135,16 @@ func (e *engine) start(c *call, submit func(queue uintptr, tag int64, details ui
 	defer e.queue.leave()
 	e.mutex.Lock()
 	e.lastTag++
-	tag := e.lastTag
-	e.calls[tag] = c
+	c.tag = e.lastTag
+	if c.quick == nil {
+		e.calls[c.tag] = c
+	} else {
+		queue = c.quick.queue
+	}
 	e.mutex.Unlock()
-	err = checked(func(details uintptr) int32 { return submit(queue, tag, details) })
+	err = checked(func(details uintptr) int32 { return submit(queue, c.tag, details) })
 	if err != nil {
-		e.take(tag)
+		e.take(c.tag)
 		return e.translate(err.(*Error))
 	}
 	return nil

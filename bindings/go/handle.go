@@ -40,6 +40,7 @@ type handle struct {
 
 	terms       sync.Mutex
 	term        *term
+	early       []notice // of holds that are not known yet, or not any more
 	isAcquiring bool
 }
 
@@ -123,29 +124,9 @@ func (h *handle) start(c *call,
 	})
 }
 
-func newCall(onEnd func(event)) *call {
-	return &call{onEnd: onEnd, ended: make(chan event, 1)}
-}
-
-// wait waits for the answer. When the context is over first, the call goes on without us.
-func (c *call) wait(ctx context.Context) error {
-	select {
-	case told := <-c.ended:
-		return told.err()
-	case <-ctx.Done():
-		return ended(ctx, "the answer was not waited for")
-	}
-}
-
-func (e event) err() error {
-	if e.failure == nil {
-		return nil
-	}
-	return e.failure
-}
-
-// acquire waits until something is held in this mode, or the context is over.
-func (h *handle) acquire(ctx context.Context, user any, how *mode, submit submission) (*Hold, error) {
+// acquire holds something in this mode; it tries, and then waits, which is nil if it is not to wait,
+// until the context is over.
+func (h *handle) acquire(ctx context.Context, user any, how *mode, try, wait submission) (*Hold, error) {
 	if err := alive(ctx); err != nil {
 		return nil, err
 	}
@@ -153,29 +134,61 @@ func (h *handle) acquire(ctx context.Context, user any, how *mode, submit submis
 		return nil, err
 	}
 	defer h.endAcquire()
-	var granted *term
-	c := newCall(func(told event) {
+	hold := &Hold{handle: h, keepsAlive: user}
+	hold.mode.Store(how)
+	onEnd := func(told event) {
 		if told.failure == nil {
-			granted = h.grant(told.token)
+			hold.term = h.grant(told.token)
 		}
-	})
-	timeoutMs := timeoutOf(ctx)
+	}
+	if c := h.newTrial(onEnd, try, wait); c != nil {
+		err := h.attempt(ctx, c, hold, try, forever)
+		c.done(h.engine)
+		if err == nil {
+			return hold, nil
+		}
+		// After a deadline C still has to say what the time was spent on.
+		if wait == nil || ctx.Err() == context.Canceled {
+			return nil, err
+		}
+	}
+	if err := h.attempt(ctx, newCall(onEnd), hold, wait, timeoutOf(ctx)); err != nil {
+		return nil, err
+	}
+	return hold, nil
+}
+
+// newTrial is the call for an attempt that does not wait. Before one that waits, it is worth while only
+// when the answer is quick.
+func (h *handle) newTrial(onEnd func(event), try, wait submission) *call {
+	if try == nil {
+		return nil
+	}
+	c := newCall(onEnd)
+	if h.kind.watch != nil { // the news of a multi's members have to come in the order of its own
+		c = h.engine.newQuickCall(onEnd)
+	}
+	if c.quick == nil && wait != nil {
+		return nil
+	}
+	return c
+}
+
+// attempt is one acquire in C. When it fails, nothing is held.
+func (h *handle) attempt(ctx context.Context, c *call, hold *Hold, submit submission, timeoutMs int64) error {
 	err := h.start(c, func(address, queue uintptr, tag int64, details uintptr) int32 {
 		return submit(address, queue, tag, timeoutMs, details)
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	told := h.awaitGrant(ctx, c, timeoutMs)
-	if told.failure != nil {
-		return nil, told.failure
+	if told := h.awaitGrant(ctx, c, timeoutMs); told.failure != nil {
+		return told.failure
 	}
-	hold := &Hold{handle: h, keepsAlive: user, term: granted}
-	hold.mode.Store(how)
 	if ctx.Err() != nil {
-		return nil, h.giveBack(ctx, hold)
+		return h.giveBack(ctx, hold)
 	}
-	return hold, nil
+	return nil
 }
 
 func (h *handle) beginAcquire() error {
@@ -202,10 +215,9 @@ func (h *handle) endAcquire() {
 // awaitGrant waits for the end of an acquire, which comes at once when it is cancelled. C keeps the
 // deadline of the context, and knows better what the time was spent on.
 func (h *handle) awaitGrant(ctx context.Context, c *call, timeoutMs int64) event {
-	select {
-	case told := <-c.ended:
+	told, hasEnded := c.await(ctx)
+	if hasEnded {
 		return told
-	case <-ctx.Done():
 	}
 	isCancelled := timeoutMs == forever || ctx.Err() != context.DeadlineExceeded
 	if isCancelled {
@@ -214,7 +226,7 @@ func (h *handle) awaitGrant(ctx context.Context, c *call, timeoutMs int64) event
 			h.leave()
 		}
 	}
-	told := <-c.ended
+	told, _ = c.await(context.Background())
 	if told.failure != nil && told.failure.Status == ErrCancelled {
 		told.failure = ended(ctx, "the wait was ended; nothing is held")
 	}
@@ -228,7 +240,7 @@ func (h *handle) giveBack(ctx context.Context, hold *Hold) error {
 	err := h.release(hold, c)
 	h.terms.Unlock()
 	if err == nil {
-		<-c.ended // within the client's command timeout; then the handle can be used again
+		c.await(context.Background()) // for the command timeout at most; then the handle can be used again
 	}
 	return ended(ctx, "the lock was granted too late, and given back")
 }
@@ -255,7 +267,8 @@ func (h *handle) unlock(ctx context.Context, hold *Hold) error {
 	if ctx == nil {
 		return alive(ctx)
 	}
-	c := newCall(nil)
+	c := h.engine.newQuickCall(nil)
+	defer c.done(h.engine)
 	h.terms.Lock()
 	if h.isAcquiring {
 		h.terms.Unlock()
@@ -287,15 +300,24 @@ func (h *handle) release(hold *Hold, c *call) error {
 	return nil
 }
 
-// grant takes note of an acquire; called by the dispatcher, in the order of events.
+// grant takes note of an acquire.
 func (h *handle) grant(token int64) *term {
 	h.terms.Lock()
 	defer h.terms.Unlock()
-	if h.term != nil && h.term.reason() == nil {
+	if h.term != nil && token != 0 && token == h.term.token.Load() && h.term.reason() == nil {
 		h.term.count++
 		return h.term
 	}
+	if h.term != nil {
+		h.term.end(failure(ErrLost, "the hold was lost before the next was granted"))
+	}
 	h.term = newTerm(token)
+	for _, notice := range h.early {
+		if notice.token == token {
+			notice.tell(h.term)
+		}
+	}
+	h.early = nil
 	for _, member := range h.members {
 		member.grant(look(member, member.kind.token)).joins(h.term)
 	}
@@ -331,23 +353,38 @@ func (h *handle) dropTerm(reason *Error) {
 	}
 }
 
-// notice takes note of a loss or a risk; called by the dispatcher.
-func (h *handle) notice(kind int64, told event) {
-	h.terms.Lock()
-	t := h.term
-	h.terms.Unlock()
-	if t == nil || told.token != 0 && told.token < t.token.Load() {
-		return // of an earlier hold
-	}
-	if kind == eventAtRisk {
+// notice is that a hold is lost or at risk.
+type notice struct {
+	kind  int64
+	token int64
+	lost  *Error
+}
+
+func (n notice) tell(t *term) {
+	if n.kind == eventAtRisk {
 		t.risk()
 		return
 	}
-	lost := told.failure
-	if lost == nil || lost.Status != ErrLost {
-		lost = failure(ErrLost, "the hold was lost")
+	t.end(n.lost)
+}
+
+// notice takes note of a loss or a risk; called by the dispatcher. It may be of a hold before the last,
+// or faster than the grant, which a quick call tells.
+func (h *handle) notice(kind int64, told event) {
+	n := notice{kind, told.token, told.failure}
+	if n.lost == nil || n.lost.Status != ErrLost {
+		n.lost = failure(ErrLost, "the hold was lost")
 	}
-	t.end(lost)
+	h.terms.Lock()
+	t := h.term
+	if t == nil || t.token.Load() != n.token {
+		h.early = append(h.early, n)
+		t = nil
+	}
+	h.terms.Unlock()
+	if t != nil {
+		n.tell(t)
+	}
 }
 
 func (h *handle) extend(ctx context.Context, lease time.Duration) error {
@@ -357,7 +394,8 @@ func (h *handle) extend(ctx context.Context, lease time.Duration) error {
 	if lease < 0 {
 		return failure(ErrInvalidArgument, "lease: "+lease.String()+" is negative; give a time to come")
 	}
-	c := newCall(nil)
+	c := h.engine.newQuickCall(nil)
+	defer c.done(h.engine)
 	return h.call(ctx, c, func(address, queue uintptr, tag int64, details uintptr) int32 {
 		return h.kind.extend(address, queue, tag, milliseconds(lease), details)
 	})

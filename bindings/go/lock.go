@@ -41,12 +41,12 @@ func (c *Client) NewLock(name string, options ...Option) (*Lock, error) {
 // Acquire waits for its turn, in the order of arrival at the server, until the context is over. A
 // grant that comes too late is given back.
 func (l *Lock) Acquire(ctx context.Context) (*Hold, error) {
-	return l.handle.acquire(ctx, l, held, swig.Lock_acquire_async)
+	return l.handle.acquire(ctx, l, held, trying(swig.Lock_try_async), swig.Lock_acquire_async)
 }
 
 // Try acquires the lock if it is free; ErrNotAcquired when it is not.
 func (l *Lock) Try(ctx context.Context) (*Hold, error) {
-	return l.handle.acquire(ctx, l, held, trying(swig.Lock_try_async))
+	return l.handle.acquire(ctx, l, held, trying(swig.Lock_try_async), nil)
 }
 
 // trying is an acquire that does not wait.

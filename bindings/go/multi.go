@@ -85,13 +85,13 @@ func (m *Multi) add(member Member) error {
 
 // Acquire waits until all members are held, or the context is over. Without all it holds none.
 func (m *Multi) Acquire(ctx context.Context) (*Hold, error) {
-	return m.handle.acquire(ctx, m, allHeld, swig.Multi_acquire_async)
+	return m.handle.acquire(ctx, m, allHeld, nil, swig.Multi_acquire_async)
 }
 
 // Try acquires all members if all are free; else it is ErrNotAcquired, and the message names the
 // member that stood in the way.
 func (m *Multi) Try(ctx context.Context) (*Hold, error) {
-	return m.handle.acquire(ctx, m, allHeld, trying(swig.Multi_try_async))
+	return m.handle.acquire(ctx, m, allHeld, trying(swig.Multi_try_async), nil)
 }
 
 // Close gives back what is held, and ends a call that waits with ErrClosed. The members stay.

@@ -42,22 +42,22 @@ func (c *Client) NewRW(name string, options ...Option) (*RW, error) {
 
 // Read waits until it may read, or the context is over.
 func (r *RW) Read(ctx context.Context) (*Hold, error) {
-	return r.handle.acquire(ctx, r, reading, swig.Rw_read_acquire_async)
+	return r.handle.acquire(ctx, r, reading, trying(swig.Rw_read_try_async), swig.Rw_read_acquire_async)
 }
 
 // TryRead reads if nobody writes or waits to write; else it is ErrNotAcquired.
 func (r *RW) TryRead(ctx context.Context) (*Hold, error) {
-	return r.handle.acquire(ctx, r, reading, trying(swig.Rw_read_try_async))
+	return r.handle.acquire(ctx, r, reading, trying(swig.Rw_read_try_async), nil)
 }
 
 // Write waits until it may write, or the context is over.
 func (r *RW) Write(ctx context.Context) (*Hold, error) {
-	return r.handle.acquire(ctx, r, writing, swig.Rw_write_acquire_async)
+	return r.handle.acquire(ctx, r, writing, trying(swig.Rw_write_try_async), swig.Rw_write_acquire_async)
 }
 
 // TryWrite writes if nobody holds the lock or waits for it; else it is ErrNotAcquired.
 func (r *RW) TryWrite(ctx context.Context) (*Hold, error) {
-	return r.handle.acquire(ctx, r, writing, trying(swig.Rw_write_try_async))
+	return r.handle.acquire(ctx, r, writing, trying(swig.Rw_write_try_async), nil)
 }
 
 // TryUpgrade turns a hold for reading into one for writing if no other reads, ahead of those who wait.

@@ -41,7 +41,7 @@ func (c *Client) NewSemaphore(name string, permits int64, options ...Option) (*S
 // Acquire waits until so many permits are its own, all at once, or the context is over. Who comes
 // first is served first, also when it wants many.
 func (s *Semaphore) Acquire(ctx context.Context, weight int64) (*Hold, error) {
-	return s.handle.acquire(ctx, s, permitted,
+	return s.handle.acquire(ctx, s, permitted, tryingFor(weight),
 		func(address, queue uintptr, tag, timeoutMs int64, details uintptr) int32 {
 			return swig.Semaphore_acquire_async(address, queue, tag, weight, timeoutMs, details)
 		})
@@ -49,10 +49,13 @@ func (s *Semaphore) Acquire(ctx context.Context, weight int64) (*Hold, error) {
 
 // Try acquires so many permits if they are free and nobody waits; else it is ErrNotAcquired.
 func (s *Semaphore) Try(ctx context.Context, weight int64) (*Hold, error) {
-	return s.handle.acquire(ctx, s, permitted,
-		func(address, queue uintptr, tag, _ int64, details uintptr) int32 {
-			return swig.Semaphore_try_async(address, queue, tag, weight, details)
-		})
+	return s.handle.acquire(ctx, s, permitted, tryingFor(weight), nil)
+}
+
+func tryingFor(weight int64) submission {
+	return func(address, queue uintptr, tag, _ int64, details uintptr) int32 {
+		return swig.Semaphore_try_async(address, queue, tag, weight, details)
+	}
 }
 
 // Resize changes how many permits there are, for all users of the name. Holds stay.

@@ -100,7 +100,7 @@ func TestGrantAfterTheEndIsGivenBack(t *testing.T) {
 	client := startServer(t).open(t)
 	lock, other := client.lock(t, "a"), client.lock(t, "a")
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := lock.handle.acquire(ctx, lock, held,
+	_, err := lock.handle.acquire(ctx, lock, held, nil,
 		func(address, queue uintptr, tag, timeoutMs int64, details uintptr) int32 {
 			defer cancel()
 			defer eventually(t, "it is granted", func() bool { return swig.Lock_is_held(address) != 0 })
@@ -113,6 +113,23 @@ func TestGrantAfterTheEndIsGivenBack(t *testing.T) {
 	hold, err := other.Try(within(t))
 	must(t, err)
 	must(t, hold.Unlock(within(t)))
+}
+
+// The news of a loss is not missed when it is faster than that of the grant.
+func TestLossBeforeTheGrantIsKnown(t *testing.T) {
+	client := startServer(t).open(t)
+	lock := client.lock(t, "a")
+	hold, err := lock.Acquire(within(t))
+	must(t, err)
+	must(t, hold.Unlock(within(t)))
+	lock.handle.notice(eventAtRisk, event{token: hold.Token() + 1})
+	lock.handle.notice(eventLost, event{token: hold.Token() + 1})
+	later := lock.handle.grant(hold.Token() + 1)
+	receive(t, "the loss is known", later.lost)
+	receive(t, "the risk is known", later.atRisk)
+	if next := lock.handle.grant(hold.Token() + 2); next.reason() != nil {
+		t.Fatal("a later hold is lost with an earlier one")
+	}
 }
 
 func TestUnlockWithoutTime(t *testing.T) {
