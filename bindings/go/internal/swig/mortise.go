@@ -116,147 +116,147 @@ typedef long long swig_type_86;
 typedef long long swig_type_87;
 typedef long long swig_type_88;
 typedef long long swig_type_89;
-extern void _wrap_Swig_free_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_swig_a95c6ce53c6ab668(swig_intgo arg1);
-extern swig_type_1 _wrap_go_drain_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
-extern int _wrap_version_swig_a95c6ce53c6ab668(void);
-extern swig_voidp _wrap_version_text_swig_a95c6ce53c6ab668(void);
-extern int _wrap_check_abi_swig_a95c6ce53c6ab668(int arg1, int arg2);
-extern swig_voidp _wrap_status_text_swig_a95c6ce53c6ab668(int arg1);
-extern uintptr_t _wrap_error_new_swig_a95c6ce53c6ab668(void);
-extern void _wrap_error_free_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_error_code_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_voidp _wrap_error_message_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_voidp _wrap_error_server_text_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_error_is_retryable_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_error_is_ambiguous_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern uintptr_t _wrap_options_new_swig_a95c6ce53c6ab668(void);
-extern void _wrap_options_free_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_options_set_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
-extern int _wrap_options_set_lease_ms_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
-extern int _wrap_options_set_renewal_swig_a95c6ce53c6ab668(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_max_hold_ms_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_swig_a95c6ce53c6ab668(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_read_swig_a95c6ce53c6ab668(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_write_swig_a95c6ce53c6ab668(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_protocol_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_interval_ms_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_attempts_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
-extern int _wrap_options_set_fair_strict_swig_a95c6ce53c6ab668(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_a95c6ce53c6ab668(swig_type_13 arg1, uintptr_t arg2, uintptr_t arg3);
-extern void _wrap_client_free_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_client_ping_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_lock_new_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_lock_free_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_lock_try_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
-extern int _wrap_lock_cancel_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_is_held_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_17 _wrap_lock_valid_ms_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_18 _wrap_lock_token_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_lock_query_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_19 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, swig_type_21 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_22 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_23 arg3, swig_type_24 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_25 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_26 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_rw_free_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_rw_read_try_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_27 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_try_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_28 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_upgrade_try_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_downgrade_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_29 arg2, uintptr_t arg3);
-extern int _wrap_rw_cancel_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_is_reading_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_rw_is_writing_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_30 _wrap_rw_valid_ms_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_31 _wrap_rw_token_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_rw_query_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_32 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_33 arg3, swig_type_34 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_35 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_36 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_37 arg3, swig_type_38 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_39 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_try_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_40 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_41 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_42 arg3, swig_type_43 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_44 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_45 arg2, swig_type_46 arg3, uintptr_t arg4, uintptr_t arg5);
-extern void _wrap_semaphore_free_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_47 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_48 arg2, swig_type_49 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_release_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_50 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_51 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_cancel_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_is_held_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_52 _wrap_semaphore_valid_ms_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_53 _wrap_semaphore_token_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_semaphore_query_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_54 arg3, swig_type_55 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_56 arg3, swig_type_57 arg4, swig_type_58 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_59 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, swig_type_61 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_62 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_multi_new_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_multi_free_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_multi_add_lock_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_reader_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_writer_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
-extern int _wrap_multi_try_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_64 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_cancel_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_is_held_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_65 _wrap_multi_valid_ms_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_66 _wrap_multi_member_count_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, swig_type_69 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_a95c6ce53c6ab668(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_info_new_swig_a95c6ce53c6ab668(void);
-extern void _wrap_info_free_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_info_is_held_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_info_is_mine_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_71 _wrap_info_time_left_ms_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_72 _wrap_info_latest_token_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_73 _wrap_info_holder_count_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_74 _wrap_info_shown_holder_count_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_75 _wrap_info_permits_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_76 _wrap_info_permits_in_use_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_77 _wrap_info_waiter_count_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_78 _wrap_info_entry_count_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_79 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_80 arg2);
-extern swig_type_81 _wrap_info_entry_weight_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_82 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_83 arg2);
-extern swig_type_84 _wrap_info_entry_pid_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_85 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_86 arg2);
-extern uintptr_t _wrap_queue_new_swig_a95c6ce53c6ab668(uintptr_t arg1, swig_type_87 arg2, uintptr_t arg3);
-extern void _wrap_queue_free_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_queue_fd_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern void _wrap_queue_wake_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern void _wrap_queue_shutdown_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern uintptr_t _wrap_event_new_swig_a95c6ce53c6ab668(void);
-extern void _wrap_event_free_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_event_get_kind_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_88 _wrap_event_tag_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_event_status_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_type_89 _wrap_event_token_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_voidp _wrap_event_message_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern swig_voidp _wrap_event_server_text_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_event_is_retryable_swig_a95c6ce53c6ab668(uintptr_t arg1);
-extern int _wrap_event_is_ambiguous_swig_a95c6ce53c6ab668(uintptr_t arg1);
+extern void _wrap_Swig_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_swig_5d5fa4907eb2aa30(swig_intgo arg1);
+extern swig_type_1 _wrap_go_drain_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
+extern int _wrap_version_swig_5d5fa4907eb2aa30(void);
+extern swig_voidp _wrap_version_text_swig_5d5fa4907eb2aa30(void);
+extern int _wrap_check_abi_swig_5d5fa4907eb2aa30(int arg1, int arg2);
+extern swig_voidp _wrap_status_text_swig_5d5fa4907eb2aa30(int arg1);
+extern uintptr_t _wrap_error_new_swig_5d5fa4907eb2aa30(void);
+extern void _wrap_error_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_error_code_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_voidp _wrap_error_message_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_voidp _wrap_error_server_text_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_error_is_retryable_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_error_is_ambiguous_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern uintptr_t _wrap_options_new_swig_5d5fa4907eb2aa30(void);
+extern void _wrap_options_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_options_set_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
+extern int _wrap_options_set_lease_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
+extern int _wrap_options_set_renewal_swig_5d5fa4907eb2aa30(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_max_hold_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_swig_5d5fa4907eb2aa30(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_read_swig_5d5fa4907eb2aa30(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_write_swig_5d5fa4907eb2aa30(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_protocol_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_interval_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_attempts_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
+extern int _wrap_options_set_fair_strict_swig_5d5fa4907eb2aa30(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_5d5fa4907eb2aa30(swig_type_13 arg1, uintptr_t arg2, uintptr_t arg3);
+extern void _wrap_client_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_client_ping_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_lock_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_lock_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_lock_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_extend_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
+extern int _wrap_lock_cancel_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_is_held_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_17 _wrap_lock_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_18 _wrap_lock_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_lock_query_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_19 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, swig_type_21 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_22 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_23 arg3, swig_type_24 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_25 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_26 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_rw_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_rw_read_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_read_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_27 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_28 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_upgrade_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_downgrade_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_extend_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_29 arg2, uintptr_t arg3);
+extern int _wrap_rw_cancel_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_is_reading_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_rw_is_writing_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_30 _wrap_rw_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_31 _wrap_rw_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_rw_query_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_32 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_33 arg3, swig_type_34 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_35 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_36 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_37 arg3, swig_type_38 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_39 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_40 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_41 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_42 arg3, swig_type_43 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_44 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_45 arg2, swig_type_46 arg3, uintptr_t arg4, uintptr_t arg5);
+extern void _wrap_semaphore_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_semaphore_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_47 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_48 arg2, swig_type_49 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_release_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_resize_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_50 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_51 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_cancel_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_is_held_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_52 _wrap_semaphore_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_53 _wrap_semaphore_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_semaphore_query_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_54 arg3, swig_type_55 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_56 arg3, swig_type_57 arg4, swig_type_58 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_59 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, swig_type_61 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_62 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_multi_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_multi_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_multi_add_lock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_reader_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_writer_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_semaphore_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
+extern int _wrap_multi_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_64 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_cancel_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_is_held_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_65 _wrap_multi_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_66 _wrap_multi_member_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, swig_type_69 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_info_new_swig_5d5fa4907eb2aa30(void);
+extern void _wrap_info_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_info_is_held_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_info_is_mine_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_71 _wrap_info_time_left_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_72 _wrap_info_latest_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_73 _wrap_info_holder_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_74 _wrap_info_shown_holder_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_75 _wrap_info_permits_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_76 _wrap_info_permits_in_use_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_77 _wrap_info_waiter_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_78 _wrap_info_entry_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_79 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_80 arg2);
+extern swig_type_81 _wrap_info_entry_weight_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_82 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_83 arg2);
+extern swig_type_84 _wrap_info_entry_pid_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_85 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_86 arg2);
+extern uintptr_t _wrap_queue_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_87 arg2, uintptr_t arg3);
+extern void _wrap_queue_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_queue_fd_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern void _wrap_queue_wake_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern void _wrap_queue_shutdown_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern uintptr_t _wrap_event_new_swig_5d5fa4907eb2aa30(void);
+extern void _wrap_event_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_event_get_kind_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_88 _wrap_event_tag_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_event_status_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_89 _wrap_event_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_voidp _wrap_event_message_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_voidp _wrap_event_server_text_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_event_is_retryable_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_event_is_ambiguous_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 #undef intgo
 */
 import "C"
@@ -303,13 +303,13 @@ func Text(first *byte) string {
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_a95c6ce53c6ab668(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_5d5fa4907eb2aa30(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -320,19 +320,19 @@ func Go_drain(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 *int64, arg5 int64) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int64)(C._wrap_go_drain_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
+	swig_r = (int64)(C._wrap_go_drain_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
 	return swig_r
 }
 
 func Version() (_swig_ret int32) {
 	var swig_r int32
-	swig_r = (int32)(C._wrap_version_swig_a95c6ce53c6ab668())
+	swig_r = (int32)(C._wrap_version_swig_5d5fa4907eb2aa30())
 	return swig_r
 }
 
 func Version_text() (_swig_ret *byte) {
 	var swig_r *byte
-	swig_r = (*byte)(C._wrap_version_text_swig_a95c6ce53c6ab668())
+	swig_r = (*byte)(C._wrap_version_text_swig_5d5fa4907eb2aa30())
 	return swig_r
 }
 
@@ -340,72 +340,72 @@ func Check_abi(arg1 int32, arg2 int32) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_check_abi_swig_a95c6ce53c6ab668(C.int(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (int32)(C._wrap_check_abi_swig_5d5fa4907eb2aa30(C.int(_swig_i_0), C.int(_swig_i_1)))
 	return swig_r
 }
 
 func Status_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_status_text_swig_a95c6ce53c6ab668(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_status_text_swig_5d5fa4907eb2aa30(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Error_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_error_new_swig_a95c6ce53c6ab668())
+	swig_r = (uintptr)(C._wrap_error_new_swig_5d5fa4907eb2aa30())
 	return swig_r
 }
 
 func Error_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_error_free_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_error_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Error_code(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_code_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_code_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_message_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_message_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_server_text_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_server_text_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_retryable_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_retryable_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Options_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_options_new_swig_a95c6ce53c6ab668())
+	swig_r = (uintptr)(C._wrap_options_new_swig_5d5fa4907eb2aa30())
 	return swig_r
 }
 
 func Options_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_options_free_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_options_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_ret int32) {
@@ -414,7 +414,7 @@ func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_options_set_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_options_set_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -429,7 +429,7 @@ func Options_set_lease_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -438,7 +438,7 @@ func Options_set_renewal(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_renewal_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_renewal_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -447,7 +447,7 @@ func Options_set_max_hold_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -456,7 +456,7 @@ func Options_set_reentrant(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -465,7 +465,7 @@ func Options_set_reentrant_read(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -474,7 +474,7 @@ func Options_set_reentrant_write(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -483,7 +483,7 @@ func Options_set_protocol(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_protocol_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_protocol_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -495,7 +495,7 @@ func Options_set_poll_interval_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -504,7 +504,7 @@ func Options_set_poll_attempts(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -513,7 +513,7 @@ func Options_set_fair_strict(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -522,7 +522,7 @@ func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -534,7 +534,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -543,7 +543,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_a95c6ce53c6ab668(*(*C.swig_type_13)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_5d5fa4907eb2aa30(*(*C.swig_type_13)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -552,14 +552,14 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 
 func Client_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_client_free_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_client_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Client_ping(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_client_ping_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_client_ping_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -569,7 +569,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -578,14 +578,14 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 
 func Lock_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_lock_free_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_lock_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Lock_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_try_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -594,7 +594,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_15(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_15(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -602,7 +602,7 @@ func Lock_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_unlock_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_unlock_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -611,7 +611,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -619,28 +619,28 @@ func Lock_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_cancel_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_cancel_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Lock_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_lock_is_held_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_lock_is_held_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_valid_ms_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_valid_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_token_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_token_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -649,7 +649,7 @@ func Lock_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_query_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_query_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -659,7 +659,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_19(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_19(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -670,7 +670,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.swig_type_21(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.swig_type_21(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -680,7 +680,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_22(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_22(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -691,7 +691,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_23(_swig_i_2), C.swig_type_24(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_23(_swig_i_2), C.swig_type_24(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -701,7 +701,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_25(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_25(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -711,7 +711,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -720,14 +720,14 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 
 func Rw_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_rw_free_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_rw_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Rw_read_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_try_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -736,7 +736,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_27(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_27(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -744,7 +744,7 @@ func Rw_read_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_unlock_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -752,7 +752,7 @@ func Rw_write_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_try_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -761,7 +761,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -769,7 +769,7 @@ func Rw_write_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_unlock_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -777,7 +777,7 @@ func Rw_upgrade_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -785,7 +785,7 @@ func Rw_downgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_downgrade_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_downgrade_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -794,7 +794,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -802,35 +802,35 @@ func Rw_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_cancel_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_cancel_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Rw_is_reading(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_reading_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_reading_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_is_writing(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_writing_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_writing_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_valid_ms_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_valid_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_token_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_token_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -839,7 +839,7 @@ func Rw_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_query_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_query_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -849,7 +849,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_32(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_32(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -860,7 +860,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_33(_swig_i_2), C.swig_type_34(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_33(_swig_i_2), C.swig_type_34(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -870,7 +870,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_35(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_35(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -880,7 +880,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_36(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_36(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -891,7 +891,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_37(_swig_i_2), C.swig_type_38(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_37(_swig_i_2), C.swig_type_38(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -901,7 +901,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_39(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_39(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -911,7 +911,7 @@ func Rw_upgrade_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_40(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_40(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -921,7 +921,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_41(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_41(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -932,7 +932,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_42(_swig_i_2), C.swig_type_43(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_42(_swig_i_2), C.swig_type_43(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -942,7 +942,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_44(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_44(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -953,7 +953,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), *(*C.swig_type_45)(unsafe.Pointer(&_swig_i_1)), C.swig_type_46(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_45)(unsafe.Pointer(&_swig_i_1)), C.swig_type_46(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -962,7 +962,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 
 func Semaphore_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_semaphore_free_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_semaphore_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
@@ -970,7 +970,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -980,7 +980,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1), C.swig_type_49(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1), C.swig_type_49(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -988,7 +988,7 @@ func Semaphore_release(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_release_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_release_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -997,7 +997,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1006,7 +1006,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1014,28 +1014,28 @@ func Semaphore_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_cancel_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_cancel_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Semaphore_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_semaphore_is_held_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_semaphore_is_held_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_token_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_token_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1044,7 +1044,7 @@ func Semaphore_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_query_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_query_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1055,7 +1055,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_54(_swig_i_2), C.swig_type_55(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_54(_swig_i_2), C.swig_type_55(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1067,7 +1067,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_56(_swig_i_2), C.swig_type_57(_swig_i_3), C.swig_type_58(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_56(_swig_i_2), C.swig_type_57(_swig_i_3), C.swig_type_58(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1077,7 +1077,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_59(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_59(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1088,7 +1088,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.swig_type_61(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.swig_type_61(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1098,7 +1098,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_62(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_62(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1106,13 +1106,13 @@ func Multi_new(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_multi_new_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_multi_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_multi_free_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_multi_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
@@ -1120,7 +1120,7 @@ func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_lock_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_lock_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1129,7 +1129,7 @@ func Multi_add_reader(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_reader_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_reader_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1138,7 +1138,7 @@ func Multi_add_writer(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_writer_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_writer_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1148,7 +1148,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1156,7 +1156,7 @@ func Multi_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_try_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1165,7 +1165,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_64(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_64(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1173,7 +1173,7 @@ func Multi_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_unlock_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_unlock_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1181,28 +1181,28 @@ func Multi_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_cancel_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_cancel_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_multi_is_held_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_multi_is_held_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_valid_ms_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_valid_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_member_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_member_count_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_member_count_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1212,7 +1212,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1223,7 +1223,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.swig_type_69(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.swig_type_69(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1233,88 +1233,88 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
 func Info_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_info_new_swig_a95c6ce53c6ab668())
+	swig_r = (uintptr)(C._wrap_info_new_swig_5d5fa4907eb2aa30())
 	return swig_r
 }
 
 func Info_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_info_free_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_info_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Info_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_held_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_held_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_is_mine(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_mine_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_mine_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_time_left_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_time_left_ms_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_time_left_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_latest_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_latest_token_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_latest_token_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_holder_count_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_holder_count_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_shown_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits_in_use(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_in_use_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_in_use_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_waiter_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_waiter_count_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_waiter_count_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_entry_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_entry_count_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_entry_count_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1322,7 +1322,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_79(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_79(_swig_i_1)))
 	return swig_r
 }
 
@@ -1330,7 +1330,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1)))
 	return swig_r
 }
 
@@ -1338,7 +1338,7 @@ func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_weight_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1)))
 	return swig_r
 }
 
@@ -1346,7 +1346,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1)))
 	return swig_r
 }
 
@@ -1354,7 +1354,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1)))
 	return swig_r
 }
 
@@ -1362,7 +1362,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1)))
 	return swig_r
 }
 
@@ -1371,96 +1371,96 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Queue_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_free_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_fd(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_queue_fd_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_queue_fd_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Queue_wake(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_wake_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_wake_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_shutdown(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_shutdown_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_shutdown_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Event_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_event_new_swig_a95c6ce53c6ab668())
+	swig_r = (uintptr)(C._wrap_event_new_swig_5d5fa4907eb2aa30())
 	return swig_r
 }
 
 func Event_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_event_free_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0))
+	C._wrap_event_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
 }
 
 func Event_get_kind(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_get_kind_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_get_kind_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_tag(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_tag_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_tag_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_status_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_status_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_token_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_token_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_message_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_message_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_server_text_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_server_text_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_retryable_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_retryable_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_a95c6ce53c6ab668(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

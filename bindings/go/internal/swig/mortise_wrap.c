@@ -202,7 +202,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
 extern "C" {
 #endif
 
-void _wrap_Swig_free_swig_a95c6ce53c6ab668(void *_swig_go_0) {
+void _wrap_Swig_free_swig_5d5fa4907eb2aa30(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -212,7 +212,7 @@ void _wrap_Swig_free_swig_a95c6ce53c6ab668(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_swig_a95c6ce53c6ab668(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_swig_5d5fa4907eb2aa30(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -225,7 +225,7 @@ void *_wrap_Swig_malloc_swig_a95c6ce53c6ab668(intgo _swig_go_0) {
 }
 
 
-long long _wrap_go_drain_swig_a95c6ce53c6ab668(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
+long long _wrap_go_drain_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   mortise_event *arg2 = (mortise_event *) 0 ;
   int64_t arg3 ;
@@ -246,7 +246,7 @@ long long _wrap_go_drain_swig_a95c6ce53c6ab668(mortise_queue *_swig_go_0, mortis
 }
 
 
-int _wrap_version_swig_a95c6ce53c6ab668() {
+int _wrap_version_swig_5d5fa4907eb2aa30() {
   int32_t result;
   int _swig_go_result;
   
@@ -257,7 +257,7 @@ int _wrap_version_swig_a95c6ce53c6ab668() {
 }
 
 
-char *_wrap_version_text_swig_a95c6ce53c6ab668() {
+char *_wrap_version_text_swig_5d5fa4907eb2aa30() {
   char *result = 0 ;
   char *_swig_go_result;
   
@@ -268,7 +268,7 @@ char *_wrap_version_text_swig_a95c6ce53c6ab668() {
 }
 
 
-int _wrap_check_abi_swig_a95c6ce53c6ab668(int _swig_go_0, int _swig_go_1) {
+int _wrap_check_abi_swig_5d5fa4907eb2aa30(int _swig_go_0, int _swig_go_1) {
   int32_t arg1 ;
   int32_t arg2 ;
   mortise_status result;
@@ -283,7 +283,7 @@ int _wrap_check_abi_swig_a95c6ce53c6ab668(int _swig_go_0, int _swig_go_1) {
 }
 
 
-char *_wrap_status_text_swig_a95c6ce53c6ab668(int _swig_go_0) {
+char *_wrap_status_text_swig_5d5fa4907eb2aa30(int _swig_go_0) {
   mortise_status arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -296,7 +296,7 @@ char *_wrap_status_text_swig_a95c6ce53c6ab668(int _swig_go_0) {
 }
 
 
-mortise_error *_wrap_error_new_swig_a95c6ce53c6ab668() {
+mortise_error *_wrap_error_new_swig_5d5fa4907eb2aa30() {
   mortise_error *result = 0 ;
   mortise_error *_swig_go_result;
   
@@ -307,7 +307,7 @@ mortise_error *_wrap_error_new_swig_a95c6ce53c6ab668() {
 }
 
 
-void _wrap_error_free_swig_a95c6ce53c6ab668(mortise_error *_swig_go_0) {
+void _wrap_error_free_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   
   arg1 = (mortise_error *)_swig_go_0; 
@@ -317,7 +317,7 @@ void _wrap_error_free_swig_a95c6ce53c6ab668(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_code_swig_a95c6ce53c6ab668(mortise_error *_swig_go_0) {
+int _wrap_error_code_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -330,7 +330,7 @@ int _wrap_error_code_swig_a95c6ce53c6ab668(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_message_swig_a95c6ce53c6ab668(mortise_error *_swig_go_0) {
+char *_wrap_error_message_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -343,7 +343,7 @@ char *_wrap_error_message_swig_a95c6ce53c6ab668(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_server_text_swig_a95c6ce53c6ab668(mortise_error *_swig_go_0) {
+char *_wrap_error_server_text_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -356,7 +356,7 @@ char *_wrap_error_server_text_swig_a95c6ce53c6ab668(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_retryable_swig_a95c6ce53c6ab668(mortise_error *_swig_go_0) {
+int _wrap_error_is_retryable_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -369,7 +369,7 @@ int _wrap_error_is_retryable_swig_a95c6ce53c6ab668(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_ambiguous_swig_a95c6ce53c6ab668(mortise_error *_swig_go_0) {
+int _wrap_error_is_ambiguous_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -382,7 +382,7 @@ int _wrap_error_is_ambiguous_swig_a95c6ce53c6ab668(mortise_error *_swig_go_0) {
 }
 
 
-mortise_options *_wrap_options_new_swig_a95c6ce53c6ab668() {
+mortise_options *_wrap_options_new_swig_5d5fa4907eb2aa30() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
   
@@ -393,7 +393,7 @@ mortise_options *_wrap_options_new_swig_a95c6ce53c6ab668() {
 }
 
 
-void _wrap_options_free_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0) {
+void _wrap_options_free_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
   arg1 = (mortise_options *)_swig_go_0; 
@@ -403,7 +403,7 @@ void _wrap_options_free_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0) {
 }
 
 
-int _wrap_options_set_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_options_set_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -432,7 +432,7 @@ int _wrap_options_set_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, _gostri
 }
 
 
-int _wrap_options_set_lease_ms_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_lease_ms_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -449,7 +449,7 @@ int _wrap_options_set_lease_ms_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_renewal_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_renewal_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -466,7 +466,7 @@ int _wrap_options_set_renewal_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0,
 }
 
 
-int _wrap_options_set_max_hold_ms_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_max_hold_ms_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -483,7 +483,7 @@ int _wrap_options_set_max_hold_ms_swig_a95c6ce53c6ab668(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_reentrant_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -500,7 +500,7 @@ int _wrap_options_set_reentrant_swig_a95c6ce53c6ab668(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_reentrant_read_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_read_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -517,7 +517,7 @@ int _wrap_options_set_reentrant_read_swig_a95c6ce53c6ab668(mortise_options *_swi
 }
 
 
-int _wrap_options_set_reentrant_write_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_write_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -534,7 +534,7 @@ int _wrap_options_set_reentrant_write_swig_a95c6ce53c6ab668(mortise_options *_sw
 }
 
 
-int _wrap_options_set_protocol_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_protocol_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -556,7 +556,7 @@ int _wrap_options_set_protocol_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_poll_interval_ms_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_interval_ms_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -573,7 +573,7 @@ int _wrap_options_set_poll_interval_ms_swig_a95c6ce53c6ab668(mortise_options *_s
 }
 
 
-int _wrap_options_set_poll_attempts_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_attempts_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -590,7 +590,7 @@ int _wrap_options_set_poll_attempts_swig_a95c6ce53c6ab668(mortise_options *_swig
 }
 
 
-int _wrap_options_set_fair_strict_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_fair_strict_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -607,7 +607,7 @@ int _wrap_options_set_fair_strict_swig_a95c6ce53c6ab668(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_label_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_label_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -629,7 +629,7 @@ int _wrap_options_set_label_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, _
 }
 
 
-int _wrap_options_set_command_timeout_ms_swig_a95c6ce53c6ab668(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_command_timeout_ms_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -646,7 +646,7 @@ int _wrap_options_set_command_timeout_ms_swig_a95c6ce53c6ab668(mortise_options *
 }
 
 
-mortise_client *_wrap_client_new_swig_a95c6ce53c6ab668(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
+mortise_client *_wrap_client_new_swig_5d5fa4907eb2aa30(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
@@ -668,7 +668,7 @@ mortise_client *_wrap_client_new_swig_a95c6ce53c6ab668(_gostring_ _swig_go_0, mo
 }
 
 
-void _wrap_client_free_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0) {
+void _wrap_client_free_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   
   arg1 = (mortise_client *)_swig_go_0; 
@@ -678,7 +678,7 @@ void _wrap_client_free_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0) {
 }
 
 
-int _wrap_client_ping_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_ping_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -693,7 +693,7 @@ int _wrap_client_ping_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0, mortise_
 }
 
 
-mortise_lock *_wrap_lock_new_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_lock *_wrap_lock_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -717,7 +717,7 @@ mortise_lock *_wrap_lock_new_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0, _
 }
 
 
-void _wrap_lock_free_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0) {
+void _wrap_lock_free_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   
   arg1 = (mortise_lock *)_swig_go_0; 
@@ -727,7 +727,7 @@ void _wrap_lock_free_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_try_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_try_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -742,7 +742,7 @@ int _wrap_lock_try_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_error
 }
 
 
-int _wrap_lock_acquire_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_acquire_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -759,7 +759,7 @@ int _wrap_lock_acquire_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, long long
 }
 
 
-int _wrap_lock_unlock_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_unlock_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -774,7 +774,7 @@ int _wrap_lock_unlock_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_extend_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_extend_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -791,7 +791,7 @@ int _wrap_lock_extend_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, long long 
 }
 
 
-int _wrap_lock_cancel_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_cancel_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -806,7 +806,7 @@ int _wrap_lock_cancel_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_is_held_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0) {
+int _wrap_lock_is_held_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -819,7 +819,7 @@ int _wrap_lock_is_held_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_valid_ms_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0) {
+long long _wrap_lock_valid_ms_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -832,7 +832,7 @@ long long _wrap_lock_valid_ms_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_token_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0) {
+long long _wrap_lock_token_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -845,7 +845,7 @@ long long _wrap_lock_token_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_query_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_query_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -862,7 +862,7 @@ int _wrap_lock_query_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_inf
 }
 
 
-int _wrap_lock_try_async_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_try_async_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -881,7 +881,7 @@ int _wrap_lock_try_async_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise
 }
 
 
-int _wrap_lock_acquire_async_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_acquire_async_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -902,7 +902,7 @@ int _wrap_lock_acquire_async_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mor
 }
 
 
-int _wrap_lock_unlock_async_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_unlock_async_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -921,7 +921,7 @@ int _wrap_lock_unlock_async_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_extend_async_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_extend_async_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -942,7 +942,7 @@ int _wrap_lock_extend_async_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_watch_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_watch_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -961,7 +961,7 @@ int _wrap_lock_watch_swig_a95c6ce53c6ab668(mortise_lock *_swig_go_0, mortise_que
 }
 
 
-mortise_rw *_wrap_rw_new_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_rw *_wrap_rw_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -985,7 +985,7 @@ mortise_rw *_wrap_rw_new_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0, _gost
 }
 
 
-void _wrap_rw_free_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0) {
+void _wrap_rw_free_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   
   arg1 = (mortise_rw *)_swig_go_0; 
@@ -995,7 +995,7 @@ void _wrap_rw_free_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_try_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_try_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1010,7 +1010,7 @@ int _wrap_rw_read_try_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_read_acquire_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_acquire_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1027,7 +1027,7 @@ int _wrap_rw_read_acquire_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, long lon
 }
 
 
-int _wrap_rw_read_unlock_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_unlock_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1042,7 +1042,7 @@ int _wrap_rw_read_unlock_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_write_try_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_try_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1057,7 +1057,7 @@ int _wrap_rw_write_try_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_write_acquire_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_acquire_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1074,7 +1074,7 @@ int _wrap_rw_write_acquire_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, long lo
 }
 
 
-int _wrap_rw_write_unlock_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_unlock_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1089,7 +1089,7 @@ int _wrap_rw_write_unlock_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_upgrade_try_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_upgrade_try_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1104,7 +1104,7 @@ int _wrap_rw_upgrade_try_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_downgrade_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_downgrade_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1119,7 +1119,7 @@ int _wrap_rw_downgrade_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_extend_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_extend_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1136,7 +1136,7 @@ int _wrap_rw_extend_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, long long _swi
 }
 
 
-int _wrap_rw_cancel_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_cancel_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1151,7 +1151,7 @@ int _wrap_rw_cancel_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_error 
 }
 
 
-int _wrap_rw_is_reading_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_reading_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1164,7 +1164,7 @@ int _wrap_rw_is_reading_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_is_writing_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_writing_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1177,7 +1177,7 @@ int _wrap_rw_is_writing_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_valid_ms_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0) {
+long long _wrap_rw_valid_ms_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1190,7 +1190,7 @@ long long _wrap_rw_valid_ms_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_token_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0) {
+long long _wrap_rw_token_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1203,7 +1203,7 @@ long long _wrap_rw_token_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_query_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_query_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1220,7 +1220,7 @@ int _wrap_rw_query_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_info *_
 }
 
 
-int _wrap_rw_read_try_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_try_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1239,7 +1239,7 @@ int _wrap_rw_read_try_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortis
 }
 
 
-int _wrap_rw_read_acquire_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_acquire_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1260,7 +1260,7 @@ int _wrap_rw_read_acquire_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_read_unlock_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_unlock_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1279,7 +1279,7 @@ int _wrap_rw_read_unlock_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_write_try_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_try_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1298,7 +1298,7 @@ int _wrap_rw_write_try_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_write_acquire_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_acquire_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1319,7 +1319,7 @@ int _wrap_rw_write_acquire_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, m
 }
 
 
-int _wrap_rw_write_unlock_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_unlock_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1338,7 +1338,7 @@ int _wrap_rw_write_unlock_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_upgrade_try_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_upgrade_try_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1357,7 +1357,7 @@ int _wrap_rw_upgrade_try_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_downgrade_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_downgrade_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1376,7 +1376,7 @@ int _wrap_rw_downgrade_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_extend_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_extend_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1397,7 +1397,7 @@ int _wrap_rw_extend_async_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_watch_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_watch_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1416,7 +1416,7 @@ int _wrap_rw_watch_swig_a95c6ce53c6ab668(mortise_rw *_swig_go_0, mortise_queue *
 }
 
 
-mortise_semaphore *_wrap_semaphore_new_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
+mortise_semaphore *_wrap_semaphore_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1442,7 +1442,7 @@ mortise_semaphore *_wrap_semaphore_new_swig_a95c6ce53c6ab668(mortise_client *_sw
 }
 
 
-void _wrap_semaphore_free_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0) {
+void _wrap_semaphore_free_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   
   arg1 = (mortise_semaphore *)_swig_go_0; 
@@ -1452,7 +1452,7 @@ void _wrap_semaphore_free_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0) {
 }
 
 
-int _wrap_semaphore_try_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_try_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1469,7 +1469,7 @@ int _wrap_semaphore_try_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, lon
 }
 
 
-int _wrap_semaphore_acquire_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_acquire_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1488,7 +1488,7 @@ int _wrap_semaphore_acquire_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_release_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_release_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1503,7 +1503,7 @@ int _wrap_semaphore_release_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_resize_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_resize_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1520,7 +1520,7 @@ int _wrap_semaphore_resize_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_extend_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_extend_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1537,7 +1537,7 @@ int _wrap_semaphore_extend_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_cancel_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_cancel_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1552,7 +1552,7 @@ int _wrap_semaphore_cancel_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_is_held_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0) {
+int _wrap_semaphore_is_held_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1565,7 +1565,7 @@ int _wrap_semaphore_is_held_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0)
 }
 
 
-long long _wrap_semaphore_valid_ms_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_valid_ms_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1578,7 +1578,7 @@ long long _wrap_semaphore_valid_ms_swig_a95c6ce53c6ab668(mortise_semaphore *_swi
 }
 
 
-long long _wrap_semaphore_token_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_token_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1591,7 +1591,7 @@ long long _wrap_semaphore_token_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_g
 }
 
 
-int _wrap_semaphore_query_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_query_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1608,7 +1608,7 @@ int _wrap_semaphore_query_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, m
 }
 
 
-int _wrap_semaphore_try_async_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_try_async_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1629,7 +1629,7 @@ int _wrap_semaphore_try_async_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_acquire_async_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
+int _wrap_semaphore_acquire_async_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1652,7 +1652,7 @@ int _wrap_semaphore_acquire_async_swig_a95c6ce53c6ab668(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_release_async_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_release_async_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1671,7 +1671,7 @@ int _wrap_semaphore_release_async_swig_a95c6ce53c6ab668(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_extend_async_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_extend_async_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1692,7 +1692,7 @@ int _wrap_semaphore_extend_async_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_watch_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_watch_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1711,7 +1711,7 @@ int _wrap_semaphore_watch_swig_a95c6ce53c6ab668(mortise_semaphore *_swig_go_0, m
 }
 
 
-mortise_multi *_wrap_multi_new_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_multi *_wrap_multi_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_multi *result = 0 ;
@@ -1726,7 +1726,7 @@ mortise_multi *_wrap_multi_new_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_multi_free_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0) {
+void _wrap_multi_free_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   
   arg1 = (mortise_multi *)_swig_go_0; 
@@ -1736,7 +1736,7 @@ void _wrap_multi_free_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0) {
 }
 
 
-int _wrap_multi_add_lock_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_lock_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1753,7 +1753,7 @@ int _wrap_multi_add_lock_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_add_reader_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_reader_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1770,7 +1770,7 @@ int _wrap_multi_add_reader_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_writer_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_writer_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1787,7 +1787,7 @@ int _wrap_multi_add_writer_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_semaphore_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_add_semaphore_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
@@ -1806,7 +1806,7 @@ int _wrap_multi_add_semaphore_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_try_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_try_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1821,7 +1821,7 @@ int _wrap_multi_try_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_err
 }
 
 
-int _wrap_multi_acquire_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_acquire_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1838,7 +1838,7 @@ int _wrap_multi_acquire_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, long lo
 }
 
 
-int _wrap_multi_unlock_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_unlock_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1853,7 +1853,7 @@ int _wrap_multi_unlock_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_cancel_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_cancel_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1868,7 +1868,7 @@ int _wrap_multi_cancel_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_is_held_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0) {
+int _wrap_multi_is_held_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1881,7 +1881,7 @@ int _wrap_multi_is_held_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0) {
 }
 
 
-long long _wrap_multi_valid_ms_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0) {
+long long _wrap_multi_valid_ms_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1894,7 +1894,7 @@ long long _wrap_multi_valid_ms_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0) 
 }
 
 
-long long _wrap_multi_member_count_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0) {
+long long _wrap_multi_member_count_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1907,7 +1907,7 @@ long long _wrap_multi_member_count_swig_a95c6ce53c6ab668(mortise_multi *_swig_go
 }
 
 
-int _wrap_multi_try_async_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_try_async_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1926,7 +1926,7 @@ int _wrap_multi_try_async_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, morti
 }
 
 
-int _wrap_multi_acquire_async_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_acquire_async_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1947,7 +1947,7 @@ int _wrap_multi_acquire_async_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_unlock_async_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_unlock_async_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1966,7 +1966,7 @@ int _wrap_multi_unlock_async_swig_a95c6ce53c6ab668(mortise_multi *_swig_go_0, mo
 }
 
 
-mortise_info *_wrap_info_new_swig_a95c6ce53c6ab668() {
+mortise_info *_wrap_info_new_swig_5d5fa4907eb2aa30() {
   mortise_info *result = 0 ;
   mortise_info *_swig_go_result;
   
@@ -1977,7 +1977,7 @@ mortise_info *_wrap_info_new_swig_a95c6ce53c6ab668() {
 }
 
 
-void _wrap_info_free_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
+void _wrap_info_free_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   
   arg1 = (mortise_info *)_swig_go_0; 
@@ -1987,7 +1987,7 @@ void _wrap_info_free_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_held_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
+int _wrap_info_is_held_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2000,7 +2000,7 @@ int _wrap_info_is_held_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_mine_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
+int _wrap_info_is_mine_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2013,7 +2013,7 @@ int _wrap_info_is_mine_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_time_left_ms_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
+long long _wrap_info_time_left_ms_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2026,7 +2026,7 @@ long long _wrap_info_time_left_ms_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_latest_token_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
+long long _wrap_info_latest_token_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2039,7 +2039,7 @@ long long _wrap_info_latest_token_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_holder_count_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
+long long _wrap_info_holder_count_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2052,7 +2052,7 @@ long long _wrap_info_holder_count_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_shown_holder_count_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
+long long _wrap_info_shown_holder_count_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2065,7 +2065,7 @@ long long _wrap_info_shown_holder_count_swig_a95c6ce53c6ab668(mortise_info *_swi
 }
 
 
-long long _wrap_info_permits_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2078,7 +2078,7 @@ long long _wrap_info_permits_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_permits_in_use_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_in_use_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2091,7 +2091,7 @@ long long _wrap_info_permits_in_use_swig_a95c6ce53c6ab668(mortise_info *_swig_go
 }
 
 
-long long _wrap_info_waiter_count_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
+long long _wrap_info_waiter_count_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2104,7 +2104,7 @@ long long _wrap_info_waiter_count_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_count_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0) {
+long long _wrap_info_entry_count_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2117,7 +2117,7 @@ long long _wrap_info_entry_count_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0)
 }
 
 
-char *_wrap_info_entry_owner_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_owner_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2132,7 +2132,7 @@ char *_wrap_info_entry_owner_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0, lon
 }
 
 
-int _wrap_info_entry_is_exclusive_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_exclusive_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -2147,7 +2147,7 @@ int _wrap_info_entry_is_exclusive_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_weight_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_weight_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2162,7 +2162,7 @@ long long _wrap_info_entry_weight_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0
 }
 
 
-char *_wrap_info_entry_host_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_host_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2177,7 +2177,7 @@ char *_wrap_info_entry_host_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0, long
 }
 
 
-long long _wrap_info_entry_pid_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_pid_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2192,7 +2192,7 @@ long long _wrap_info_entry_pid_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0, l
 }
 
 
-char *_wrap_info_entry_label_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_label_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2207,7 +2207,7 @@ char *_wrap_info_entry_label_swig_a95c6ce53c6ab668(mortise_info *_swig_go_0, lon
 }
 
 
-mortise_queue *_wrap_queue_new_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_queue *_wrap_queue_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2224,7 +2224,7 @@ mortise_queue *_wrap_queue_new_swig_a95c6ce53c6ab668(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_queue_free_swig_a95c6ce53c6ab668(mortise_queue *_swig_go_0) {
+void _wrap_queue_free_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2234,7 +2234,7 @@ void _wrap_queue_free_swig_a95c6ce53c6ab668(mortise_queue *_swig_go_0) {
 }
 
 
-int _wrap_queue_fd_swig_a95c6ce53c6ab668(mortise_queue *_swig_go_0) {
+int _wrap_queue_fd_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2247,7 +2247,7 @@ int _wrap_queue_fd_swig_a95c6ce53c6ab668(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_wake_swig_a95c6ce53c6ab668(mortise_queue *_swig_go_0) {
+void _wrap_queue_wake_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2257,7 +2257,7 @@ void _wrap_queue_wake_swig_a95c6ce53c6ab668(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_shutdown_swig_a95c6ce53c6ab668(mortise_queue *_swig_go_0) {
+void _wrap_queue_shutdown_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2267,7 +2267,7 @@ void _wrap_queue_shutdown_swig_a95c6ce53c6ab668(mortise_queue *_swig_go_0) {
 }
 
 
-mortise_event *_wrap_event_new_swig_a95c6ce53c6ab668() {
+mortise_event *_wrap_event_new_swig_5d5fa4907eb2aa30() {
   mortise_event *result = 0 ;
   mortise_event *_swig_go_result;
   
@@ -2278,7 +2278,7 @@ mortise_event *_wrap_event_new_swig_a95c6ce53c6ab668() {
 }
 
 
-void _wrap_event_free_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
+void _wrap_event_free_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   
   arg1 = (mortise_event *)_swig_go_0; 
@@ -2288,7 +2288,7 @@ void _wrap_event_free_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_get_kind_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
+int _wrap_event_get_kind_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_event_kind result;
   int _swig_go_result;
@@ -2301,7 +2301,7 @@ int _wrap_event_get_kind_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_tag_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
+long long _wrap_event_tag_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2314,7 +2314,7 @@ long long _wrap_event_tag_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_status_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
+int _wrap_event_status_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -2327,7 +2327,7 @@ int _wrap_event_status_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_token_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
+long long _wrap_event_token_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2340,7 +2340,7 @@ long long _wrap_event_token_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_message_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
+char *_wrap_event_message_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -2353,7 +2353,7 @@ char *_wrap_event_message_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_server_text_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
+char *_wrap_event_server_text_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -2366,7 +2366,7 @@ char *_wrap_event_server_text_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_retryable_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
+int _wrap_event_is_retryable_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2379,7 +2379,7 @@ int _wrap_event_is_retryable_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_ambiguous_swig_a95c6ce53c6ab668(mortise_event *_swig_go_0) {
+int _wrap_event_is_ambiguous_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
