@@ -10,7 +10,7 @@ import (
 const (
 	// recordFields are kind, tag, status and token.
 	recordFields = 4
-	// batch is how many events are taken at once at most.
+	// batch is how many events the dispatcher takes at once at most.
 	batch = 64
 	// eventLost and eventAtRisk are the kinds of events that are no end of a call.
 	eventLost   = 4
@@ -25,7 +25,7 @@ type reader struct {
 	records []int64 // apart: C may see no memory that has pointers of Go
 }
 
-func newReader(e *engine, queue uintptr) (*reader, error) {
+func newReader(e *engine, queue uintptr, batch int) (*reader, error) {
 	r := &reader{engine: e, queue: queue, event: swig.Event_new()}
 	if r.event == 0 {
 		return nil, failure(ErrNoMemory, "no memory for events")
@@ -39,7 +39,8 @@ func (r *reader) free() { swig.Event_free(r.event) }
 // take hands on what is in the queue. It says whether there may be more now, and whether there may be
 // more ever.
 func (r *reader) take(timeoutMs int64, deliver func(kind, tag int64, told event)) (more, ever bool) {
-	count := swig.Go_drain(r.queue, r.event, timeoutMs, &r.records[0], batch)
+	room := int64(len(r.records) / recordFields)
+	count := swig.Go_drain(r.queue, r.event, timeoutMs, &r.records[0], room)
 	if count < 0 {
 		return false, false
 	}
@@ -54,7 +55,7 @@ func (r *reader) take(timeoutMs int64, deliver func(kind, tag int64, told event)
 		}
 		deliver(record[0], record[1], told)
 	}
-	return count == batch || isLastFailure, true
+	return count == room || isLastFailure, true
 }
 
 // failure has the details of the event that was taken last.
@@ -71,7 +72,7 @@ func (r *reader) failure(status Status) *Error {
 // startDispatcher starts the goroutine that reads the queue. It keeps no thread: the runtime's poller
 // watches a duplicate of the queue's descriptor.
 func (e *engine) startDispatcher() error {
-	r, err := newReader(e, e.queue.address)
+	r, err := newReader(e, e.queue.address, batch)
 	if err != nil {
 		return err
 	}

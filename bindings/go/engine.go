@@ -64,8 +64,8 @@ func newEngine(url string, options []Option) (*engine, error) {
 	}
 	err = e.startDispatcher()
 	for i := 0; err == nil && i < quickCalls; i++ {
-		var quick *reader
-		if quick, err = newReader(e, 0); err == nil { // its queue is made when it is needed
+		var quick *reader // its queue is made when it is needed
+		if quick, err = newReader(e, 0, 1); err == nil {
 			e.quick <- quick
 		}
 	}

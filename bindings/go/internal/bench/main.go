@@ -47,6 +47,7 @@ const (
 	pairs   = 3000
 	looks   = 1000000
 	waiters = 10000
+	cycles  = 1000000
 )
 
 func main() {
@@ -62,6 +63,7 @@ func main() {
 	measurePairs(client, cLock)
 	measureLooks(client, cLock)
 	measureWaiters(client)
+	measureGrowth(client)
 }
 
 func must(err error) {
@@ -158,6 +160,27 @@ func measureWaiters(client *mortise.Client) {
 	fmt.Printf("%-44s %d bytes each   %d threads   all served in %v\n",
 		fmt.Sprintf("%d goroutines wait for one lock", waiters), each, threads,
 		time.Since(begun).Round(time.Millisecond))
+}
+
+// measureGrowth is what is left of very many holds, each hundred of a handle of their own.
+func measureGrowth(client *mortise.Client) {
+	ctx := context.Background()
+	run := func(times int) {
+		for done := 0; done < times; done += 100 {
+			lock, err := client.NewLock("bench:go")
+			must(err)
+			for i := 0; i < 100; i++ {
+				hold, err := lock.Acquire(ctx)
+				must(err)
+				must(hold.Unlock(ctx))
+			}
+			must(lock.Close())
+		}
+	}
+	run(cycles / 10)
+	before := memory()
+	run(cycles)
+	fmt.Printf("%-44s %+d KiB\n", fmt.Sprintf("memory after %d holds more", cycles), (memory()-before)/1024)
 }
 
 // memory is what the process has, in bytes, of C and of Go.
