@@ -22,6 +22,12 @@ from server import Server
 
 HERE = pathlib.Path(__file__).resolve().parent
 
+# What a scenario may need, and a language has not. Its plays are left out, and are a dash in the table.
+CANNOT = {
+    "go": {"fork", "queue", "member_count", "negative_timeout"},
+    "java": {"fork", "queue", "member_count", "negative_timeout", "text_of_not_acquired"},
+}
+
 
 class Failed(Exception):
     """A step did not go as the scenario says."""
@@ -143,6 +149,9 @@ def actors_of(scenario):
 def casts(scenario, languages, is_mixed):
     """Who plays whom: (label, {actor: command})."""
     names = actors_of(scenario)
+    needs = set(scenario.get("needs", []))
+    languages = {language: command for language, command in languages.items()
+                 if not needs & CANNOT.get(language, set())}
     for language, command in languages.items():
         yield language, {name: command for name in names}
     if is_mixed and len(languages) > 1 and len(names) > 1:

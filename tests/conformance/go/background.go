@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// noticed is a context that tells when somebody waits on it: from then on a call in the background
+// has begun, and another call on its handle comes second.
+type noticed struct {
+	context.Context
+	once  *sync.Once
+	begun chan struct{}
+}
+
+func (n noticed) Done() <-chan struct{} {
+	n.once.Do(func() { close(n.begun) })
+	return n.Context.Done()
+}
+
+// withTimeout bounds a context, and leaves it one that notices.
+func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if outer, is := ctx.(noticed); is {
+		inner, cancel := context.WithTimeout(outer.Context, timeout)
+		outer.Context = inner
+		return outer, cancel
+	}
+	return context.WithTimeout(ctx, timeout)
+}
+
+// start makes a call in the background, and returns when that has begun.
+func (h *handle) start(id, method string, given arguments) {
+	inner, cancel := context.WithCancel(context.Background())
+	ctx := noticed{inner, new(sync.Once), make(chan struct{})}
+	h.mutex.Lock()
+	h.cancel = cancel
+	h.mutex.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		came := h.call(ctx, method, given)
+		h.mutex.Lock()
+		h.cancel = nil
+		h.mutex.Unlock()
+		cancel()
+		close(ended)
+		say("done %s %s", id, came)
+	}()
+	select {
+	case <-ctx.begun:
+	case <-ended:
+	}
+}

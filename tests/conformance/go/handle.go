@@ -1,0 +1,281 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mortise/mortise-go"
+)
+
+// errNoHold is for calls on a hold where there never was one, which the package cannot express.
+var errNoHold error = mortise.ErrNotOwner
+
+// handle is an object of the package, with the holds that it gave, by mode; the newest is the last.
+type handle struct {
+	name   string
+	object any
+
+	mutex     sync.Mutex
+	holds     map[string][]*mortise.Hold
+	ended     map[string]*mortise.Hold // the last that was unlocked
+	isWatched bool
+	cancel    context.CancelFunc // of the call in the background
+}
+
+// newest is the hold of that mode which a call on the handle is for; nil if there never was one.
+func (h *handle) newest(mode string) *mortise.Hold {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if count := len(h.holds[mode]); count > 0 {
+		return h.holds[mode][count-1]
+	}
+	return h.ended[mode]
+}
+
+// held is the newest hold of any mode that was not unlocked.
+func (h *handle) held() *mortise.Hold {
+	for _, mode := range []string{"", "write", "read"} {
+		h.mutex.Lock()
+		count := len(h.holds[mode])
+		h.mutex.Unlock()
+		if count > 0 {
+			return h.newest(mode)
+		}
+	}
+	return nil
+}
+
+func (h *handle) add(mode string, hold *mortise.Hold) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.holds[mode] = append(h.holds[mode], hold)
+	if h.isWatched {
+		h.follow(hold)
+	}
+}
+
+func (h *handle) remove(mode string, hold *mortise.Hold) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if count := len(h.holds[mode]); count > 0 && h.holds[mode][count-1] == hold {
+		h.holds[mode] = h.holds[mode][:count-1]
+		h.ended[mode] = hold
+	}
+}
+
+func (h *handle) watch() {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.isWatched = true
+	for _, holds := range h.holds {
+		for _, hold := range holds {
+			h.follow(hold)
+		}
+	}
+}
+
+func (h *handle) follow(hold *mortise.Hold) {
+	tell := func(kind string, happened <-chan struct{}) {
+		select {
+		case <-happened:
+		case <-hold.Context().Done():
+			select {
+			case <-happened:
+			default:
+				return
+			}
+		}
+		say("notice %s %s token=%d", h.name, kind, hold.Token())
+	}
+	go tell("lost", hold.Lost())
+	go tell("at_risk", hold.AtRisk())
+}
+
+// ---- calls ---------------------------------------------------------------------------------------
+
+func (h *handle) try(ctx context.Context, mode string, given arguments) (*mortise.Hold, error) {
+	switch object := h.object.(type) {
+	case *mortise.Lock:
+		return object.Try(ctx)
+	case *mortise.Semaphore:
+		return object.Try(ctx, given.number("weight", 1))
+	case *mortise.RW:
+		if mode == "read" {
+			return object.TryRead(ctx)
+		}
+		return object.TryWrite(ctx)
+	}
+	return h.object.(*mortise.Multi).Try(ctx)
+}
+
+// acquire waits as long as the context lasts. One that must not wait at all is a Try in Go.
+func (h *handle) acquire(ctx context.Context, mode string, given arguments) (*mortise.Hold, error) {
+	timeoutMs := given.number("timeout_ms", 0)
+	if timeoutMs == 0 {
+		hold, err := h.try(ctx, mode, given)
+		if errors.Is(err, mortise.ErrNotAcquired) {
+			err = mortise.ErrTimedOut
+		}
+		return hold, err
+	}
+	if timeoutMs > 0 {
+		// The deadline is beneath, so that who notices the wait stays the outermost.
+		var cancel context.CancelFunc
+		ctx, cancel = withTimeout(ctx, time.Duration(timeoutMs)*time.Millisecond)
+		defer cancel()
+	}
+	switch object := h.object.(type) {
+	case *mortise.Lock:
+		return object.Acquire(ctx)
+	case *mortise.Semaphore:
+		return object.Acquire(ctx, given.number("weight", 1))
+	case *mortise.RW:
+		if mode == "read" {
+			return object.Read(ctx)
+		}
+		return object.Write(ctx)
+	}
+	return h.object.(*mortise.Multi).Acquire(ctx)
+}
+
+func (h *handle) unlock(ctx context.Context, mode string) error {
+	hold := h.newest(mode)
+	if hold == nil {
+		return errNoHold
+	}
+	err := hold.Unlock(ctx)
+	if !errors.Is(err, mortise.ErrBusy) {
+		h.remove(mode, hold)
+	}
+	return err
+}
+
+func (h *handle) change(ctx context.Context, from, to string) result {
+	rw, hold := h.object.(*mortise.RW), h.newest(from)
+	if hold == nil {
+		return failed(errNoHold)
+	}
+	turn := rw.Downgrade
+	if to == "write" {
+		turn = rw.TryUpgrade
+	}
+	if err := turn(ctx, hold); err != nil {
+		return failed(err)
+	}
+	h.remove(from, hold)
+	h.add(to, hold)
+	return result{token: hold.Token()}
+}
+
+func (h *handle) query(ctx context.Context) (*mortise.Info, error) {
+	return h.object.(interface {
+		Query(context.Context) (*mortise.Info, error)
+	}).Query(ctx)
+}
+
+// isHeld is asked of the hold. A handle that is held as a member of a multi has none of its own in
+// Go, so the server is asked.
+func (h *handle) isHeld(ctx context.Context, mode string) result {
+	if hold := h.held(); hold != nil {
+		own := h.newest(mode)
+		return truth(own != nil && own.IsHeld())
+	}
+	if _, isMulti := h.object.(*mortise.Multi); isMulti {
+		return truth(false)
+	}
+	info, err := h.query(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	isMode := mode == "" || len(info.Holders) > 0 && info.Holders[0].IsExclusive == (mode == "write")
+	return truth(info.IsMine && isMode)
+}
+
+func (h *handle) extend(ctx context.Context, given arguments) result {
+	hold := h.held()
+	if hold == nil {
+		return failed(errNoHold)
+	}
+	lease := time.Duration(given.number("lease_ms", 0)) * time.Millisecond
+	return result{err: hold.Extend(ctx, lease), token: hold.Token()}
+}
+
+func (h *handle) endWait() error {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.cancel == nil {
+		return errNoHold
+	}
+	h.cancel()
+	return nil
+}
+
+// call makes a call by its name in C.
+func (h *handle) call(ctx context.Context, method string, given arguments) result {
+	mode := ""
+	if how, rest, isOfMode := strings.Cut(method, "_"); isOfMode && (how == "read" || how == "write") {
+		mode, method = how, rest
+	}
+	switch method {
+	case "try", "acquire":
+		attempt := h.try
+		if method == "acquire" {
+			attempt = h.acquire
+		}
+		hold, err := attempt(ctx, mode, given)
+		if err != nil {
+			return failed(err)
+		}
+		h.add(mode, hold)
+		return result{token: hold.Token()}
+	case "unlock", "release":
+		return failed(h.unlock(ctx, mode))
+	case "upgrade_try":
+		return h.change(ctx, "read", "write")
+	case "downgrade":
+		return h.change(ctx, "write", "read")
+	case "extend":
+		return h.extend(ctx, given)
+	case "valid_ms":
+		if hold := h.held(); hold != nil {
+			return number(hold.Valid().Milliseconds())
+		}
+		return number(0)
+	case "is_held":
+		return h.isHeld(ctx, "")
+	case "is_reading":
+		return h.isHeld(ctx, "read")
+	case "is_writing":
+		return h.isHeld(ctx, "write")
+	}
+	return h.callOther(ctx, method, given)
+}
+
+// callOther makes the calls that need no hold.
+func (h *handle) callOther(ctx context.Context, method string, given arguments) result {
+	switch method {
+	case "token":
+		return number(h.object.(interface{ Token() int64 }).Token())
+	case "query":
+		info, err := h.query(ctx)
+		if err != nil {
+			return failed(err)
+		}
+		return number(info.WaiterCount)
+	case "cancel":
+		return failed(h.endWait())
+	case "watch":
+		h.watch()
+		return result{}
+	case "resize":
+		return failed(h.object.(*mortise.Semaphore).Resize(ctx, given.number("permits", 1)))
+	case "ping":
+		return failed(h.object.(*mortise.Client).Ping(ctx))
+	case "free":
+		return failed(h.object.(interface{ Close() error }).Close())
+	}
+	panic("no method " + method)
+}

@@ -1,0 +1,190 @@
+// The actor in Go: does what the conductor tells it line by line; README.md has the lines.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mortise/mortise-go"
+)
+
+var statusNames = map[mortise.Status]string{
+	mortise.ErrNotAcquired:     "not_acquired",
+	mortise.ErrTimedOut:        "timed_out",
+	mortise.ErrCancelled:       "cancelled",
+	mortise.ErrLost:            "lost",
+	mortise.ErrNotOwner:        "not_owner",
+	mortise.ErrShutDown:        "shut_down",
+	mortise.ErrInvalidArgument: "invalid_argument",
+	mortise.ErrUnreachable:     "unreachable",
+	mortise.ErrUnknown:         "unknown",
+	mortise.ErrRefused:         "refused",
+	mortise.ErrAlreadyHeld:     "already_held",
+	mortise.ErrBusy:            "busy",
+	mortise.ErrLimit:           "limit",
+	mortise.ErrClosed:          "closed",
+	mortise.ErrForked:          "forked",
+	mortise.ErrUnsupported:     "unsupported",
+	mortise.ErrNoMemory:        "no_memory",
+	mortise.ErrInternal:        "internal",
+}
+
+var (
+	printing sync.Mutex
+	handles  = map[string]*handle{}
+)
+
+func say(format string, values ...any) {
+	printing.Lock()
+	defer printing.Unlock()
+	fmt.Printf(format+"\n", values...)
+}
+
+// result is what a call came to.
+type result struct {
+	err   error
+	token int64
+	value *int64
+}
+
+func failed(err error) result { return result{err: err} }
+
+func number(value int64) result { return result{value: &value} }
+
+func truth(is bool) result {
+	if is {
+		return number(1)
+	}
+	return number(0)
+}
+
+func (r result) String() string {
+	text := "ok"
+	if r.err != nil {
+		var status mortise.Status
+		if !errors.As(r.err, &status) {
+			panic(r.err)
+		}
+		text = statusNames[status] + " text=" + url.PathEscape(r.err.Error())
+	}
+	if r.token != 0 {
+		text += fmt.Sprintf(" token=%d", r.token)
+	}
+	if r.value != nil {
+		text += fmt.Sprintf(" value=%d", *r.value)
+	}
+	return text
+}
+
+type arguments map[string]string
+
+func (given arguments) number(key string, otherwise int64) int64 {
+	text, has := given[key]
+	if !has {
+		return otherwise
+	}
+	value, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// ---- new -----------------------------------------------------------------------------------------
+
+func membersOf(list string) []mortise.Member {
+	var members []mortise.Member
+	for _, item := range strings.Split(list, ",") {
+		name, how, _ := strings.Cut(item, ":")
+		switch object := handles[name].object.(type) {
+		case *mortise.Lock:
+			members = append(members, mortise.OfLock(object))
+		case *mortise.RW:
+			if how == "read" {
+				members = append(members, mortise.ToRead(object))
+			} else {
+				members = append(members, mortise.ToWrite(object))
+			}
+		case *mortise.Semaphore:
+			weight, _ := strconv.ParseInt(how, 10, 64)
+			members = append(members, mortise.OfSemaphore(object, weight))
+		}
+	}
+	return members
+}
+
+func create(kind string, given arguments) (any, error) {
+	var options []mortise.Option
+	for key, value := range given {
+		if strings.HasPrefix(key, "opt.") {
+			options = append(options, mortise.WithOption(key[len("opt."):], value))
+		}
+	}
+	if kind == "client" {
+		return mortise.Open(context.Background(), given["url"], options...)
+	}
+	client := handles[given["client"]].object.(*mortise.Client)
+	switch kind {
+	case "lock":
+		return client.NewLock(given["name"], options...)
+	case "rw":
+		return client.NewRW(given["name"], options...)
+	case "semaphore":
+		return client.NewSemaphore(given["name"], given.number("permits", 1), options...)
+	}
+	return client.NewMulti(membersOf(given["members"])...)
+}
+
+// ---- lines ---------------------------------------------------------------------------------------
+
+func parse(line string) (words []string, given arguments) {
+	given = arguments{}
+	for _, word := range strings.Fields(line) {
+		key, value, isGiven := strings.Cut(word, "=")
+		if !isGiven {
+			words = append(words, word)
+			continue
+		}
+		text, err := url.PathUnescape(value)
+		if err != nil {
+			panic(err)
+		}
+		given[key] = text
+	}
+	return words, given
+}
+
+func do(words []string, given arguments) result {
+	switch words[1] {
+	case "new":
+		object, err := create(words[2], given)
+		if err == nil {
+			handles[words[3]] = &handle{name: words[3], object: object,
+				holds: map[string][]*mortise.Hold{}, ended: map[string]*mortise.Hold{}}
+		}
+		return failed(err)
+	case "call":
+		return handles[words[2]].call(context.Background(), words[3], given)
+	case "start":
+		handles[words[2]].start(words[0], words[3], given)
+	case "pump":
+		time.Sleep(time.Duration(given.number("timeout_ms", 0)) * time.Millisecond)
+	}
+	return result{}
+}
+
+func main() {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		words, given := parse(lines.Text())
+		say("%s %s", words[0], do(words, given))
+	}
+}
