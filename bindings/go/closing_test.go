@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -178,66 +176,4 @@ func handlesOf(client *Client) int {
 	client.engine.mutex.Lock()
 	defer client.engine.mutex.Unlock()
 	return len(client.engine.handles)
-}
-
-// Only the forking thread lives on in the child, so it does without the rest of the runtime: no
-// collection, no switch to another goroutine.
-func TestForkedChild(t *testing.T) {
-	client := startServer(t).open(t)
-	lock, other := client.lock(t, "a"), client.lock(t, "b")
-	hold, err := lock.Acquire(within(t))
-	must(t, err)
-	ctx := within(t)
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	runtime.GC() // one that is at work would never end in the child
-	child, _, failed := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
-	if failed != 0 {
-		t.Fatal("cannot fork: ", failed)
-	}
-	if child == 0 {
-		verdict := uintptr(0)
-		if _, err := other.Acquire(ctx); !errors.Is(err, ErrForked) {
-			verdict |= 1
-		}
-		if _, err := client.NewLock("c"); !errors.Is(err, ErrForked) {
-			verdict |= 2
-		}
-		if hold.IsHeld() || hold.Valid() != 0 {
-			verdict |= 4
-		}
-		if err := hold.Unlock(ctx); !errors.Is(err, ErrForked) {
-			verdict |= 8
-		}
-		if err := client.Close(); !errors.Is(err, ErrForked) {
-			verdict |= 16
-		}
-		for {
-			syscall.RawSyscall(syscall.SYS_EXIT_GROUP, verdict, 0, 0)
-		}
-	}
-	var status syscall.WaitStatus
-	isOver := false
-	defer func() {
-		if !isOver {
-			_ = syscall.Kill(int(child), syscall.SIGKILL)
-			_, _ = syscall.Wait4(int(child), nil, 0, nil)
-		}
-	}()
-	eventually(t, "the child ends", func() bool {
-		ended, err := syscall.Wait4(int(child), &status, syscall.WNOHANG, nil)
-		if err != nil && err != syscall.EINTR {
-			t.Fatal(err)
-		}
-		isOver = ended == int(child)
-		return isOver
-	})
-	if !status.Exited() || status.ExitStatus() != 0 {
-		t.Fatalf("the child says %d, signal %v", status.ExitStatus(), status.Signal())
-	}
-	if !hold.IsHeld() {
-		t.Fatal("the child ended its parent's hold")
-	}
-	must(t, hold.Unlock(ctx))
 }

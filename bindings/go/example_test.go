@@ -70,7 +70,7 @@ func ExampleLock_Acquire() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	_, err = other.Acquire(ctx)
 	fmt.Println(errors.Is(err, mortise.ErrTimedOut), errors.Is(err, context.DeadlineExceeded))

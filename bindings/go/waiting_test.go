@@ -21,7 +21,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	must(t, err)
 	lock := client.lock(t, "a")
 
-	short, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+	short, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
 	_, err = lock.Acquire(short)
 	expect(t, err, ErrTimedOut)

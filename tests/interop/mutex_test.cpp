@@ -102,10 +102,10 @@ TEST_P(mutex_interop, hazard_17_a_hold_that_was_taken_over_is_neither_renewed_no
 }
 
 TEST_P(mutex_interop, our_renewal_keeps_it_out) {
-  const auto client = open_client(url("lease=200ms"));
+  const auto client = open_client(url("lease=800ms"));
   const auto lock = open_lock(client, key_);
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
-  EXPECT_TRUE(always([&] { return !other_->take(long_ms); }, 1500));
+  EXPECT_TRUE(always([&] { return !other_->take(long_ms); }, 2500));
   EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
 }

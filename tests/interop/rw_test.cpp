@@ -113,12 +113,12 @@ TEST_P(rw_interop, our_leases_end_and_it_gets_in) {
 }
 
 TEST_P(rw_interop, our_renewal_keeps_it_out) {
-  const auto client = open_client(url("lease=200ms"));
+  const auto client = open_client(url("lease=800ms"));
   for (const bool is_reader : {true, false}) {
     const auto rw = open(client);
     ASSERT_EQ(MORTISE_OK, is_reader ? mortise_rw_read_try(rw.get(), nullptr)
                                     : mortise_rw_write_try(rw.get(), nullptr));
-    EXPECT_TRUE(always([&] { return !writer_->take(lease_ms); }, 1000));
+    EXPECT_TRUE(always([&] { return !writer_->take(lease_ms); }, 2000));
     EXPECT_EQ(MORTISE_OK, is_reader ? mortise_rw_read_unlock(rw.get(), nullptr)
                                     : mortise_rw_write_unlock(rw.get(), nullptr));
   }

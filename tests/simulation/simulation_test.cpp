@@ -30,8 +30,10 @@ TEST(history, finds_holds_at_the_same_time) {
   EXPECT_FALSE(check_history({hold(5, 10, 20), hold(6, 19, 30)}).empty());
   EXPECT_FALSE(check_history({hold(5, 10, 90), hold(6, 20, 30)}).empty());
   // The first outlives the second, which hides nothing from the third.
-  EXPECT_FALSE(check_history({hold(5, 0, 50), hold(6, 50, 51), hold(7, 49, 49)}).empty());
+  EXPECT_FALSE(check_history({hold(5, 0, 50), hold(6, 50, 51), hold(7, 49, 50)}).empty());
   EXPECT_FALSE(check_history({hold(5, 10, 20), hold(6, 10, 20)}).empty());
+  // Over when its holder first looked.
+  EXPECT_TRUE(check_history({hold(6, 10, 20), hold(5, 15, 15)}).empty());
 }
 
 TEST(history, finds_tokens_that_fall_or_are_given_twice) {

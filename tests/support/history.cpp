@@ -64,6 +64,11 @@ class name_check {
   void run(holds all) {
     check_tokens(all);
     if (!rules_.is_exclusive) return;
+    for (const auto* hold : all) {
+      if (hold->end_ns < hold->start_ns) report("ends before it begins", *hold, *hold);
+    }
+    // Whose hold was over when it first looked has never believed that it holds.
+    std::erase_if(all, [](const auto* hold) { return hold->end_ns <= hold->start_ns; });
     check_weights(all);
     auto by_end = all;
     std::sort(all.begin(), all.end(), [](const auto* left, const auto* right) {
@@ -77,7 +82,6 @@ class name_check {
     const hold_record* highest_whole = nullptr;
     std::size_t ended = 0;
     for (const auto* hold : all) {
-      if (hold->end_ns < hold->start_ns) report("ends before it begins", *hold, *hold);
       for (; ended < by_end.size(); ++ended) {
         const auto* before = by_end[ended];
         if (before->end_ns > hold->start_ns || before->start_ns >= hold->start_ns) break;

@@ -5,7 +5,8 @@
 //
 // with weight of limit for a part of a lock that many can share, and with name and holder percent-encoded. All times are of one clock that everybody shares. A hold
 // begins when its grant was told, and ends when its unlock was asked for, its deadline came or its
-// loss was told, whichever was first.
+// loss was told, whichever was first. One of no length was over when its holder first looked, because
+// its process had been stopped.
 #pragma once
 
 #include <cstdint>

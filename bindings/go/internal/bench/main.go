@@ -43,9 +43,9 @@ import (
 )
 
 const (
-	rounds  = 9
-	pairs   = 3000
-	looks   = 1000000
+	rounds  = 31
+	pairs   = 1000
+	looks   = 200000
 	waiters = 10000
 	cycles  = 1000000
 )

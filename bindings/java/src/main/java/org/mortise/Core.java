@@ -17,8 +17,6 @@ final class Core {
     int submit(long queue, long tag);
   }
 
-  private record Waiting(CompletableFuture<Event> future, Object keptAlive) {}
-
   private static final int BATCH = 256;
   private static final int FIELDS = 4;
   private static final int FOREVER = -1;
@@ -30,7 +28,8 @@ final class Core {
   private final Executor callbacks;
   private final Thread dispatcher;
   private final AtomicLong tags = new AtomicLong();
-  private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>();
+  /** By tag. Whoever is told keeps alive what it needs for that, such as the owner that waits. */
+  private final Map<Long, CompletableFuture<Event>> waiting = new ConcurrentHashMap<>();
   private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
@@ -77,15 +76,11 @@ final class Core {
 
   // ---- asynchronous calls --------------------------------------------------------------------
 
-  /**
-   * Makes a call and tells how it ended, here or on the dispatcher's thread.
-   *
-   * @param keptAlive what must not be collected until then
-   */
-  CompletableFuture<Event> submit(Submission call, Object keptAlive) {
+  /** Makes a call and tells how it ended, here or on the dispatcher's thread. */
+  CompletableFuture<Event> submit(Submission call) {
     Long tag = tags.incrementAndGet();
     var future = new CompletableFuture<Event>();
-    waiting.put(tag, new Waiting(future, keptAlive));
+    waiting.put(tag, future);
     boolean isAccepted = false;
     try {
       client.enter();
@@ -168,8 +163,8 @@ final class Core {
       }
     } finally {
       MortiseNative.queue_free(queue);
-      for (Waiting left : waiting.values()) {
-        left.future.completeExceptionally(MortiseException.closed("the client"));
+      for (CompletableFuture<Event> left : waiting.values()) {
+        left.completeExceptionally(MortiseException.closed("the client"));
       }
       ended.complete(null);
     }
@@ -193,12 +188,12 @@ final class Core {
       if (watch != null) callBack(() -> watch.tell(token, kind == EVENT_LOST));
       return;
     }
-    Waiting one = waiting.remove(tag);
-    if (one == null) return;
+    CompletableFuture<Event> future = waiting.remove(tag);
+    if (future == null) return;
     if (failure != null) {
-      one.future.completeExceptionally(failure);
+      future.completeExceptionally(failure);
     } else {
-      one.future.complete(new Event((int) records[at + 2], token));
+      future.complete(new Event((int) records[at + 2], token));
     }
   }
 

@@ -176,7 +176,7 @@ public abstract class Owner implements AutoCloseable {
   }
 
   CompletableFuture<Event> start(OwnerCalls.Start start) {
-    return core().submit((queue, tag) -> call(it -> start.start(it, queue, tag)), this);
+    return core().submit((queue, tag) -> call(it -> start.start(it, queue, tag)));
   }
 
   void cancelQuietly() {

@@ -22,6 +22,8 @@ final class Times {
     // The conversion saturates instead of overflowing.
     long millis = unit.toMillis(time);
     if (millis >= MAX_MILLIS) return MAX_MILLIS;
+    // Too short to wait for an answer: a try, which has the deadline of every call.
+    if (millis == 0) return 0;
     boolean isWhole = unit.convert(millis, TimeUnit.MILLISECONDS) >= time;
     return isWhole ? millis : millis + 1;
   }

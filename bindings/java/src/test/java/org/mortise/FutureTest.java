@@ -1,5 +1,6 @@
 package org.mortise;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -8,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mortise.Waiting.result;
 
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,7 +18,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -51,7 +55,7 @@ class FutureTest {
     Lease lease = result(client.mutex("one").acquireAsync());
     assertTrue(lease.isHeld());
     assertTrue(result(client.mutex("one").tryAcquireAsync()).isEmpty());
-    assertTrue(result(client.mutex("one").tryAcquireAsync(Duration.ofMillis(1))).isEmpty());
+    assertTrue(result(client.mutex("one").tryAcquireAsync(Duration.ofMillis(200))).isEmpty());
     result(lease.extendAsync(Duration.ofHours(1)));
     assertTrue(lease.validMillis() > Duration.ofMinutes(50).toMillis());
     assertTrue(result(lease.releaseAsync()));
@@ -131,6 +135,47 @@ class FutureTest {
       Optional<Lease> free = client.mutex("race").tryAcquire(Duration.ofSeconds(5));
       assertTrue(free.isPresent(), "round " + round);
       free.get().close();
+    }
+  }
+
+  @Test
+  void aGrantThatWasNotYetToldIsGivenBack() throws Exception {
+    cancelUntold(false);
+  }
+
+  @Test
+  void aGrantThatWasNotYetReadIsGivenBack() throws Exception {
+    cancelUntold(true);
+  }
+
+  /** A grant has arrived, and waits behind the user's own work, when its future is cancelled. */
+  private static void cancelUntold(boolean isDispatcherBusy) throws Exception {
+    var isBusy = new CountDownLatch(1);
+    var mayGoOn = new CountDownLatch(1);
+    Executor slow =
+        work -> {
+          isBusy.countDown();
+          assertDoesNotThrow(() -> mayGoOn.await());
+          work.run();
+        };
+    Executor elsewhere = work -> new Thread(() -> slow.execute(work)).start();
+    var builder = MortiseClient.builder(redis.url());
+    try (var client = builder.callbackExecutor(isDispatcherBusy ? slow : elsewhere).open()) {
+      if (isDispatcherBusy) {
+        client.mutex("busy").acquireAsync();
+        isBusy.await();
+      }
+      var owner = client.mutex("untold");
+      CompletableFuture<Lease> future = owner.acquireAsync();
+      if (!isDispatcherBusy) isBusy.await();
+      Waiting.until("the grant", () -> redis.exists("{mortise:untold}"));
+      // The client learns of it at about the same time.
+      client.ping();
+      assertTrue(future.cancel(true));
+      mayGoOn.countDown();
+      Waiting.until("it is given back", () -> !redis.exists("{mortise:untold}"));
+      // By then nobody could have collected it.
+      Reference.reachabilityFence(owner);
     }
   }
 

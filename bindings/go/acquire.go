@@ -1,0 +1,144 @@
+package mortise
+
+import (
+	"context"
+	"time"
+)
+
+// acquire holds something in this mode; it tries, and then waits, which is nil if it is not to wait,
+// until the context is over.
+func (h *handle) acquire(ctx context.Context, user any, how *mode, try, wait submission) (*Hold, error) {
+	if err := alive(ctx); err != nil {
+		return nil, err
+	}
+	if err := h.beginAcquire(); err != nil {
+		return nil, err
+	}
+	defer h.endAcquire()
+	hold := &Hold{handle: h, keepsAlive: user}
+	hold.mode.Store(how)
+	onEnd := func(told event) {
+		if told.failure == nil {
+			hold.term = h.grant(told.token)
+		}
+	}
+	if c := h.newTrial(onEnd, try, wait); c != nil {
+		err := h.attempt(ctx, c, hold, try, forever)
+		c.done(h.engine)
+		if err == nil {
+			return hold, nil
+		}
+		// After a deadline C still has to say what the time was spent on.
+		if wait == nil || ctx.Err() == context.Canceled {
+			return nil, err
+		}
+	}
+	if err := h.attempt(ctx, newCall(onEnd), hold, wait, timeoutOf(ctx)); err != nil {
+		return nil, err
+	}
+	return hold, nil
+}
+
+// newTrial is the call for an attempt that does not wait. Before one that waits, it is worth while only
+// when the answer is quick.
+func (h *handle) newTrial(onEnd func(event), try, wait submission) *call {
+	if try == nil {
+		return nil
+	}
+	c := newCall(onEnd)
+	if h.kind.watch != nil { // the news of a multi's members have to come in the order of its own
+		c = h.engine.newQuickCall(onEnd)
+	}
+	if c.quick == nil && wait != nil {
+		return nil
+	}
+	return c
+}
+
+// attempt is one acquire in C. When it fails, nothing is held.
+func (h *handle) attempt(ctx context.Context, c *call, hold *Hold, submit submission, timeoutMs int64) error {
+	err := h.start(c, func(address, queue uintptr, tag int64, details uintptr) int32 {
+		return submit(address, queue, tag, timeoutMs, details)
+	})
+	if err != nil {
+		return err
+	}
+	if told := h.awaitGrant(ctx, c, timeoutMs); told.failure != nil {
+		return told.failure
+	}
+	if ctx.Err() != nil {
+		return h.giveBack(ctx, hold)
+	}
+	return nil
+}
+
+func (h *handle) beginAcquire() error {
+	if h == nil {
+		_, err := h.enter()
+		return err
+	}
+	h.terms.Lock()
+	defer h.terms.Unlock()
+	if h.isAcquiring {
+		return failure(ErrBusy, "another acquire on this handle is at work; "+
+			"give each goroutine a handle of its own")
+	}
+	h.isAcquiring = true
+	return nil
+}
+
+func (h *handle) endAcquire() {
+	h.terms.Lock()
+	defer h.terms.Unlock()
+	h.isAcquiring = false
+}
+
+// awaitGrant waits for the end of an acquire, which comes at once when it is cancelled. C keeps the
+// deadline of the context, and knows better what the time was spent on.
+func (h *handle) awaitGrant(ctx context.Context, c *call, timeoutMs int64) event {
+	told, hasEnded := c.await(ctx)
+	if hasEnded {
+		return told
+	}
+	isCancelled := timeoutMs == forever || ctx.Err() != context.DeadlineExceeded
+	if isCancelled {
+		if address, err := h.enter(); err == nil {
+			h.kind.cancel(address, 0)
+			h.leave()
+		}
+	}
+	told, _ = c.await(context.Background())
+	if told.failure != nil && told.failure.Status == ErrCancelled {
+		told.failure = ended(ctx, "the wait was ended; nothing is held")
+	}
+	return told
+}
+
+// giveBack is for a grant that has won the race against the end of the context.
+func (h *handle) giveBack(ctx context.Context, hold *Hold) error {
+	c := newCall(nil)
+	h.terms.Lock()
+	err := h.release(hold, c)
+	h.terms.Unlock()
+	if err == nil {
+		c.await(context.Background()) // for the command timeout at most; then the handle can be used again
+	}
+	return ended(ctx, "the lock was granted too late, and given back")
+}
+
+// timeoutOf is what is left of a context, for C. A context without a deadline is cancelled instead.
+func timeoutOf(ctx context.Context) int64 {
+	deadline, has := ctx.Deadline()
+	if !has {
+		return forever
+	}
+	const longest = 366 * 24 * time.Hour
+	left := time.Until(deadline)
+	switch {
+	case left > longest:
+		return forever
+	case left <= 0:
+		return 1
+	}
+	return milliseconds(left)
+}
