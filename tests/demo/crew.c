@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "language.h"
 #include "store.h"
 
 extern char **environ;
@@ -24,16 +25,20 @@ int64_t crew_now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void crew_init(struct crew *crew, const char *folder) {
+int crew_init(struct crew *crew, const char *folder) {
+  int i;
   memset(crew, 0, sizeof *crew);
   crew->folder = folder;
   crew->latest = -1;
   crew_watch(crew, INT64_MAX);
+  if (pipe(crew->gate) != 0) return -1;
+  for (i = 0; i < 2; ++i) fcntl(crew->gate[i], F_SETFD, FD_CLOEXEC);
+  return 0;
 }
 
 /* ---- starting ---------------------------------------------------------------------------- */
 
-static int start_process(const struct crew_orders *orders, int output, pid_t *process) {
+static int start_process(const struct crew_orders *orders, int gate, int output, pid_t *process) {
   char numbers[3][24];
   /* posix_spawn does not change them, but its parameter is not const. */
   union {
@@ -56,7 +61,7 @@ static int start_process(const struct crew_orders *orders, int output, pid_t *pr
   arguments.constant[7] = orders->is_safe ? "safe" : "unsafe";
   arguments.constant[8] = NULL;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, gate, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   posix_spawnattr_init(&attributes);
   /*
@@ -81,9 +86,10 @@ int crew_add(struct crew *crew, const struct crew_orders *orders) {
   for (i = 0; i < 2; ++i) fcntl(ends[i], F_SETFD, FD_CLOEXEC);
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   memset(member, 0, sizeof *member);
+  member->language = orders->language;
   member->exit_status = -1;
   member->output = ends[0];
-  result = start_process(orders, ends[1], &member->process);
+  result = start_process(orders, crew->gate[0], ends[1], &member->process);
   close(ends[1]);
   if (result == 0) {
     crew->size += 1;
@@ -93,6 +99,22 @@ int crew_add(struct crew *crew, const struct crew_orders *orders) {
     errno = error;
   }
   return result;
+}
+
+int crew_is_ready(const struct crew *crew) {
+  int i;
+  for (i = 0; i < crew->size; ++i) {
+    if (!crew->members[i].is_ready && crew->members[i].output >= 0) return 0;
+  }
+  return 1;
+}
+
+void crew_start(struct crew *crew) {
+  int i;
+  for (i = 0; i < 2; ++i) {
+    if (crew->gate[i] >= 0) close(crew->gate[i]);
+    crew->gate[i] = -1;
+  }
 }
 
 /* ---- listening --------------------------------------------------------------------------- */
@@ -114,7 +136,9 @@ static void take_line(struct crew *crew, int index) {
   int64_t first = 0;
   int64_t second = 0;
   int64_t third = 0;
-  if (sscanf(line, "held %" SCNd64, &first) == 1) {
+  if (strcmp(line, "ready") == 0) {
+    member->is_ready = 1;
+  } else if (sscanf(line, "held %" SCNd64, &first) == 1) {
     take_hold(crew, index, first);
   } else if (sscanf(line, "wrote %" SCNd64 " %" SCNd64, &first, &second) == 2) {
     member->step = STEP_IDLE;
@@ -131,7 +155,7 @@ static void take_line(struct crew *crew, int index) {
   } else if (sscanf(line, "done %" SCNd64, &first) == 1) {
     member->step = STEP_DONE;
     member->done_count = first;
-  } else if (strncmp(line, "ready", 5) != 0 && strncmp(line, "free ", 5) != 0) {
+  } else if (strncmp(line, "free ", 5) != 0) {
     /* `failed TEXT`, or something that is not in the contract. */
     member->step = STEP_FAILED;
     memcpy(member->failure, member->line, member->line_length + 1);
@@ -196,6 +220,26 @@ void crew_watch(struct crew *crew, int64_t token) {
   crew->watched_ms = 0;
 }
 
+int crew_tally(const struct crew *crew, char text[CREW_TALLY_SIZE]) {
+  int64_t wrote[LANGUAGE_COUNT] = {0};
+  int workers[LANGUAGE_COUNT] = {0};
+  int has_each = 1;
+  size_t length = 0;
+  int i;
+  for (i = 0; i < crew->size; ++i) {
+    wrote[crew->members[i].language] += crew->members[i].wrote;
+    workers[crew->members[i].language] += 1;
+  }
+  text[0] = '\0';
+  for (i = 0; i < LANGUAGE_COUNT && length < CREW_TALLY_SIZE; ++i) {
+    if (workers[i] == 0) continue;
+    has_each = has_each && wrote[i] > 0;
+    length += (size_t)snprintf(text + length, CREW_TALLY_SIZE - length, "%s%s %" PRId64,
+                               length == 0 ? "" : ", ", languages[i].title, wrote[i]);
+  }
+  return has_each;
+}
+
 int crew_running(const struct crew *crew) {
   int i;
   int running = 0;
@@ -258,6 +302,7 @@ void crew_kill(struct crew *crew, int index) {
 
 void crew_end(struct crew *crew) {
   int i;
+  crew_start(crew);
   for (i = 0; i < crew->size; ++i) {
     if (crew->members[i].output < 0) continue;
     kill(crew->members[i].process, SIGKILL);

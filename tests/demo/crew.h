@@ -8,15 +8,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { CREW_MAX = 64, CREW_LINE_SIZE = 512 };
+enum { CREW_MAX = 64, CREW_LINE_SIZE = 512, CREW_TALLY_SIZE = 160 };
 
 enum member_step { STEP_IDLE, STEP_HOLDING, STEP_DONE, STEP_FAILED };
 
 struct member {
+  int language; /* an index of languages */
   pid_t process;
   int output; /* what it tells, or -1 when it has ended */
   char line[CREW_LINE_SIZE];
   size_t line_length;
+  int is_ready;
   enum member_step step;
   int64_t token; /* of its latest hold */
   int64_t wrote;
@@ -34,6 +36,7 @@ struct crew {
   const char *folder;
   struct member members[CREW_MAX];
   int size;
+  int gate[2];        /* a pipe that all read; the end of it is their start */
   int64_t holds;      /* how often somebody came to hold the lock */
   int64_t wrote;      /* how many increments were reported */
   int latest;         /* who came to hold it last; -1 before the first */
@@ -44,6 +47,7 @@ struct crew {
 
 /* What every worker is started with: the arguments of worker.c. */
 struct crew_orders {
+  int language;
   const char *program;
   const char *url;
   const char *lock;
@@ -55,13 +59,20 @@ struct crew_orders {
 };
 
 int64_t crew_now_ms(void);
-void crew_init(struct crew *crew, const char *folder);
-/* Starts one more worker; 0, or -1 with errno. */
+/* 0, or -1 with errno; crew_end in the end. */
+int crew_init(struct crew *crew, const char *folder);
+/* Adds one more worker, which gets ready; 0, or -1 with errno. */
 int crew_add(struct crew *crew, const struct crew_orders *orders);
+/* Whether each is ready or has failed already. */
+int crew_is_ready(const struct crew *crew);
+/* Starts all. */
+void crew_start(struct crew *crew);
 /* Takes in what the workers tell, waiting for it until `until_ms` at most. */
 void crew_listen(struct crew *crew, int64_t until_ms);
 /* Calls out for the first hold with a token above this one: crew->watched_by and watched_ms. */
 void crew_watch(struct crew *crew, int64_t token);
+/* Writes how many increments each language has told of, as "C 12, Lua 11"; 1 if none has none. */
+int crew_tally(const struct crew *crew, char text[CREW_TALLY_SIZE]);
 /* How many still run. */
 int crew_running(const struct crew *crew);
 

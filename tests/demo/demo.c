@@ -1,7 +1,7 @@
 /*
- * The demo's conductor: starts workers (worker.c) that increment one number in a file under one
- * lock, kills one of them and stops another one beyond its lease, each while it holds the lock,
- * shows what happens, and judges it by the evidence (verdict.h).
+ * The demo's conductor: starts workers in several languages (worker.c and its like) that increment
+ * one number in a file under one lock, kills one of them and stops another one beyond its lease,
+ * each while it holds the lock, shows what happens, and judges it by the evidence (verdict.h).
  *
  * Exit status: 0 when the verdict is good; 1 when it is bad, which is what `--unsafe` is for; 2 when
  * the demo could not be run; 130 after Ctrl-C.
@@ -19,25 +19,18 @@
 #include <unistd.h>
 
 #include "crew.h"
+#include "language.h"
+#include "settings.h"
 #include "store.h"
 #include "verdict.h"
 
-enum { EXIT_BAD = 1, EXIT_NOT_RUN = 2, EXIT_INTERRUPTED = 130, PATH_SIZE = 1024 };
-enum { MAX_LEASE_MS = 2000, PAUSE_MS = 5, RATE_STEPS = 5, RATE_STEP_MS = 200 };
-
-struct settings {
-  int is_safe;
-  int workers;
-  int64_t run_ms;
-  int64_t lease_ms;
-  const char *url;
-};
+enum { EXIT_BAD = 1, EXIT_NOT_RUN = 2, EXIT_INTERRUPTED = 130 };
+enum { PAUSE_MS = 5, RATE_STEPS = 5, RATE_STEP_MS = 200, READY_MS = 60000 };
 
 struct demo {
   struct settings settings;
   char folder[64];
   char lock[64];
-  char program[PATH_SIZE];
   struct crew crew;
   struct story story;
   int64_t begin_ms;
@@ -68,6 +61,10 @@ __attribute__((format(printf, 2, 3))) static void tell(const struct demo *demo, 
   fflush(stdout);
 }
 
+static const char *title_of(const struct demo *demo, int index) {
+  return languages[demo->crew.members[index].language].title;
+}
+
 static const char *state_of(const struct demo *demo, int index) {
   const struct story *story = &demo->story;
   if (index == story->killed) return " (dead)";
@@ -80,18 +77,22 @@ static void show(struct demo *demo) {
   const int slot = demo->steps % RATE_STEPS;
   const int64_t rate = crew->holds - demo->holds_before[slot];
   char holder[96] = "";
+  char by_language[CREW_TALLY_SIZE];
   demo->holds_before[slot] = crew->holds;
   demo->steps += 1;
   if (!demo->is_terminal && slot != RATE_STEPS - 1) return;
   if (crew->latest >= 0 && demo->settings.is_safe) {
-    snprintf(holder, sizeof holder, "  worker %d%s, token %" PRId64, crew->latest + 1,
-             state_of(demo, crew->latest), crew->members[crew->latest].token);
+    snprintf(holder, sizeof holder, "  worker %d (%s)%s, token %" PRId64, crew->latest + 1,
+             title_of(demo, crew->latest), state_of(demo, crew->latest),
+             crew->members[crew->latest].token);
   }
-  if (demo->is_terminal) fputs("\r\033[K", stdout);
-  printf("%6.1f s  %6" PRId64 " increments  %5" PRId64 " %s/s%s",
-         (double)(crew_now_ms() - demo->begin_ms) / 1000, crew->wrote, rate,
+  /* Cut off at the margin, as a line that went on below could not be replaced. */
+  if (demo->is_terminal) fputs("\r\033[K\033[?7l", stdout);
+  crew_tally(crew, by_language);
+  printf("%6.1f s  %6" PRId64 " increments (%s)  %5" PRId64 " %s/s%s",
+         (double)(crew_now_ms() - demo->begin_ms) / 1000, crew->wrote, by_language, rate,
          demo->settings.is_safe ? "handoffs" : "turns", holder);
-  if (!demo->is_terminal) putchar('\n');
+  fputs(demo->is_terminal ? "\033[?7h" : "\n", stdout);
   fflush(stdout);
 }
 
@@ -119,7 +120,8 @@ static void kill_one(struct demo *demo) {
   story->killed_ms = crew_now_ms();
   crew_watch(&demo->crew, story->killed_token);
   crew_kill(&demo->crew, story->killed);
-  tell(demo, "worker %d killed (SIGKILL) %s", story->killed + 1, where_caught(demo));
+  tell(demo, "worker %d (%s) killed by SIGKILL %s", story->killed + 1,
+       title_of(demo, story->killed), where_caught(demo));
 }
 
 static void see_recovery(struct demo *demo) {
@@ -127,7 +129,8 @@ static void see_recovery(struct demo *demo) {
   if (demo->settings.is_safe && demo->crew.watched_by < 0) return;
   story->recovered_ms = demo->settings.is_safe ? demo->crew.watched_ms : story->killed_ms;
   if (!demo->settings.is_safe) return;
-  tell(demo, "worker %d holds the lock, after a stall of %.2f s", demo->crew.watched_by + 1,
+  tell(demo, "worker %d (%s) holds the lock, after a stall of %.2f s", demo->crew.watched_by + 1,
+       title_of(demo, demo->crew.watched_by),
        (double)(story->recovered_ms - story->killed_ms) / 1000);
 }
 
@@ -138,7 +141,8 @@ static void stop_one(struct demo *demo) {
   story->stopped_token = demo->crew.members[story->stopped].token;
   story->stopped_ms = crew_now_ms();
   crew_watch(&demo->crew, story->stopped_token);
-  tell(demo, "worker %d stopped (SIGSTOP) %s", story->stopped + 1, where_caught(demo));
+  tell(demo, "worker %d (%s) stopped by SIGSTOP %s", story->stopped + 1,
+       title_of(demo, story->stopped), where_caught(demo));
 }
 
 /* When its lease is over for certain, and somebody else has written since. */
@@ -153,7 +157,8 @@ static void continue_it(struct demo *demo) {
   }
   story->continued_ms = now_ms;
   crew_continue(&demo->crew, story->stopped);
-  tell(demo, "worker %d continued (SIGCONT) after %.2f s, and goes on to write", story->stopped + 1,
+  tell(demo, "worker %d (%s) continued by SIGCONT after %.2f s, and goes on to write",
+       story->stopped + 1, title_of(demo, story->stopped),
        (double)(now_ms - story->stopped_ms) / 1000);
 }
 
@@ -162,7 +167,8 @@ static void see_refusal(struct demo *demo) {
   if (member->lost_token != demo->story.stopped_token) return;
   demo->is_refusal_seen = 1;
   tell(
-      demo, "worker %d%s told that the lock is LOST", demo->story.stopped + 1,
+      demo, "worker %d (%s)%s told that the lock is LOST", demo->story.stopped + 1,
+      title_of(demo, demo->story.stopped),
       member->refused_token == member->lost_token ? ": its write was refused, and it was" : " was");
 }
 
@@ -191,22 +197,6 @@ static int fail(const char *step) {
   return EXIT_NOT_RUN;
 }
 
-/* The worker is beside this program. */
-static int find_worker(struct demo *demo, const char *own_name) {
-  static const char worker[] = "demo_worker";
-  ssize_t length = readlink("/proc/self/exe", demo->program, sizeof demo->program - sizeof worker);
-  char *name;
-  if (length < 0) {
-    length = snprintf(demo->program, sizeof demo->program - sizeof worker, "%s", own_name);
-  }
-  if (length < 0 || (size_t)length >= sizeof demo->program - sizeof worker) return -1;
-  demo->program[length] = '\0';
-  name = strrchr(demo->program, '/');
-  if (name == NULL) return -1;
-  memcpy(name + 1, worker, sizeof worker);
-  return access(demo->program, X_OK);
-}
-
 /* SIGPIPE too, which comes when nobody reads our output any more: clean up even then. */
 static void catch_signals(void) {
   static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
@@ -220,8 +210,8 @@ static void catch_signals(void) {
 static int start_workers(struct demo *demo) {
   const struct settings *settings = &demo->settings;
   struct crew_orders orders = {0};
+  char program[LANGUAGE_PATH_SIZE];
   int i;
-  orders.program = demo->program;
   orders.url = settings->url;
   orders.lock = demo->lock;
   orders.folder = demo->folder;
@@ -230,18 +220,38 @@ static int start_workers(struct demo *demo) {
   orders.pause_ms = PAUSE_MS;
   orders.is_safe = settings->is_safe;
   for (i = 0; i < settings->workers; ++i) {
+    orders.language = settings->languages[i % settings->language_count];
+    if (language_program(orders.language, program) != 0) return -1;
+    orders.program = program;
     if (crew_add(&demo->crew, &orders) != 0) return -1;
   }
   return 0;
+}
+
+/* Some languages need a second. One that never gets ready is for the verdict to tell. */
+static void get_ready(struct demo *demo) {
+  const int64_t begin_ms = crew_now_ms();
+  while (!is_interrupted && !crew_is_ready(&demo->crew) && crew_now_ms() < begin_ms + READY_MS) {
+    crew_listen(&demo->crew, crew_now_ms() + RATE_STEP_MS);
+  }
+  demo->begin_ms = crew_now_ms();
+  if (is_interrupted) return;
+  tell(demo, "the workers were ready after %.1f s, and start",
+       (double)(demo->begin_ms - begin_ms) / 1000);
+  crew_start(&demo->crew);
 }
 
 static int run(struct demo *demo) {
   /* The last wait may still be answered after the end, and a stopped worker has to write. */
   const int64_t patience_ms = 3 * demo->settings.lease_ms + 10000;
   int64_t next_ms;
-  demo->begin_ms = crew_now_ms();
+  if (start_workers(demo) != 0) {
+    fail("starting the workers");
+    crew_end(&demo->crew);
+    return EXIT_NOT_RUN;
+  }
+  get_ready(demo);
   next_ms = demo->begin_ms + RATE_STEP_MS;
-  if (start_workers(demo) != 0) return fail(demo->program);
   while (!is_interrupted && crew_running(&demo->crew) > 0) {
     crew_listen(&demo->crew, next_ms);
     direct(demo);
@@ -266,8 +276,7 @@ static int run_in_folder(struct demo *demo) {
   snprintf(demo->folder, sizeof demo->folder, "/tmp/mortise-demo-XXXXXX");
   if (mkdtemp(demo->folder) == NULL) return fail("/tmp");
   snprintf(demo->lock, sizeof demo->lock, "demo:%s", strrchr(demo->folder, '-') + 1);
-  crew_init(&demo->crew, demo->folder);
-  if (store_create(demo->folder) == 0) {
+  if (crew_init(&demo->crew, demo->folder) == 0 && store_create(demo->folder) == 0) {
     result = run(demo);
   } else {
     fail(demo->folder);
@@ -285,15 +294,19 @@ static int run_with_server(struct demo *demo) {
   mortise_error *error = mortise_error_new();
   mortise_client *client;
   int result = EXIT_NOT_RUN;
+  int i;
   /* A server that this demo is the first to need is gone soon after it. */
   setenv("MORTISE_LOCAL_IDLE_S", "5", 0);
   client = mortise_client_new(settings->url, strlen(settings->url), NULL, error);
   if (client == NULL) {
     fprintf(stderr, "demo: %s: %s\n", settings->url, mortise_error_message(error));
   } else {
-    printf("Mortise %s on %s - %d processes increment one number in a file for %.0f s, %s\n",
-           mortise_version_text(), settings->url, settings->workers,
-           (double)settings->run_ms / 1000,
+    printf("Mortise %s on %s - %d processes in", mortise_version_text(), settings->url,
+           settings->workers);
+    for (i = 0; i < settings->language_count; ++i) {
+      printf("%s %s", i == 0 ? "" : ",", languages[settings->languages[i]].title);
+    }
+    printf(" increment one number in a file for %.0f s, %s\n", (double)settings->run_ms / 1000,
            settings->is_safe ? "under one lock" : "WITHOUT the lock");
     fflush(stdout);
     result = run_in_folder(demo);
@@ -303,78 +316,21 @@ static int run_with_server(struct demo *demo) {
   return result;
 }
 
-/* ---- the command line -------------------------------------------------------------------- */
-
-static void usage(FILE *to) {
-  fputs(
-      "usage: demo [--unsafe] [--seconds N] [--workers N] [--url URL]\n"
-      "\n"
-      "Several processes increment one number in a file by read, pause and write. One of them is\n"
-      "killed and one is stopped beyond its lease, each while it holds the lock.\n"
-      "\n"
-      "  --unsafe       the same without the lock, to see what is lost then; exits with 1\n"
-      "  --seconds N    how long, 5 to 3600; default 10\n"
-      "  --workers N    how many processes, 3 to 64; default 5\n"
-      "  --url URL      the server; default local:\n",
-      to);
-}
-
-static int read_number(const char *text, long lowest, long highest, long *number) {
-  char *end = NULL;
-  if (text == NULL || *text == '\0') return -1;
-  *number = strtol(text, &end, 10);
-  return *end == '\0' && *number >= lowest && *number <= highest ? 0 : -1;
-}
-
-/* 0 to go on, else the exit status plus one. */
-static int read_arguments(struct settings *settings, int count, char **arguments) {
-  int i;
-  for (i = 1; i < count; ++i) {
-    const char *name = arguments[i];
-    const char *value = i + 1 < count ? arguments[i + 1] : NULL;
-    long number = 0;
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-      usage(stdout);
-      return 1;
-    }
-    if (strcmp(name, "--unsafe") == 0) {
-      settings->is_safe = 0;
-      continue;
-    }
-    i += 1;
-    if (strcmp(name, "--seconds") == 0 && read_number(value, 5, 3600, &number) == 0) {
-      settings->run_ms = number * 1000;
-    } else if (strcmp(name, "--workers") == 0 && read_number(value, 3, CREW_MAX, &number) == 0) {
-      settings->workers = (int)number;
-    } else if (strcmp(name, "--url") == 0 && value != NULL) {
-      settings->url = value;
-    } else {
-      fprintf(stderr, "demo: %s %s is no option, or no value for it\n\n", name,
-              value == NULL ? "" : value);
-      usage(stderr);
-      return EXIT_NOT_RUN + 1;
-    }
-  }
-  return 0;
-}
-
 int main(int argument_count, char **arguments) {
   static struct demo demo;
-  int result;
-  demo.settings.is_safe = 1;
-  demo.settings.workers = 5;
-  demo.settings.run_ms = 10000;
-  demo.settings.url = "local:";
-  result = read_arguments(&demo.settings, argument_count, arguments);
-  if (result != 0) return result - 1;
-  demo.settings.lease_ms = demo.settings.run_ms / 5;
-  if (demo.settings.lease_ms > MAX_LEASE_MS) demo.settings.lease_ms = MAX_LEASE_MS;
+  switch (settings_read(&demo.settings, argument_count, arguments)) {
+    case SETTINGS_READ:
+      break;
+    case SETTINGS_HELP:
+      return 0;
+    case SETTINGS_WRONG:
+      return EXIT_NOT_RUN;
+  }
   demo.story.is_safe = demo.settings.is_safe;
   demo.story.lease_ms = demo.settings.lease_ms;
   demo.story.killed = -1;
   demo.story.stopped = -1;
   demo.is_terminal = isatty(STDOUT_FILENO);
-  if (find_worker(&demo, arguments[0]) != 0) return fail("demo_worker");
   catch_signals();
   return run_with_server(&demo);
 }

@@ -8,7 +8,7 @@
  *                   "wrote PROCESS NUMBER TOKEN" or "refused PROCESS NUMBER TOKEN HIGHEST"
  *
  * The compare-and-write itself is one instant under a record lock (fcntl, F_SETLKW) on the whole of
- * FOLDER/number: the kind of file lock that C, Go and Java all have. It makes the comparison and
+ * FOLDER/number: the kind of file lock that all languages here have. It makes the comparison and
  * the log exact, and protects nothing else: who may increment is settled by Mortise alone, as the
  * reading is done before and outside of it.
  */

@@ -72,6 +72,13 @@ static int judge_workers(const struct crew *crew) {
   return is_good;
 }
 
+/* Each language that takes part has done some. */
+static int judge_languages(const struct crew *crew) {
+  char by_language[CREW_TALLY_SIZE];
+  const int is_good = crew_tally(crew, by_language);
+  return find(is_good, "increments by language: %s", by_language);
+}
+
 static int judge_number(const struct crew *crew, const struct tally *tally) {
   struct store_value value;
   int is_good;
@@ -118,6 +125,7 @@ static int judge_stop(const struct crew *crew, const struct story *story,
 static int judge_safe(const struct crew *crew, const struct story *story,
                       const struct tally *tally) {
   int is_good = judge_workers(crew);
+  is_good &= judge_languages(crew);
   is_good &= judge_number(crew, tally);
   is_good &= find(
       tally->falls == 0 && tally->leaps == 0,
@@ -133,6 +141,7 @@ static int judge_unsafe(const struct crew *crew, const struct tally *tally) {
   struct store_value value;
   int64_t lost;
   int is_good = judge_workers(crew);
+  is_good &= judge_languages(crew);
   if (store_read(crew->folder, &value) != 0) return find(0, "the file cannot be read");
   lost = crew->wrote - value.number;
   is_good &= find(tally->wrote == crew->wrote,

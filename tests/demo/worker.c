@@ -1,21 +1,22 @@
 /*
  * One worker of the demo: a process that increments a number in a file, again and again, by read,
- * pause and write, each time under one Mortise lock. Workers in other languages keep to the same
- * contract:
+ * pause and write, each time under one Mortise lock. worker.go, Worker.java and worker.lua keep to
+ * the same contract:
  *
- *   demo_worker URL LOCK FOLDER RUN_MS LEASE_MS PAUSE_MS MODE
+ *   demo_worker_LANGUAGE URL LOCK FOLDER RUN_MS LEASE_MS PAUSE_MS MODE
  *
  *   URL       the server, for mortise_client_new
  *   LOCK      the lock's name
  *   FOLDER    where the number is; its files and how to write them are described in store.h
- *   RUN_MS    it begins nothing new after so many milliseconds, and ends by itself
+ *   RUN_MS    it begins nothing new so many milliseconds after the start, and ends by itself
  *   LEASE_MS  the lease of its holds, renewed as usual
  *   PAUSE_MS  about how long it pauses between reading and writing
  *   MODE      "safe", or "unsafe": without the lock, and all tokens are 0 and unchecked
  *
- * On its standard output it tells what it does, a line for each step, at once (no buffering):
+ * The start is the end of its standard input, which comes to all workers at once: some languages
+ * need a second to be ready. On its standard output it tells what it does, a line for each step, at once (no buffering):
  *
- *   ready                         connected
+ *   ready                         connected; it waits for the start
  *   held TOKEN                    the lock is its own; it goes on to read, pause and write
  *   wrote NUMBER TOKEN            the file says NUMBER now
  *   refused NUMBER TOKEN HIGHEST  the file has seen HIGHEST, which is above TOKEN
@@ -100,6 +101,14 @@ static int open_lock(struct worker *self, const char *url, const char *name, int
   return fail("start", mortise_error_code(self->error), self->error);
 }
 
+static void wait_for_start(void) {
+  char byte;
+  ssize_t count;
+  do {
+    count = read(STDIN_FILENO, &byte, 1);
+  } while (count > 0 || (count < 0 && errno == EINTR));
+}
+
 static int increment(struct worker *self, int64_t token) {
   struct store_value value;
   int64_t highest = 0;
@@ -147,13 +156,12 @@ int main(int argument_count, char **arguments) {
   struct worker self;
   int result = 0;
   if (argument_count != 8) {
-    fputs("usage: demo_worker URL LOCK FOLDER RUN_MS LEASE_MS PAUSE_MS safe|unsafe\n", stderr);
+    fputs("usage: demo_worker_c URL LOCK FOLDER RUN_MS LEASE_MS PAUSE_MS safe|unsafe\n", stderr);
     return 2;
   }
   setvbuf(stdout, NULL, _IOLBF, 0);
   memset(&self, 0, sizeof self);
   self.folder = arguments[3];
-  self.end_ms = now_ms() + strtoll(arguments[4], NULL, 10);
   self.pause_ms = strtoll(arguments[6], NULL, 10);
   self.is_safe = strcmp(arguments[7], "unsafe") != 0;
   self.random = (unsigned int)getpid();
@@ -161,7 +169,11 @@ int main(int argument_count, char **arguments) {
   if (self.is_safe) {
     result = open_lock(&self, arguments[1], arguments[2], strtoll(arguments[5], NULL, 10));
   }
-  if (result == 0) puts("ready");
+  if (result == 0) {
+    puts("ready");
+    wait_for_start();
+    self.end_ms = now_ms() + strtoll(arguments[4], NULL, 10);
+  }
   while (result == 0) result = take_turn(&self);
   if (result == 1) printf("done %" PRId64 "\n", self.count);
   mortise_lock_free(self.lock);

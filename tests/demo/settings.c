@@ -1,0 +1,122 @@
+#include "settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crew.h"
+
+enum { MAX_LEASE_MS = 2000, WORKERS_PER_LANGUAGE = 2, MIN_WORKERS = 3 };
+
+static void usage(FILE *to) {
+  fputs(
+      "usage: demo [--unsafe] [--languages A,B] [--seconds N] [--workers N] [--url URL]\n"
+      "\n"
+      "Several processes increment one number in a file by read, pause and write. One of them is\n"
+      "killed and one is stopped beyond its lease, each while it holds the lock.\n"
+      "\n"
+      "  --unsafe         the same without the lock, to see what is lost then; exits with 1\n"
+      "  --languages A,B  what the processes are written in: c, go, java, lua; default all\n"
+      "                   that were built\n"
+      "  --seconds N      how long, 5 to 3600; default 10\n"
+      "  --workers N      how many processes, 3 to 64, one at least for each language;\n"
+      "                   default two for each, 3 at least\n"
+      "  --url URL        the server; default local:\n",
+      to);
+}
+
+static int read_number(const char *text, long lowest, long highest, long *number) {
+  char *end = NULL;
+  if (text == NULL || *text == '\0') return -1;
+  *number = strtol(text, &end, 10);
+  return *end == '\0' && *number >= lowest && *number <= highest ? 0 : -1;
+}
+
+static int has_language(const struct settings *settings, int language) {
+  int i;
+  for (i = 0; i < settings->language_count; ++i) {
+    if (settings->languages[i] == language) return 1;
+  }
+  return 0;
+}
+
+/* Each name once. */
+static int read_languages(struct settings *settings, const char *text) {
+  settings->language_count = 0;
+  while (text != NULL) {
+    const size_t length = strcspn(text, ",");
+    const int language = language_find(text, length);
+    if (language < 0 || has_language(settings, language)) return -1;
+    settings->languages[settings->language_count++] = language;
+    text = text[length] == ',' ? text + length + 1 : NULL;
+  }
+  return settings->language_count > 0 ? 0 : -1;
+}
+
+static int read_option(struct settings *settings, const char *name, const char *value) {
+  long number = 0;
+  if (strcmp(name, "--seconds") == 0 && read_number(value, 5, 3600, &number) == 0) {
+    settings->run_ms = number * 1000;
+  } else if (strcmp(name, "--workers") == 0 &&
+             read_number(value, MIN_WORKERS, CREW_MAX, &number) == 0) {
+    settings->workers = (int)number;
+  } else if (strcmp(name, "--languages") == 0 && read_languages(settings, value) == 0) {
+    return 0;
+  } else if (strcmp(name, "--url") == 0 && value != NULL) {
+    settings->url = value;
+  } else {
+    fprintf(stderr, "demo: %s %s is no option, or no value for it\n\n", name,
+            value == NULL ? "" : value);
+    usage(stderr);
+    return -1;
+  }
+  return 0;
+}
+
+/* What was not given, and whether what was given can be had. */
+static int complete(struct settings *settings) {
+  char path[LANGUAGE_PATH_SIZE];
+  int i;
+  if (settings->language_count == 0) {
+    for (i = 0; i < LANGUAGE_COUNT; ++i) {
+      if (language_program(i, path) == 0) settings->languages[settings->language_count++] = i;
+    }
+  }
+  for (i = 0; i < settings->language_count; ++i) {
+    if (language_program(settings->languages[i], path) == 0) continue;
+    fprintf(stderr, "demo: %s was not built; `./dev demo` builds it\n", path);
+    return -1;
+  }
+  if (settings->workers == 0) settings->workers = WORKERS_PER_LANGUAGE * settings->language_count;
+  if (settings->workers < MIN_WORKERS) settings->workers = MIN_WORKERS;
+  if (settings->workers < settings->language_count) {
+    fprintf(stderr, "demo: --workers %d is less than one for each of %d languages\n",
+            settings->workers, settings->language_count);
+    return -1;
+  }
+  settings->lease_ms = settings->run_ms / 5;
+  if (settings->lease_ms > MAX_LEASE_MS) settings->lease_ms = MAX_LEASE_MS;
+  return settings->language_count > 0 ? 0 : -1;
+}
+
+enum settings_result settings_read(struct settings *settings, int count, char **arguments) {
+  int i;
+  memset(settings, 0, sizeof *settings);
+  settings->is_safe = 1;
+  settings->run_ms = 10000;
+  settings->url = "local:";
+  for (i = 1; i < count; ++i) {
+    const char *name = arguments[i];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+      usage(stdout);
+      return SETTINGS_HELP;
+    }
+    if (strcmp(name, "--unsafe") == 0) {
+      settings->is_safe = 0;
+      continue;
+    }
+    i += 1;
+    if (read_option(settings, name, i < count ? arguments[i] : NULL) != 0) return SETTINGS_WRONG;
+  }
+  return complete(settings) == 0 ? SETTINGS_READ : SETTINGS_WRONG;
+}
