@@ -185,11 +185,19 @@ def table_of(results, labels):
     return "\n".join(lines) + "\n"
 
 
+def compare(path, table):
+    """The committed table is what the run has shown."""
+    with open(path, encoding="utf-8") as file:
+        if table not in file.read():
+            sys.exit(f"{path} does not have the table of this run; it is:\n{table}")
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--actor", action="append", default=[], metavar="LANGUAGE=COMMAND")
     options.add_argument("--mix", action="store_true")
     options.add_argument("--table", help="write the table scenario x language here")
+    options.add_argument("--compare", metavar="FILE", help="fail unless the table is that of FILE")
     options.add_argument("--check-coverage", metavar="HEADER")
     options.add_argument("scenarios", nargs="*")
     given = options.parse_args()
@@ -201,10 +209,12 @@ def main():
     if not languages or not scenarios:
         sys.exit("nothing to play: give --actor and scenarios")
     results = {scenario["name"]: play(scenario, languages, given.mix) for scenario in scenarios}
+    labels = list(languages) + (["mixed"] if given.mix and len(languages) > 1 else [])
     if given.table:
-        labels = list(languages) + (["mixed"] if given.mix and len(languages) > 1 else [])
         with open(given.table, "w", encoding="utf-8") as out:
             out.write(table_of(results, labels))
+    if given.compare:
+        compare(given.compare, table_of(results, labels))
     failed = sum(1 for by_label in results.values() for problem in by_label.values() if problem)
     print(f"{sum(len(r) for r in results.values())} plays, {failed} failed")
     sys.exit(1 if failed else 0)
