@@ -130,7 +130,8 @@ void shared_watch::check_newcomer(const step& done, const std::string& entry, co
       std::any_of(before.holders.begin(), before.holders.end(),
                   [&](const auto& item) { return owner_of(item.first) == owner; });
   if (had_another || !world_.plan.kills_old_sessions) return;  // raised or lowered
-  if (!is_alive(entry)) complain(done, entry + " is dead and was let in");
+  // What a broken connection still had under way may come after its client has gone.
+  if (owner != done.actor && !is_alive(entry)) complain(done, entry + " is dead and was let in");
   // First come, first served, except that the dead are passed over.
   const auto& arrived = names_[done.lock_key].arrived;
   const auto served = arrived.find(entry);
