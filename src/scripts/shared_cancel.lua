@@ -13,10 +13,12 @@
 local weight, owner = tonumber(ARGV[4]), ARGV[1]
 local entry = entry_of(weight, owner)
 if IS_FOREIGN then return redis.call('LREM', KEYS[3], 1, entry) end
+local used_before = used
 sweep()
 local was_head = redis.call('LINDEX', KEYS[3], 0) == entry
 local result = drop_hold(weight, owner) and 2 or redis.call('LREM', KEYS[3], 1, entry)
-if result > 0 then
+-- The sweep may have made room, too, for others than the one who gives up.
+if result > 0 or used < used_before then
   let_in(false, nil, permits(ARGV[5]), was_head)
 end
 return result

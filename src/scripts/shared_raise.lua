@@ -4,11 +4,12 @@
 -- KEYS  1 holders, 2 fence, 3 queue
 -- ARGV  1 owner token
 -- Reply {1, fencing token} it writes, {0, 0} others read too, {-1, 0} it does not read (any more);
---       nothing was changed by the last two (hazard 17)
+--       no hold in force was changed by the last two (hazard 17)
 
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "holders.lua"
+-- #include "admission.lua"
 
 local owner = ARGV[1]
 local entry, whole = entry_of(1, owner), entry_of(WHOLE, owner)
@@ -18,6 +19,7 @@ if lease_end(whole) then
 end
 local ends = lease_end(entry)
 if not ends then
+  if not IS_FOREIGN then let_in(false, nil, WHOLE) end  -- the sweep may have made room
   return {-1, 0}
 end
 if used > 1 then

@@ -206,7 +206,7 @@ void user::on_acquired(acquiring_operation& done, const outcome& how, std::int64
   hold_.number = ++holds_;
   hold_.weight = done.wanted.weight;
   hold_.token = token;
-  hold_.start = world_.time.now();
+  hold_.start = hold_.granted = world_.time.now();
   hold_.valid_until = time_never;  // told by the gate after this
   live_with_hold();
 }

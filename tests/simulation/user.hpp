@@ -80,6 +80,7 @@ class user {
     std::int64_t weight = 1;
     std::int64_t token = 0;
     time_ns start = 0;        // true
+    time_ns granted = 0;      // when all of it began, also before it was raised or lowered
     time_ns valid_until = 0;  // local
     time_ns promised = 0;     // by an extension, local
   };

@@ -75,7 +75,7 @@ void user::on_at_risk() {
   // Where an answer takes a large part of the lease a risk is nothing unusual.
   const bool is_near = world_.plan.latency_ns * 25 < lease_ms_ * ns_per_ms;
   if (!world_.plan.has_faults() && owner_->renews && is_near) {
-    const auto held_for = client_.clock.read(world_.time.now()) - client_.clock.read(hold_.start);
+    const auto held_for = client_.clock.read(world_.time.now()) - client_.clock.read(hold_.granted);
     const bool is_at_end = owner_->max_hold_ms >= 0 &&
                            held_for + 2 * lease_ms_ * ns_per_ms > owner_->max_hold_ms * ns_per_ms;
     if (!is_at_end) violate("at risk although nothing was wrong");
