@@ -2,6 +2,7 @@ package mortise
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -29,7 +30,13 @@ func (h *handle) acquire(ctx context.Context, user any, how *mode, try, wait sub
 			return hold, nil
 		}
 		// After a deadline C still has to say what the time was spent on.
-		if wait == nil || ctx.Err() == context.Canceled {
+		if wait == nil {
+			return nil, err
+		}
+		if ctx.Err() == context.Canceled {
+			if errors.Is(err, ErrNotAcquired) { // what counts is that it no longer waits
+				err = ended(ctx, "the wait was ended; nothing is held")
+			}
 			return nil, err
 		}
 	}
