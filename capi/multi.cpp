@@ -9,6 +9,8 @@ using namespace mortise::capi;  // NOLINT(google-build-using-namespace): the ABI
 
 namespace {
 
+static_assert(multi_handle::most_members == MORTISE_MAX_MEMBERS);
+
 template <class Handle>
 mortise_status add(mortise_multi* multi, Handle* member, const portion& wanted, const char* name,
                    mortise_error* error) noexcept {

@@ -152,8 +152,7 @@ void multi_call::step_ended(const outcome& how, std::size_t member) noexcept {
     if (!how.ok() && step_result_.ok()) {
       step_result_ = how;
       try {
-        step_result_.message = printable(members_[member].handle->name()) + ": " +
-                               (how.message.empty() ? status_text(how.code) : how.message);
+        step_result_.message = message_of(how, member);
       } catch (...) {
         step_result_.message.clear();
       }
@@ -163,10 +162,15 @@ void multi_call::step_ended(const outcome& how, std::size_t member) noexcept {
   core_->reactor().post(*this);
 }
 
+// Names the member that it is about.
+std::string multi_call::message_of(const outcome& how, std::size_t member) const {
+  return printable(members_[member].handle->name()) + ": " +
+         (how.message.empty() ? status_text(how.code) : how.message);
+}
+
 void multi_call::fail(const outcome& how, std::size_t member) {
   result_ = how;
-  result_.message = printable(members_[member].handle->name()) + ": " +
-                    (how.message.empty() ? status_text(how.code) : how.message);
+  result_.message = message_of(how, member);
 }
 
 void multi_call::close() noexcept {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "client/multi_handle.hpp"
@@ -55,6 +56,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   bool start_next();
   void end_acquire();
   void step_ended(const outcome& how, std::size_t member) noexcept;
+  [[nodiscard]] std::string message_of(const outcome& how, std::size_t member) const;
   void fail(const outcome& how, std::size_t member);
   void finish() noexcept;
 

@@ -116,17 +116,19 @@ outcome gate::check_held(const owner& who) const {
   return outcome::of(status::busy, "this handle is being upgraded; wait for it");
 }
 
+// Why a question could not be sent.
+outcome gate::unsent_outcome() const {
+  auto problem = world_.problem();
+  return problem.ok() ? outcome::of(status::limit, "too many requests are open") : problem;
+}
+
 outcome gate::extend(owner& who, std::int64_t lease_ms, operation& done, time_ns now) {
   settle(now);
   if (auto checked = check_held(who); !checked.ok()) return checked;
   auto terms = current_->terms();
   const auto lease = lease_ms == 0 ? who.lease_ms : lease_ms;
   const auto target = now + lease * ns_per_ms;
-  if (current_->renew(lease, 0, &done, now) == 0) {
-    auto problem = world_.problem();
-    if (problem.ok()) problem = outcome::of(status::limit, "too many requests are open");
-    return problem;
-  }
+  if (current_->renew(lease, 0, &done, now) == 0) return unsent_outcome();
   terms.lease_ms = std::max(terms.lease_ms, lease);
   terms.until = std::max(terms.until, target);
   current_->amend(terms);

@@ -121,6 +121,7 @@ class gate {
   outcome acquire_again(acquiring& wanted);
   outcome lower_hold(std::int64_t weight, operation* done, time_ns now);
   [[nodiscard]] outcome failure_of_question() const;
+  [[nodiscard]] outcome unsent_outcome() const;
   [[nodiscard]] outcome check_held(const owner& who) const;
   [[nodiscard]] outcome check_modes() const;
   void settle(time_ns now);

@@ -25,11 +25,7 @@ outcome gate::raise(owner& who, operation& done, time_ns now) {
     return outcome::of(status::already_held,
                        "this handle was acquired more than once; unlock all but one first");
   }
-  if (!current_->raise(&done, now)) {
-    auto problem = world_.problem();
-    if (problem.ok()) problem = outcome::of(status::limit, "too many requests are open");
-    return problem;
-  }
+  if (!current_->raise(&done, now)) return unsent_outcome();
   raising_ = &done;
   accept(done);
   return {};
@@ -57,9 +53,7 @@ outcome gate::lower_hold(std::int64_t weight, operation* done, time_ns now) {
   const bool is_asked = current_->lower(weight, done, now) != 0;
   if (done == nullptr) return {};
   if (!is_asked) {
-    auto problem = world_.problem();
-    if (problem.ok()) problem = outcome::of(status::limit, "too many requests are open");
-    done->finish(problem, 0);
+    done->finish(unsent_outcome(), 0);
     return {};
   }
   extensions_.push_back({done, current_->asked_until()});
