@@ -41,7 +41,7 @@ final class NoexecFolder implements AutoCloseable {
   }
 
   static NoexecFolder make() throws Exception {
-    var tried = new StringBuilder("no folder can be made noexec here");
+    var tried = new StringBuilder("no folder can be made noexec here; what was tried:");
     Path folder = Files.createTempDirectory("mortise-noexec");
     for (List<String> namespace : NAMESPACES) {
       var before = new ArrayList<>(namespace);
