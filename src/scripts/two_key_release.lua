@@ -23,7 +23,7 @@ if is_ours and last <= NOW then
   redis.call('DEL', KEYS[1], KEYS[4])
 elseif is_ours then
   -- The others' holds end by themselves.
-  redis.call('PEXPIRE', KEYS[1], last - NOW)
+  redis.call('PEXPIREAT', KEYS[1], last)
   note('written', last)
 end
 return 1

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "interop/article_locks.hpp"
 #include "safety/handles.hpp"
@@ -131,6 +133,30 @@ TEST_F(rw_written, two_keys_hold_1_with_a_ttl) {
   EXPECT_EQ("1", say({"GET", "k:write"}));
   EXPECT_GT(number({"PTTL", "k:write"}), 20'000);
   EXPECT_EQ("0", say({"EXISTS", "k:read"}));
+}
+
+// Stopped again and again, also between what a script asks of the clock and what it writes, the server
+// still knows whose keys these are.
+TEST_F(rw_written, hazard_6_a_slow_server_knows_its_two_keys) {
+  auto* const rw = open_rw("lease=30s&protocol=two_key");
+  std::atomic<bool> is_over = false;
+  std::thread stutter([&] {
+    while (!is_over) {
+      server_.pause();
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      server_.resume();
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  });
+  for (int round = 0; round < 100 && !HasFailure(); ++round) {
+    EXPECT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw, patience_ms, nullptr)) << round;
+    EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw, nullptr)) << round;
+    EXPECT_EQ("0", say({"EXISTS", "k:read"})) << round;
+    EXPECT_EQ(MORTISE_OK, mortise_rw_write_acquire(rw, patience_ms, nullptr)) << round;
+    EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(rw, nullptr)) << round;
+  }
+  is_over = true;
+  stutter.join();
 }
 
 // A reader with a longer lease wrote the key, and Mortise's shorter hold does not cut it.

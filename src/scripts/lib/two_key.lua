@@ -18,11 +18,17 @@ local function foreign_key()
   end
 end
 
--- When a key ends, in ms; infinite without a TTL, nil without the key.
+-- When a key ends, in ms; infinite without a TTL, nil without the key. Up to Redis 7.0 the clock goes
+-- on during a script, so what is left counts only if it was read within one ms.
 local function ends_at(key)
-  local left = redis.call('PTTL', key)
+  local before, left, after
+  repeat
+    before = math.floor(now_us() / 1000)
+    left = redis.call('PTTL', key)
+    after = math.floor(now_us() / 1000)
+  until before == after
   if left == -2 then return nil end
-  return left == -1 and math.huge or NOW + left
+  return left == -1 and math.huge or after + left
 end
 
 local function noted(member)
@@ -33,7 +39,6 @@ local function note(member, ends)
   redis.call('ZADD', KEYS[4], ends == math.huge and '+inf' or ends, member)
 end
 
--- The server counts the time that a script takes, or not, by its version.
 local function is_same(one, other)
   return one and other and (one == other or math.abs(one - other) <= 1)
 end
@@ -61,7 +66,7 @@ end
 local function keep_read_key(ends)
   local present = ends_at(KEYS[1])
   if not present or present < ends then
-    redis.call('SET', KEYS[1], '1', 'PX', ends - NOW)
+    redis.call('SET', KEYS[1], '1', 'PXAT', ends)
     note('written', ends)
   end
 end
@@ -73,7 +78,7 @@ local function write()
     note_theirs()
     keep_read_key(ends)
   else
-    redis.call('SET', KEYS[3], '1', 'PX', TTL)
+    redis.call('SET', KEYS[3], '1', 'PXAT', ends)
   end
   note(ENTRY, ends)
   local last = redis.call('ZREVRANGE', KEYS[4], 0, 0, 'WITHSCORES')[2]
