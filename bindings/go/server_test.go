@@ -15,7 +15,8 @@ import (
 // patience is longer than anything here takes; whoever reaches it has failed.
 const patience = 60 * time.Second
 
-// server is a redis-server of the test's own, on a unix socket in a folder of its own.
+// server is a redis-server of the test's own, or what MORTISE_TEST_SERVER names, on a unix socket in
+// a folder of its own.
 type server struct {
 	url     string
 	socket  string
@@ -24,11 +25,9 @@ type server struct {
 
 func startServer(t testing.TB) *server {
 	t.Helper()
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		if program, err = exec.LookPath("valkey-server"); err != nil {
-			t.Fatal("there is no redis-server; ./dev test installs it")
-		}
+	program := os.Getenv("MORTISE_TEST_SERVER")
+	if program == "" {
+		program = "redis-server"
 	}
 	// Not t.TempDir, as the path of a socket may have 108 bytes only.
 	folder, err := os.MkdirTemp("", "mortise-go-")

@@ -1,7 +1,10 @@
 """The server of one scenario, on a unix socket."""
+import os
 import pathlib
 import subprocess
 import time
+
+PROGRAM = os.environ.get("MORTISE_TEST_SERVER") or "redis-server"
 
 
 class Server:
@@ -14,14 +17,14 @@ class Server:
 
     def start(self):
         self.process = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", str(self.socket), "--save", "",
+            [PROGRAM, "--port", "0", "--unixsocket", str(self.socket), "--save", "",
              "--appendonly", "no", "--dir", str(self.folder)],
             stdout=subprocess.DEVNULL)
         for _ in range(500):
             if self.socket.exists() and self.command("PING") == "PONG":
                 return
             time.sleep(0.01)
-        raise RuntimeError("redis-server does not start")
+        raise RuntimeError(f"{PROGRAM} does not start")
 
     def command(self, text):
         """A command as redis-cli takes it: one line, with quotes where they are needed."""

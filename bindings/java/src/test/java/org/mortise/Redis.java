@@ -20,6 +20,8 @@ import java.util.concurrent.TimeUnit;
 
 /** A Redis server of a test's own, on a unix socket, and a connection to look into it. */
 final class Redis implements AutoCloseable {
+  private static final String PROGRAM =
+      System.getenv().getOrDefault("MORTISE_TEST_SERVER", "redis-server");
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   private final Path folder;
@@ -33,7 +35,7 @@ final class Redis implements AutoCloseable {
       process =
           new ProcessBuilder(
                   // The server ends with this JVM, however that ends.
-                  "setpriv", "--pdeathsig", "KILL", "redis-server", "--port", "0", "--unixsocket",
+                  "setpriv", "--pdeathsig", "KILL", PROGRAM, "--port", "0", "--unixsocket",
                   socket().toString(), "--save", "", "--appendonly", "no", "--dir",
                   folder.toString())
               .redirectErrorStream(true)
