@@ -6,18 +6,9 @@ import (
 	"time"
 )
 
-// acquire holds something in this mode; it tries, and then waits, which is nil if it is not to wait,
-// until the context is over.
-func (h *handle) acquire(ctx context.Context, user any, how *mode, try, wait submission) (*Hold, error) {
-	if err := alive(ctx); err != nil {
-		return nil, err
-	}
-	if err := h.beginAcquire(); err != nil {
-		return nil, err
-	}
-	defer h.endAcquire()
-	hold := &Hold{handle: h, keepsAlive: user}
-	hold.mode.Store(how)
+// acquire tries, and then waits, which is nil if it is not to wait, until the context is over. When it
+// fails, nothing is held.
+func (h *handle) acquire(ctx context.Context, hold *Hold, try, wait submission) error {
 	onEnd := func(told event) {
 		if told.failure == nil {
 			hold.term = h.grant(told.token)
@@ -26,24 +17,18 @@ func (h *handle) acquire(ctx context.Context, user any, how *mode, try, wait sub
 	if c := h.newTrial(onEnd, try, wait); c != nil {
 		err := h.attempt(ctx, c, hold, try, forever)
 		c.done(h.engine)
-		if err == nil {
-			return hold, nil
+		if err == nil || wait == nil {
+			return err
 		}
 		// After a deadline C still has to say what the time was spent on.
-		if wait == nil {
-			return nil, err
-		}
 		if ctx.Err() == context.Canceled {
 			if errors.Is(err, ErrNotAcquired) { // what counts is that it no longer waits
 				err = ended(ctx, "the wait was ended; nothing is held")
 			}
-			return nil, err
+			return err
 		}
 	}
-	if err := h.attempt(ctx, newCall(onEnd), hold, wait, timeoutOf(ctx)); err != nil {
-		return nil, err
-	}
-	return hold, nil
+	return h.attempt(ctx, newCall(onEnd), hold, wait, timeoutOf(ctx))
 }
 
 // newTrial is the call for an attempt that does not wait. Before one that waits, it is worth while only

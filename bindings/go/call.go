@@ -97,7 +97,7 @@ func (c *call) await(ctx context.Context) (told event, hasEnded bool) {
 			}
 		})
 		if !ever {
-			told, hasEnded = event{failure: failure(ErrClosed, "the client was closed")}, true
+			told, hasEnded = event{failure: clientClosed()}, true
 		}
 		if hasEnded {
 			c.end(told)

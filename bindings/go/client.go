@@ -48,65 +48,38 @@ func Open(ctx context.Context, url string, options ...Option) (*Client, error) {
 	}
 }
 
+// core is the engine, or nil of a client that Open has not made.
+func (c *Client) core() *engine {
+	if c == nil {
+		return nil
+	}
+	return c.engine
+}
+
 // Close gives back all holds, without waiting for the answers, and ends all calls that wait with
 // ErrClosed. From then on its handles answer ErrClosed. A second Close does nothing.
 func (c *Client) Close() error {
-	if c.engine == nil {
+	e := c.core()
+	if e == nil {
 		return nil
 	}
-	return c.engine.close()
+	defer runtime.KeepAlive(c)
+	return e.close()
 }
 
 // Ping asks the server for a sign of life.
 func (c *Client) Ping(ctx context.Context) error {
-	e := c.engine
+	e := c.core()
 	if e == nil {
-		return failure(ErrInvalidArgument, "this Client was not made by Open")
+		return noClient()
 	}
 	defer runtime.KeepAlive(c)
 	return e.blocking(ctx, func() error {
 		client, err := e.client.enter()
 		if err != nil {
-			return failure(ErrClosed, "the client was closed")
+			return clientClosed()
 		}
 		defer e.client.leave()
 		return checked(func(details uintptr) int32 { return swig.Client_ping(client, details) })
 	})
-}
-
-// owner is what the user's objects have in common that own one name.
-type owner struct {
-	handle *handle
-	client *Client // kept from being collected
-}
-
-// newOwner makes a handle of this name; the options replace those of the client.
-func (c *Client) newOwner(k *kind, options []Option,
-	create func(client, options, details uintptr) uintptr) (owner, error) {
-	var h *handle
-	err := withOptions(options, func(options uintptr) (err error) {
-		h, err = newHandle(c.engine, k, func(client, details uintptr) uintptr {
-			return create(client, options, details)
-		})
-		return err
-	})
-	return owner{h, c}, err
-}
-
-// Close gives back what is held, without waiting for the answer; a call that waits ends with
-// ErrClosed, and so does every later one. A second Close does nothing.
-func (o *owner) Close() error { return o.handle.close() }
-
-// Token is the fencing token of the last hold, also after its end. 0 before the first.
-func (o *owner) Token() int64 {
-	if o.handle == nil {
-		return 0
-	}
-	return look(o.handle, o.handle.kind.token)
-}
-
-// Query asks the server who holds the lock and who waits.
-func (o *owner) Query(ctx context.Context) (*Info, error) {
-	defer runtime.KeepAlive(o)
-	return o.handle.query(ctx)
 }

@@ -114,14 +114,14 @@ func (e *engine) dropHolds() {
 	}
 	e.mutex.Unlock()
 	for _, h := range handles {
-		h.dropTerm(failure(ErrClosed, "the client was closed"))
+		h.dropTerm(clientClosed())
 	}
 }
 
 // enter is the queue, to be used until its leave; closed as soon as the closing has begun.
 func (e *engine) enter() (uintptr, error) {
 	if e.isClosing.Load() {
-		return 0, failure(ErrClosed, "the client was closed")
+		return 0, clientClosed()
 	}
 	return e.queue.enter()
 }
@@ -192,7 +192,7 @@ func (e *engine) unwatch(h *handle) {
 // translate has the end of the queue, of which users know nothing, be the end of the client.
 func (e *engine) translate(err *Error) *Error {
 	if err.Status == ErrShutDown || err.Status == ErrCancelled && e.isClosing.Load() {
-		return failure(ErrClosed, "the client was closed")
+		return clientClosed()
 	}
 	return err
 }
@@ -216,7 +216,7 @@ func (e *engine) blocking(ctx context.Context, work func() error) error {
 	select {
 	case err := <-result:
 		if err != nil && e.isClosing.Load() {
-			return failure(ErrClosed, "the client was closed")
+			return clientClosed()
 		}
 		return err
 	case <-ctx.Done():

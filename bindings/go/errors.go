@@ -96,6 +96,10 @@ func failure(status Status, message string) *Error {
 	return &Error{Status: status, Message: message}
 }
 
+func noClient() *Error { return failure(ErrInvalidArgument, "an empty Client; make it by Open") }
+
+func clientClosed() *Error { return failure(ErrClosed, "the client was closed") }
+
 // ended says why a context is over.
 func ended(ctx context.Context, message string) *Error {
 	if ctx.Err() == context.DeadlineExceeded {

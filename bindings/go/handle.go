@@ -23,7 +23,6 @@ type kind struct {
 // mode is how something is held: a lock can be held to read or to write.
 type mode struct {
 	unlock func(address, queue uintptr, tag int64, details uintptr) int32
-	isHeld func(address uintptr) int32
 }
 
 // submission hands an acquire to C.
@@ -42,15 +41,16 @@ type handle struct {
 	term        *term
 	early       []notice // of holds that are not known yet, or not any more
 	isAcquiring bool
+	raising     chan struct{} // closed when the upgrade at work has ended
 }
 
 func newHandle(e *engine, k *kind, create func(client, details uintptr) uintptr) (*handle, error) {
 	if e == nil {
-		return nil, failure(ErrInvalidArgument, "this Client was not made by Open")
+		return nil, noClient()
 	}
 	client, err := e.client.enter()
 	if err != nil {
-		return nil, failure(ErrClosed, "the client was closed")
+		return nil, clientClosed()
 	}
 	defer e.client.leave()
 	address, err := made(func(details uintptr) uintptr { return create(client, details) })
@@ -129,13 +129,20 @@ func (h *handle) unlock(ctx context.Context, hold *Hold) error {
 	if ctx == nil {
 		return alive(ctx)
 	}
-	c := h.engine.newQuickCall(nil)
-	defer c.done(h.engine)
+	if h == nil {
+		return noHold()
+	}
 	h.terms.Lock()
+	if raising := h.raising; raising != nil {
+		h.terms.Unlock()
+		return h.unlockAfter(ctx, raising, hold)
+	}
 	if h.isAcquiring {
 		h.terms.Unlock()
 		return failure(ErrBusy, "this handle is acquiring; give each goroutine a handle of its own")
 	}
+	c := h.engine.newQuickCall(nil)
+	defer c.done(h.engine)
 	err := h.release(hold, c)
 	h.terms.Unlock()
 	if err != nil {
@@ -144,21 +151,42 @@ func (h *handle) unlock(ctx context.Context, hold *Hold) error {
 	return c.wait(ctx)
 }
 
+// unlockAfter is for an upgrade whose context has ended: what there is to unlock is known with its
+// answer, for which C waits for the command timeout at most.
+func (h *handle) unlockAfter(ctx context.Context, raising <-chan struct{}, hold *Hold) error {
+	unlocked := make(chan error, 1)
+	go func() {
+		<-raising
+		unlocked <- h.unlock(context.Background(), hold)
+	}()
+	select {
+	case err := <-unlocked:
+		return err
+	case <-ctx.Done():
+		return ended(ctx, "the answer was not waited for")
+	}
+}
+
 // release hands the unlock of a hold to C and takes note of it; guarded by the terms' mutex, so that
 // no grant comes between.
 func (h *handle) release(hold *Hold, c *call) error {
-	if hold.isUnlocked.Load() {
+	if hold.unlocked.Load() != nil {
 		return failure(ErrNotOwner, "this hold was unlocked before")
 	}
-	if over := hold.term.reason(); over != nil && h.term != hold.term {
-		hold.isUnlocked.Store(true)
+	over := hold.term.reason()
+	if over != nil && h.term != hold.term {
+		hold.unlocked.Store(over)
 		return over // C knows later holds only
 	}
 	if err := h.start(c, hold.mode.Load().unlock); err != nil {
 		return err
 	}
-	hold.isUnlocked.Store(true)
-	h.forget(hold.term, failure(ErrNotOwner, "this hold was unlocked"))
+	unlocked := failure(ErrNotOwner, "this hold was unlocked")
+	if over == nil {
+		over = unlocked
+	}
+	hold.unlocked.Store(over)
+	h.forget(hold.term, unlocked)
 	return nil
 }
 
@@ -250,7 +278,7 @@ func (h *handle) notice(kind int64, told event) {
 }
 
 func (h *handle) extend(ctx context.Context, lease time.Duration) error {
-	if h != nil && h.kind.extend == nil {
+	if h.kind.extend == nil {
 		return failure(ErrUnsupported, "extend the members of a multi one by one")
 	}
 	if lease < 0 {

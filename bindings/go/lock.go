@@ -2,14 +2,14 @@ package mortise
 
 import (
 	"context"
-	"runtime"
+	"time"
 
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
 // Lock is one owner of one named mutex. Two handles of one name exclude each other, also in one
 // process. Give each goroutine that is to hold it a handle of its own.
-type Lock struct{ owner }
+type Lock struct{ owner *owner }
 
 var lockKind = &kind{
 	whatItIs: "lock",
@@ -22,32 +22,54 @@ var lockKind = &kind{
 	watch:    swig.Lock_watch,
 }
 
-var held = &mode{swig.Lock_unlock_async, swig.Lock_is_held}
+var held = &mode{swig.Lock_unlock_async}
 
 // NewLock makes a new owner of the mutex of this name, which is 1 to 1024 bytes of any value. Nothing
 // is sent. Options replace those of the client as a whole.
 func (c *Client) NewLock(name string, options ...Option) (*Lock, error) {
-	o, err := c.newOwner(lockKind, options, func(client, options, details uintptr) uintptr {
+	o, err := c.newNamed(lockKind, options, func(client, options, details uintptr) uintptr {
 		return swig.Lock_new(client, name, options, details)
 	})
 	if err != nil {
 		return nil, err
 	}
-	lock := &Lock{o}
-	runtime.SetFinalizer(lock, func(l *Lock) { l.Close() })
-	return lock, nil
+	return &Lock{o}, nil
 }
 
 // Acquire waits for its turn, in the order of arrival at the server, until the context is over. A
 // grant that comes too late is given back.
 func (l *Lock) Acquire(ctx context.Context) (*Hold, error) {
-	return l.handle.acquire(ctx, l, held, trying(swig.Lock_try_async), swig.Lock_acquire_async)
+	return l.own().acquire(ctx, held, trying(swig.Lock_try_async), swig.Lock_acquire_async)
 }
 
 // Try acquires the lock if it is free; ErrNotAcquired when it is not.
 func (l *Lock) Try(ctx context.Context) (*Hold, error) {
-	return l.handle.acquire(ctx, l, held, trying(swig.Lock_try_async), nil)
+	return l.own().acquire(ctx, held, trying(swig.Lock_try_async), nil)
 }
+
+func (l *Lock) own() *owner {
+	if l == nil {
+		return nil
+	}
+	return l.owner
+}
+
+// IsHeld tells whether this handle holds the lock by the local clock, by itself or as a member of a Multi.
+// It costs no network.
+func (l *Lock) IsHeld() bool { return l.own().isHeld(swig.Lock_is_held) }
+
+// Valid is how long the hold is still valid by the local clock; 0 when nothing is held.
+func (l *Lock) Valid() time.Duration { return l.own().valid() }
+
+// Token is the fencing token of the last hold, also after its end. 0 before the first.
+func (l *Lock) Token() int64 { return l.own().token() }
+
+// Query asks the server who holds the lock and who waits.
+func (l *Lock) Query(ctx context.Context) (*Info, error) { return l.own().query(ctx) }
+
+// Close gives back what is held, without waiting for the answer; a call that waits ends with
+// ErrClosed, and so does every later one. A second Close does nothing.
+func (l *Lock) Close() error { return l.own().close() }
 
 // trying is an acquire that does not wait.
 func trying(try func(address, queue uintptr, tag int64, details uintptr) int32) submission {

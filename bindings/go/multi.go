@@ -2,7 +2,7 @@ package mortise
 
 import (
 	"context"
-	"runtime"
+	"time"
 
 	"github.com/mortise/mortise-go/internal/swig"
 )
@@ -10,11 +10,7 @@ import (
 // Multi is several locks that are acquired all or none, in an order that is the same in every process,
 // so that two with common names cannot deadlock. Its Hold is lost with the first of its members. Each
 // member keeps its own fencing token, see Lock.Token.
-type Multi struct {
-	handle  *handle
-	client  *Client
-	members []any // kept from being collected
-}
+type Multi struct{ owner *owner }
 
 var multiKind = &kind{
 	whatItIs: "multi",
@@ -23,27 +19,26 @@ var multiKind = &kind{
 	validMs:  swig.Multi_valid_ms,
 }
 
-var allHeld = &mode{swig.Multi_unlock_async, swig.Multi_is_held}
+var allHeld = &mode{swig.Multi_unlock_async}
 
 // Member is what a Multi can be made of; see OfLock, ToRead, ToWrite and OfSemaphore.
 type Member struct {
-	handle *handle
-	user   any
-	add    func(multi, member, details uintptr) int32
+	owner *owner
+	add   func(multi, member, details uintptr) int32
 }
 
 // OfLock is a mutex as a member.
-func OfLock(lock *Lock) Member { return Member{lock.handle, lock, swig.Multi_add_lock} }
+func OfLock(lock *Lock) Member { return Member{lock.own(), swig.Multi_add_lock} }
 
 // ToRead is a read-write lock as a member, acquired to read.
-func ToRead(rw *RW) Member { return Member{rw.handle, rw, swig.Multi_add_reader} }
+func ToRead(rw *RW) Member { return Member{rw.own(), swig.Multi_add_reader} }
 
 // ToWrite is a read-write lock as a member, acquired to write.
-func ToWrite(rw *RW) Member { return Member{rw.handle, rw, swig.Multi_add_writer} }
+func ToWrite(rw *RW) Member { return Member{rw.own(), swig.Multi_add_writer} }
 
 // OfSemaphore is so many permits of a semaphore as a member.
 func OfSemaphore(semaphore *Semaphore, weight int64) Member {
-	return Member{semaphore.handle, semaphore, func(multi, member, details uintptr) int32 {
+	return Member{semaphore.own(), func(multi, member, details uintptr) int32 {
 		return swig.Multi_add_semaphore(multi, member, weight, details)
 	}}
 }
@@ -51,48 +46,64 @@ func OfSemaphore(semaphore *Semaphore, weight int64) Member {
 // NewMulti makes a set of handles of this client, each name once, at most 64. Each stays usable by
 // itself.
 func (c *Client) NewMulti(members ...Member) (*Multi, error) {
-	h, err := newHandle(c.engine, multiKind, swig.Multi_new)
+	h, err := newHandle(c.core(), multiKind, swig.Multi_new)
 	if err != nil {
 		return nil, err
 	}
-	multi := &Multi{handle: h, client: c}
+	all := newOwner(c, h)
 	for _, member := range members {
-		if err := multi.add(member); err != nil {
+		if err := all.add(member); err != nil {
 			h.close()
 			return nil, err
 		}
 	}
-	runtime.SetFinalizer(multi, func(m *Multi) { m.Close() })
-	return multi, nil
+	return &Multi{all}, nil
 }
 
-func (m *Multi) add(member Member) error {
-	address, err := member.handle.enter()
+func (o *owner) add(member Member) error {
+	h := member.owner.core()
+	address, err := h.enter()
 	if err != nil {
 		return err
 	}
-	defer member.handle.leave()
+	defer h.leave()
 	err = checked(func(details uintptr) int32 {
-		return member.add(m.handle.address, address, details)
+		return member.add(o.handle.address, address, details)
 	})
 	if err != nil {
 		return err
 	}
-	m.members = append(m.members, member.user)
-	m.handle.members = append(m.handle.members, member.handle)
+	o.members = append(o.members, member.owner)
+	o.handle.members = append(o.handle.members, h)
 	return nil
+}
+
+func (m *Multi) own() *owner {
+	if m == nil {
+		return nil
+	}
+	return m.owner
 }
 
 // Acquire waits until all members are held, or the context is over. Without all it holds none.
 func (m *Multi) Acquire(ctx context.Context) (*Hold, error) {
-	return m.handle.acquire(ctx, m, allHeld, nil, swig.Multi_acquire_async)
+	return m.own().acquire(ctx, allHeld, nil, swig.Multi_acquire_async)
 }
 
 // Try acquires all members if all are free; else it is ErrNotAcquired, and the message names the
 // member that stood in the way.
 func (m *Multi) Try(ctx context.Context) (*Hold, error) {
-	return m.handle.acquire(ctx, m, allHeld, trying(swig.Multi_try_async), nil)
+	return m.own().acquire(ctx, allHeld, trying(swig.Multi_try_async), nil)
 }
 
 // Close gives back what is held, and ends a call that waits with ErrClosed. The members stay.
-func (m *Multi) Close() error { return m.handle.close() }
+func (m *Multi) Close() error { return m.own().close() }
+
+// IsHeld tells whether all members are held by the local clock. It costs no network.
+func (m *Multi) IsHeld() bool { return m.own().isHeld(swig.Multi_is_held) }
+
+// Valid is how long the member is still valid that ends first; 0 when nothing is held.
+func (m *Multi) Valid() time.Duration { return m.own().valid() }
+
+// MemberCount is how many members it has.
+func (m *Multi) MemberCount() int { return int(look(m.own().core(), swig.Multi_member_count)) }

@@ -3,13 +3,14 @@ package mortise
 import (
 	"context"
 	"runtime"
+	"time"
 
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
 // RW is one owner of one named read-write lock: many may read at once, one may write. Who comes first
 // is served first, so a waiting writer holds back later readers. A handle reads or writes.
-type RW struct{ owner }
+type RW struct{ owner *owner }
 
 var rwKind = &kind{
 	whatItIs: "read-write lock",
@@ -23,76 +24,139 @@ var rwKind = &kind{
 }
 
 var (
-	reading = &mode{swig.Rw_read_unlock_async, swig.Rw_is_reading}
-	writing = &mode{swig.Rw_write_unlock_async, swig.Rw_is_writing}
+	reading = &mode{swig.Rw_read_unlock_async}
+	writing = &mode{swig.Rw_write_unlock_async}
 )
 
 // NewRW makes a new owner of the read-write lock of this name; see NewLock.
 func (c *Client) NewRW(name string, options ...Option) (*RW, error) {
-	o, err := c.newOwner(rwKind, options, func(client, options, details uintptr) uintptr {
+	o, err := c.newNamed(rwKind, options, func(client, options, details uintptr) uintptr {
 		return swig.Rw_new(client, name, options, details)
 	})
 	if err != nil {
 		return nil, err
 	}
-	rw := &RW{o}
-	runtime.SetFinalizer(rw, func(r *RW) { r.Close() })
-	return rw, nil
+	return &RW{o}, nil
 }
 
 // Read waits until it may read, or the context is over.
 func (r *RW) Read(ctx context.Context) (*Hold, error) {
-	return r.handle.acquire(ctx, r, reading, trying(swig.Rw_read_try_async), swig.Rw_read_acquire_async)
+	return r.own().acquire(ctx, reading, trying(swig.Rw_read_try_async), swig.Rw_read_acquire_async)
 }
 
 // TryRead reads if nobody writes or waits to write; else it is ErrNotAcquired.
 func (r *RW) TryRead(ctx context.Context) (*Hold, error) {
-	return r.handle.acquire(ctx, r, reading, trying(swig.Rw_read_try_async), nil)
+	return r.own().acquire(ctx, reading, trying(swig.Rw_read_try_async), nil)
 }
 
 // Write waits until it may write, or the context is over.
 func (r *RW) Write(ctx context.Context) (*Hold, error) {
-	return r.handle.acquire(ctx, r, writing, trying(swig.Rw_write_try_async), swig.Rw_write_acquire_async)
+	return r.own().acquire(ctx, writing, trying(swig.Rw_write_try_async), swig.Rw_write_acquire_async)
 }
 
 // TryWrite writes if nobody holds the lock or waits for it; else it is ErrNotAcquired.
 func (r *RW) TryWrite(ctx context.Context) (*Hold, error) {
-	return r.handle.acquire(ctx, r, writing, trying(swig.Rw_write_try_async), nil)
+	return r.own().acquire(ctx, writing, trying(swig.Rw_write_try_async), nil)
 }
 
 // TryUpgrade turns a hold for reading into one for writing if no other reads, ahead of those who wait.
 // It never waits for them, so two readers that both try cannot deadlock. The hold has a new fencing
-// token then. After ErrNotAcquired it reads on.
+// token then. After ErrNotAcquired it reads on. When the context ends first, the upgrade may still come
+// to be.
 func (r *RW) TryUpgrade(ctx context.Context, hold *Hold) error {
-	return r.change(ctx, hold, writing, swig.Rw_upgrade_try_async)
+	return r.change(ctx, hold, (*handle).upgrade)
 }
 
-// Downgrade turns a hold for writing into one for reading, without a gap. From the call on, whatever
-// it returns, the hold is for reading only; but for ErrNotOwner, ErrAlreadyHeld, ErrUnsupported and
-// ErrBusy, which change nothing.
+// Downgrade turns a hold for writing into one for reading, without a gap. The context bounds the wait
+// for the answer only: from the call on, whatever it returns, the hold is for reading only; but for
+// ErrNotOwner, ErrAlreadyHeld, ErrUnsupported and ErrBusy, which change nothing.
 func (r *RW) Downgrade(ctx context.Context, hold *Hold) error {
-	return r.change(ctx, hold, reading, swig.Rw_downgrade_async)
+	return r.change(ctx, hold, (*handle).downgrade)
 }
 
-func (r *RW) change(ctx context.Context, hold *Hold, to *mode,
-	submit func(address, queue uintptr, tag int64, details uintptr) int32) error {
-	if hold == nil || hold.handle != r.handle {
+func (r *RW) change(ctx context.Context, hold *Hold,
+	turn func(h *handle, ctx context.Context, hold *Hold) error) error {
+	o := r.own()
+	if o == nil || hold == nil || hold.owner != o {
 		return failure(ErrInvalidArgument, "hold: of another handle; give one of this read-write lock")
 	}
+	defer runtime.KeepAlive(o)
 	if err := hold.Err(); err != nil {
 		return err
 	}
-	defer runtime.KeepAlive(r)
-	c := newCall(func(told event) {
-		if told.failure == nil && to == writing {
-			hold.term.token.Store(told.token)
-		}
-		if told.failure == nil || to == reading && hold.isNow(reading) {
-			hold.mode.Store(to)
-		}
-	})
-	return r.handle.call(ctx, c, submit)
+	return turn(o.handle, ctx, hold)
 }
 
-// isNow asks C, which knows how a call that was not answered is to be taken.
-func (h *Hold) isNow(how *mode) bool { return look(h.handle, how.isHeld) != 0 }
+func (r *RW) own() *owner {
+	if r == nil {
+		return nil
+	}
+	return r.owner
+}
+
+// IsReading tells whether this handle reads by the local clock, by itself or as a member of a Multi.
+// It costs no network.
+func (r *RW) IsReading() bool { return r.own().isHeld(swig.Rw_is_reading) }
+
+// IsWriting is IsReading for writing.
+func (r *RW) IsWriting() bool { return r.own().isHeld(swig.Rw_is_writing) }
+
+// Valid is how long the hold is still valid by the local clock; 0 when nothing is held.
+func (r *RW) Valid() time.Duration { return r.own().valid() }
+
+// Token is the fencing token of the last hold, also after its end. 0 before the first.
+func (r *RW) Token() int64 { return r.own().token() }
+
+// Query asks the server who holds the lock and who waits.
+func (r *RW) Query(ctx context.Context) (*Info, error) { return r.own().query(ctx) }
+
+// Close gives back what is held, without waiting for the answer; a call that waits ends with
+// ErrClosed, and so does every later one. A second Close does nothing.
+func (r *RW) Close() error { return r.own().close() }
+
+// upgrade has C turn reading into writing, and takes note of it when it has come to be.
+func (h *handle) upgrade(ctx context.Context, hold *Hold) error {
+	if err := alive(ctx); err != nil {
+		return err
+	}
+	raised := make(chan struct{})
+	c := newCall(func(told event) {
+		h.terms.Lock()
+		defer h.terms.Unlock()
+		if told.failure == nil {
+			hold.term.token.Store(told.token)
+			hold.mode.Store(writing)
+		}
+		h.raising = nil
+		close(raised)
+	})
+	h.terms.Lock()
+	err := h.start(c, swig.Rw_upgrade_try_async)
+	if err == nil {
+		h.raising = raised
+	}
+	h.terms.Unlock()
+	if err != nil {
+		return err
+	}
+	return c.wait(ctx)
+}
+
+// downgrade has C turn writing into reading, which it is as soon as C has accepted it, whatever the
+// context says.
+func (h *handle) downgrade(ctx context.Context, hold *Hold) error {
+	if ctx == nil {
+		return alive(ctx)
+	}
+	c := newCall(nil)
+	h.terms.Lock()
+	err := h.start(c, swig.Rw_downgrade_async)
+	if err == nil {
+		hold.mode.Store(reading)
+	}
+	h.terms.Unlock()
+	if err != nil {
+		return err
+	}
+	return c.wait(ctx)
+}

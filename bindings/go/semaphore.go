@@ -3,13 +3,14 @@ package mortise
 import (
 	"context"
 	"runtime"
+	"time"
 
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
 // Semaphore is one owner of permits of one named semaphore. It holds permits once at a time; for more
 // holds make more handles.
-type Semaphore struct{ owner }
+type Semaphore struct{ owner *owner }
 
 var semaphoreKind = &kind{
 	whatItIs: "semaphore",
@@ -22,26 +23,24 @@ var semaphoreKind = &kind{
 	watch:    swig.Semaphore_watch,
 }
 
-var permitted = &mode{swig.Semaphore_release_async, swig.Semaphore_is_held}
+var permitted = &mode{swig.Semaphore_release_async}
 
 // NewSemaphore makes a new owner of permits of this name; see NewLock. The first to use the name sets
 // the number of permits for all, 1 to 1000000; Resize changes it.
 func (c *Client) NewSemaphore(name string, permits int64, options ...Option) (*Semaphore, error) {
-	o, err := c.newOwner(semaphoreKind, options, func(client, options, details uintptr) uintptr {
+	o, err := c.newNamed(semaphoreKind, options, func(client, options, details uintptr) uintptr {
 		return swig.Semaphore_new(client, name, permits, options, details)
 	})
 	if err != nil {
 		return nil, err
 	}
-	semaphore := &Semaphore{o}
-	runtime.SetFinalizer(semaphore, func(s *Semaphore) { s.Close() })
-	return semaphore, nil
+	return &Semaphore{o}, nil
 }
 
 // Acquire waits until so many permits are its own, all at once, or the context is over. Who comes
 // first is served first, also when it wants many.
 func (s *Semaphore) Acquire(ctx context.Context, weight int64) (*Hold, error) {
-	return s.handle.acquire(ctx, s, permitted, tryingFor(weight),
+	return s.own().acquire(ctx, permitted, tryingFor(weight),
 		func(address, queue uintptr, tag, timeoutMs int64, details uintptr) int32 {
 			return swig.Semaphore_acquire_async(address, queue, tag, weight, timeoutMs, details)
 		})
@@ -49,7 +48,7 @@ func (s *Semaphore) Acquire(ctx context.Context, weight int64) (*Hold, error) {
 
 // Try acquires so many permits if they are free and nobody waits; else it is ErrNotAcquired.
 func (s *Semaphore) Try(ctx context.Context, weight int64) (*Hold, error) {
-	return s.handle.acquire(ctx, s, permitted, tryingFor(weight), nil)
+	return s.own().acquire(ctx, permitted, tryingFor(weight), nil)
 }
 
 func tryingFor(weight int64) submission {
@@ -60,8 +59,33 @@ func tryingFor(weight int64) submission {
 
 // Resize changes how many permits there are, for all users of the name. Holds stay.
 func (s *Semaphore) Resize(ctx context.Context, permits int64) error {
-	defer runtime.KeepAlive(s)
-	return s.handle.blocking(ctx, func(address, details uintptr) int32 {
+	o := s.own()
+	defer runtime.KeepAlive(o)
+	return o.core().blocking(ctx, func(address, details uintptr) int32 {
 		return swig.Semaphore_resize(address, permits, details)
 	})
 }
+
+func (s *Semaphore) own() *owner {
+	if s == nil {
+		return nil
+	}
+	return s.owner
+}
+
+// IsHeld tells whether this handle holds permits by the local clock, by itself or as a member of a Multi.
+// It costs no network.
+func (s *Semaphore) IsHeld() bool { return s.own().isHeld(swig.Semaphore_is_held) }
+
+// Valid is how long the hold is still valid by the local clock; 0 when nothing is held.
+func (s *Semaphore) Valid() time.Duration { return s.own().valid() }
+
+// Token is the fencing token of the last hold, also after its end. 0 before the first.
+func (s *Semaphore) Token() int64 { return s.own().token() }
+
+// Query asks the server who holds permits and who waits.
+func (s *Semaphore) Query(ctx context.Context) (*Info, error) { return s.own().query(ctx) }
+
+// Close gives back what is held, without waiting for the answer; a call that waits ends with
+// ErrClosed, and so does every later one. A second Close does nothing.
+func (s *Semaphore) Close() error { return s.own().close() }

@@ -87,7 +87,7 @@ func TestCancelledGrantIsGivenBack(t *testing.T) {
 		} else {
 			must(t, err)
 		}
-		if lock.handle.term != nil {
+		if lock.owner.handle.term != nil {
 			t.Fatal("a grant that nobody has is kept")
 		}
 	}
@@ -102,7 +102,7 @@ func TestGrantAfterTheEndIsGivenBack(t *testing.T) {
 	client := startServer(t).open(t)
 	lock, other := client.lock(t, "a"), client.lock(t, "a")
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := lock.handle.acquire(ctx, lock, held, nil,
+	_, err := lock.owner.acquire(ctx, held, nil,
 		func(address, queue uintptr, tag, timeoutMs int64, details uintptr) int32 {
 			defer cancel()
 			defer eventually(t, "it is granted", func() bool { return swig.Lock_is_held(address) != 0 })
@@ -124,12 +124,12 @@ func TestLossBeforeTheGrantIsKnown(t *testing.T) {
 	hold, err := lock.Acquire(within(t))
 	must(t, err)
 	must(t, hold.Unlock(within(t)))
-	lock.handle.notice(eventAtRisk, event{token: hold.Token() + 1})
-	lock.handle.notice(eventLost, event{token: hold.Token() + 1})
-	later := lock.handle.grant(hold.Token() + 1)
+	lock.owner.handle.notice(eventAtRisk, event{token: hold.Token() + 1})
+	lock.owner.handle.notice(eventLost, event{token: hold.Token() + 1})
+	later := lock.owner.handle.grant(hold.Token() + 1)
 	receive(t, "the loss is known", later.lost)
 	receive(t, "the risk is known", later.atRisk)
-	if next := lock.handle.grant(hold.Token() + 2); next.reason() != nil {
+	if next := lock.owner.handle.grant(hold.Token() + 2); next.reason() != nil {
 		t.Fatal("a later hold is lost with an earlier one")
 	}
 }

@@ -1,0 +1,126 @@
+package mortise
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A change of mode whose answer was not waited for: the unlock after it has to end the hold all the
+// same, whichever mode that has come to.
+func TestUnlockAfterAChangeWithoutAnAnswer(t *testing.T) {
+	server := startServer(t)
+	client, elsewhere := server.open(t), server.open(t)
+	over, end := context.WithCancel(context.Background())
+	end()
+	for what, change := range map[string]struct {
+		acquire func(*RW, context.Context) (*Hold, error)
+		to      func(*RW, context.Context, *Hold) error
+	}{
+		"upgrade":   {(*RW).Read, (*RW).TryUpgrade},
+		"downgrade": {(*RW).Write, (*RW).Downgrade},
+	} {
+		for _, ctx := range []context.Context{context.Background(), over} {
+			rw := client.rw(t, "a")
+			hold, err := change.acquire(rw, within(t))
+			must(t, err)
+			server.signal(t, syscall.SIGSTOP)
+			brief, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+			expect(t, change.to(rw, brief, hold), ErrTimedOut)
+			cancel()
+			if !hold.IsHeld() {
+				t.Fatalf("the %s ended the hold", what)
+			}
+			unlocked := make(chan error)
+			go func() { unlocked <- hold.Unlock(ctx) }()
+			if ctx == over { // it is given back although nobody waits for that
+				expect(t, <-unlocked, ErrCancelled)
+				server.signal(t, syscall.SIGCONT)
+			} else {
+				server.signal(t, syscall.SIGCONT)
+				must(t, <-unlocked)
+			}
+			next, err := elsewhere.rw(t, "a").Write(within(t))
+			must(t, err)
+			if rw.IsReading() || rw.IsWriting() {
+				t.Fatalf("held after the unlock after the %s", what)
+			}
+			must(t, next.Unlock(within(t)))
+		}
+	}
+}
+
+// From the call on it only reads, also under a context that is over.
+func TestDowngradeInAnyCase(t *testing.T) {
+	client := startServer(t).open(t)
+	rw := client.rw(t, "a")
+	hold, err := rw.Write(within(t))
+	must(t, err)
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := rw.Downgrade(over, hold); err != nil { // the answer may come first
+		expect(t, err, ErrCancelled)
+	}
+	if !rw.IsReading() || rw.IsWriting() || !hold.IsHeld() {
+		t.Fatal("it does not read")
+	}
+	reader, err := client.rw(t, "a").Read(within(t))
+	must(t, err)
+	must(t, reader.Unlock(within(t)))
+	must(t, hold.Unlock(within(t)))
+}
+
+func TestConcurrentUpgrades(t *testing.T) {
+	client := startServer(t).open(t)
+	rw := client.rw(t, "a")
+	for i := 0; i < 100; i++ {
+		hold, err := rw.Read(within(t))
+		must(t, err)
+		upgraded := make(chan error)
+		go func() { upgraded <- rw.TryUpgrade(within(t), hold) }()
+		if i%2 == 0 && !hold.IsHeld() {
+			t.Fatal("not held during an upgrade")
+		}
+		must(t, hold.Unlock(within(t))) // before, during or after it
+		if err := <-upgraded; err != nil && !errors.Is(err, ErrNotOwner) && !errors.Is(err, ErrBusy) {
+			t.Fatal(err) // else the unlock came first
+		}
+		if rw.IsReading() || rw.IsWriting() {
+			t.Fatal("held after the unlock")
+		}
+	}
+}
+
+// A handle says what it holds, also as a member, where it has no Hold.
+func TestHandlesKnowWhatTheyHold(t *testing.T) {
+	client := startServer(t).open(t)
+	lock, reader, writer := client.lock(t, "a"), client.rw(t, "b"), client.rw(t, "c")
+	semaphore := client.semaphore(t, "d", 3)
+	all, err := client.NewMulti(OfLock(lock), ToRead(reader), ToWrite(writer), OfSemaphore(semaphore, 2))
+	must(t, err)
+	if all.MemberCount() != 4 {
+		t.Fatalf("%d members of 4", all.MemberCount())
+	}
+	expectHeld := func(wanted bool) {
+		t.Helper()
+		for i, is := range []bool{
+			lock.IsHeld(), reader.IsReading(), writer.IsWriting(), semaphore.IsHeld(), all.IsHeld(),
+			lock.Valid() > 0, reader.Valid() > 0, writer.Valid() > 0, semaphore.Valid() > 0, all.Valid() > 0,
+		} {
+			if is != wanted {
+				t.Errorf("number %d: held %v; want %v", i, is, wanted)
+			}
+		}
+	}
+	expectHeld(false)
+	hold, err := all.Acquire(within(t))
+	must(t, err)
+	expectHeld(true)
+	if reader.IsWriting() || writer.IsReading() {
+		t.Error("held in the other mode")
+	}
+	must(t, hold.Unlock(within(t)))
+	expectHeld(false)
+}

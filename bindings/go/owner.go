@@ -1,0 +1,96 @@
+package mortise
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+// owner is what a Lock, a RW, a Semaphore and a Multi consist of. They are pointers to pointers so that
+// copies of them are the same owner. A nil one, as after a constructor that failed, answers with errors.
+type owner struct {
+	handle  *handle
+	client  *Client  // kept from being collected
+	members []*owner // likewise
+}
+
+func newOwner(client *Client, h *handle) *owner {
+	o := &owner{handle: h, client: client}
+	runtime.SetFinalizer(o, func(o *owner) { o.handle.close() })
+	return o
+}
+
+// newNamed makes an owner of a name; the options replace those of the client.
+func (c *Client) newNamed(k *kind, options []Option,
+	create func(client, options, details uintptr) uintptr) (o *owner, err error) {
+	err = withOptions(options, func(options uintptr) error {
+		h, err := newHandle(c.core(), k, func(client, details uintptr) uintptr {
+			return create(client, options, details)
+		})
+		if err == nil {
+			o = newOwner(c, h)
+		}
+		return err
+	})
+	return o, err
+}
+
+// core is the handle, or nil of an owner that nobody made.
+func (o *owner) core() *handle {
+	if o == nil {
+		return nil
+	}
+	return o.handle
+}
+
+func (o *owner) close() error {
+	defer runtime.KeepAlive(o)
+	return o.core().close()
+}
+
+// isHeld asks C, by one of its functions, whether it is held.
+func (o *owner) isHeld(ask func(address uintptr) int32) bool {
+	defer runtime.KeepAlive(o)
+	return look(o.core(), ask) != 0
+}
+
+func (o *owner) token() int64 {
+	if o == nil {
+		return 0
+	}
+	defer runtime.KeepAlive(o)
+	return look(o.handle, o.handle.kind.token)
+}
+
+func (o *owner) valid() time.Duration {
+	if o == nil {
+		return 0
+	}
+	defer runtime.KeepAlive(o)
+	return time.Duration(look(o.handle, o.handle.kind.validMs)) * time.Millisecond
+}
+
+func (o *owner) query(ctx context.Context) (*Info, error) {
+	defer runtime.KeepAlive(o)
+	return o.core().query(ctx)
+}
+
+// acquire holds something in this mode; it tries, and then waits, which is nil if it is not to wait,
+// until the context is over.
+func (o *owner) acquire(ctx context.Context, how *mode, try, wait submission) (*Hold, error) {
+	if err := alive(ctx); err != nil {
+		return nil, err
+	}
+	defer runtime.KeepAlive(o)
+	h := o.core()
+	if err := h.beginAcquire(); err != nil {
+		return nil, err
+	}
+	defer h.endAcquire()
+	hold := &Hold{owner: o}
+	hold.mode.Store(how)
+	if err := h.acquire(ctx, hold, try, wait); err != nil {
+		return nil, err
+	}
+	return hold, nil
+}
