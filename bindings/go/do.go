@@ -1,6 +1,9 @@
 package mortise
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Do acquires, works and unlocks, also when the work panics. The work's context is cancelled with the
 // given one, and when the hold is lost. Give it the method that acquires, such as lock.Acquire:
@@ -9,8 +12,9 @@ import "context"
 //		return write(ctx, hold.Token())
 //	})
 //
-// The error is that of acquiring, else that of the work, else that of unlocking: ErrLost tells that
-// the work may not have been alone to its end.
+// The error is that of acquiring, else that of the work, else that of unlocking. It is ErrLost, beside
+// what the work returned, when the hold was lost before the end of the work, which may then not have
+// been alone.
 func Do(ctx context.Context, acquire func(context.Context) (*Hold, error),
 	work func(ctx context.Context, hold *Hold) error) (err error) {
 	if acquire == nil || work == nil {
@@ -22,8 +26,14 @@ func Do(ctx context.Context, acquire func(context.Context) (*Hold, error),
 	}
 	defer func() {
 		// Not under ctx: the answer says whether the work was alone.
-		if unlocked := hold.Unlock(context.Background()); err == nil {
+		unlocked := hold.Unlock(context.Background())
+		switch {
+		case errors.Is(err, ErrLost) || errors.Is(unlocked, ErrNotOwner): // the work knows, or did it
+		case err == nil:
 			err = unlocked
+		case errors.Is(unlocked, ErrLost):
+			err = &Error{Status: ErrLost, Message: "the hold was lost before the work ended: " + err.Error(),
+				cause: err}
 		}
 	}()
 	bound, cancel := hold.Bind(ctx)

@@ -2,6 +2,7 @@ package mortise
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 
@@ -67,6 +68,7 @@ type Error struct {
 	ServerText string
 
 	isRetryable, isAmbiguous bool
+	cause                    error // what else it is
 }
 
 // IsRetryable tells whether the same call may succeed later without any change.
@@ -85,10 +87,18 @@ func (e *Error) Error() string {
 // Unwrap is the status, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Status }
 
-// Is tells that a passed deadline and a cancelled wait are also what package context calls them.
+// Is tells that a passed deadline and a cancelled wait are also what package context calls them, and
+// that a loss during Do is also what the work returned.
 func (e *Error) Is(target error) bool {
 	return e.Status == ErrTimedOut && target == context.DeadlineExceeded ||
-		e.Status == ErrCancelled && target == context.Canceled
+		e.Status == ErrCancelled && target == context.Canceled ||
+		e.cause != nil && errors.Is(e.cause, target)
+}
+
+// As finds what the work under Do returned.
+func (e *Error) As(target any) bool {
+	_, isStatus := target.(*Status) // that of the loss
+	return e.cause != nil && !isStatus && errors.As(e.cause, target)
 }
 
 // failure is an error that this package finds by itself.
