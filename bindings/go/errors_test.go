@@ -3,6 +3,7 @@ package mortise
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"regexp"
 	"strconv"
@@ -100,6 +101,9 @@ func TestUnreachable(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t)
+	semaphore := client.semaphore(t, "s", 3)
+	hold, err := semaphore.Acquire(within(t), 1)
+	must(t, err)
 	for _, bad := range []struct {
 		make  func() error
 		names string
@@ -112,15 +116,24 @@ func TestBadInput(t *testing.T) {
 		{func() error { _, err := client.NewLock("a", WithLease(time.Millisecond)); return err }, "lease"},
 		{func() error { _, err := client.NewLock("a", WithLease(-time.Second)); return err }, "lease"},
 		{func() error { _, err := client.NewLock("a", WithMaxHold(-time.Millisecond)); return err }, "max_hold"},
+		{func() error { _, err := client.NewLock("a", WithLease(math.MinInt64)); return err }, "lease"},
+		{func() error { _, err := client.NewLock("a", WithLease(math.MaxInt64)); return err }, "9223372036855 ms"},
+		{func() error { _, err := client.NewLock("a", WithLease(366*24*time.Hour+1)); return err }, "31622400001 ms"},
+		{func() error { _, err := client.NewLock("a", WithPollInterval(math.MaxInt64)); return err }, "poll_interval"},
+		{func() error { _, err := client.NewLock("a", WithPollAttempts(-2)); return err }, "poll_attempts"},
+		{func() error { _, err := client.NewSemaphore("s", 1<<53+1); return err }, "9007199254740993"},
+		{func() error { _, err := semaphore.Acquire(within(t), 1<<53+1); return err }, "9007199254740993"},
+		{func() error { _, err := semaphore.Try(within(t), math.MinInt64); return err }, "-9223372036854775808"},
+		{func() error { return semaphore.Resize(within(t), math.MaxInt64) }, "9223372036854775807"},
+		{func() error { return hold.Extend(within(t), 1) }, "lease_ms: 1 "}, // and not 0, the handle's own
+		{func() error { return hold.Extend(within(t), -1) }, "lease"},
+		{func() error { return hold.Extend(within(t), math.MaxInt64) }, "9223372036855"},
 		{func() error { _, err := client.NewLock("a", WithLabel("\xff")); return err }, "label"},
 		{func() error { _, err := client.NewLock("a", WithOption("leese", "1s")); return err }, "leese"},
 		{func() error { _, err := client.NewLock("a", Option{}); return err }, "ption"},
 		{func() error { _, err := (&Client{}).NewLock("a"); return err }, "Open"},
 		{func() error { return (&Client{}).Ping(within(t)) }, "Open"},
 		{func() error { _, err := (&Lock{}).Acquire(within(t)); return err }, "handle"},
-		{func() error { _, err := (&Lock{}).Query(within(t)); return err }, "handle"},
-		{func() error { _, err := (&Multi{}).Try(within(t)); return err }, "handle"},
-		{func() error { return (&Semaphore{}).Resize(within(t), 1) }, "handle"},
 		//lint:ignore SA1012 this is what is tested
 		{func() error { _, err := client.lock(t, "a").Acquire(nil); return err }, "ctx"},
 		{func() error { _, err := Open(nil, server.url); return err }, "ctx"},
@@ -131,10 +144,29 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%q does not name %s", err, bad.names)
 		}
 	}
-	must(t, (&Lock{}).Close())
-	must(t, (&Client{}).Close())
-	if (&Lock{}).Token() != 0 {
-		t.Error("an empty handle has a token")
+}
+
+// A short time does not become none, which C would take for something else.
+func TestTimesAreRoundedUp(t *testing.T) {
+	for given, wanted := range map[time.Duration]int64{
+		0: 0, 1: 1, time.Millisecond - 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2,
+		math.MaxInt64: 9223372036855,
+	} {
+		if got := milliseconds(given); got != wanted {
+			t.Errorf("%v are %d ms; want %d", given, got, wanted)
+		}
+	}
+	for given, wanted := range map[time.Duration]int64{
+		-time.Hour: 1, math.MaxInt64: forever, 366*24*time.Hour + time.Minute: forever,
+	} {
+		ctx, cancel := context.WithDeadline(context.Background(), time.Now().Add(given))
+		if got := timeoutOf(ctx); got != wanted {
+			t.Errorf("a deadline in %v is a timeout of %d ms; want %d", given, got, wanted)
+		}
+		cancel()
+	}
+	if got := timeoutOf(context.Background()); got != forever {
+		t.Errorf("no deadline is a timeout of %d ms", got)
 	}
 }
 
