@@ -6,40 +6,35 @@ import (
 	"time"
 )
 
-// acquire tries, and then waits, which is nil if it is not to wait, until the context is over. When it
-// fails, nothing is held.
-func (h *handle) acquire(ctx context.Context, hold *Hold, try, wait submission) error {
-	onEnd := func(told event) {
-		if told.failure == nil {
-			hold.term = h.grant(told.token)
-		}
-	}
-	if c := h.newTrial(onEnd, try, wait); c != nil {
-		err := h.attempt(ctx, c, hold, try, forever)
+// acquire makes one of these holds; it tries, and then waits, which is nil if it is not to wait, until
+// the context is over. With an error nothing is held.
+func (h *handle) acquire(ctx context.Context, newHold func() *Hold, try, wait submission) (*Hold, error) {
+	if c := h.newTrial(try, wait); c != nil {
+		hold, err := h.attempt(ctx, c, newHold(), try, forever)
 		c.done(h.engine)
-		if err == nil || wait == nil {
-			return err
+		if hold != nil || wait == nil {
+			return hold, err
 		}
 		// After a deadline C still has to say what the time was spent on.
 		if ctx.Err() == context.Canceled {
 			if errors.Is(err, ErrNotAcquired) { // what counts is that it no longer waits
 				err = ended(ctx, "the wait was ended; nothing is held")
 			}
-			return err
+			return nil, err
 		}
 	}
-	return h.attempt(ctx, newCall(onEnd), hold, wait, timeoutOf(ctx))
+	return h.attempt(ctx, newCall(nil), newHold(), wait, timeoutOf(ctx))
 }
 
 // newTrial is the call for an attempt that does not wait. Before one that waits, it is worth while only
 // when the answer is quick.
-func (h *handle) newTrial(onEnd func(event), try, wait submission) *call {
+func (h *handle) newTrial(try, wait submission) *call {
 	if try == nil {
 		return nil
 	}
-	c := newCall(onEnd)
+	c := newCall(nil)
 	if h.kind.watch != nil { // the news of a multi's members have to come in the order of its own
-		c = h.engine.newQuickCall(onEnd)
+		c = h.engine.newQuickCall(nil)
 	}
 	if c.quick == nil && wait != nil {
 		return nil
@@ -47,26 +42,35 @@ func (h *handle) newTrial(onEnd func(event), try, wait submission) *call {
 	return c
 }
 
-// attempt is one acquire in C. When it fails, nothing is held.
-func (h *handle) attempt(ctx context.Context, c *call, hold *Hold, submit submission, timeoutMs int64) error {
+// attempt is one acquire in C. With an error nothing is held: a hold beside it has been given back.
+func (h *handle) attempt(ctx context.Context, c *call, hold *Hold, submit submission,
+	timeoutMs int64) (*Hold, error) {
+	c.onEnd = func(told event) {
+		if told.failure == nil {
+			hold.term = h.grant(told.token)
+		}
+	}
 	err := h.start(c, func(address, queue uintptr, tag int64, details uintptr) int32 {
 		return submit(address, queue, tag, timeoutMs, details)
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if told := h.awaitGrant(ctx, c, timeoutMs); told.failure != nil {
-		return told.failure
+		return nil, told.failure
 	}
 	if ctx.Err() != nil {
-		return h.giveBack(ctx, hold)
+		return hold, h.giveBack(ctx, hold)
 	}
-	return nil
+	return hold, nil
 }
 
-func (h *handle) beginAcquire() error {
+func (h *handle) beginAcquire(ctx context.Context) error {
 	if h == nil {
 		_, err := h.enter()
+		return err
+	}
+	if err := h.hasDeparted(ctx); err != nil {
 		return err
 	}
 	h.terms.Lock()

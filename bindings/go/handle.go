@@ -42,6 +42,7 @@ type handle struct {
 	early       []notice // of holds that are not known yet, or not any more
 	isAcquiring bool
 	raising     chan struct{} // closed when the upgrade at work has ended
+	departing   chan struct{} // closed when the unlock has ended that nobody waited for
 }
 
 func newHandle(e *engine, k *kind, create func(client, details uintptr) uintptr) (*handle, error) {
@@ -122,72 +123,6 @@ func (h *handle) start(c *call,
 	return h.engine.start(c, func(queue uintptr, tag int64, details uintptr) int32 {
 		return submit(address, queue, tag, details)
 	})
-}
-
-// unlock ends a hold. The lock is given back whatever the context says.
-func (h *handle) unlock(ctx context.Context, hold *Hold) error {
-	if ctx == nil {
-		return alive(ctx)
-	}
-	if h == nil {
-		return noHold()
-	}
-	h.terms.Lock()
-	if raising := h.raising; raising != nil {
-		h.terms.Unlock()
-		return h.unlockAfter(ctx, raising, hold)
-	}
-	if h.isAcquiring {
-		h.terms.Unlock()
-		return failure(ErrBusy, "this handle is acquiring; give each goroutine a handle of its own")
-	}
-	c := h.engine.newQuickCall(nil)
-	defer c.done(h.engine)
-	err := h.release(hold, c)
-	h.terms.Unlock()
-	if err != nil {
-		return err
-	}
-	return c.wait(ctx)
-}
-
-// unlockAfter is for an upgrade whose context has ended: what there is to unlock is known with its
-// answer, for which C waits for the command timeout at most.
-func (h *handle) unlockAfter(ctx context.Context, raising <-chan struct{}, hold *Hold) error {
-	unlocked := make(chan error, 1)
-	go func() {
-		<-raising
-		unlocked <- h.unlock(context.Background(), hold)
-	}()
-	select {
-	case err := <-unlocked:
-		return err
-	case <-ctx.Done():
-		return ended(ctx, "the answer was not waited for")
-	}
-}
-
-// release hands the unlock of a hold to C and takes note of it; guarded by the terms' mutex, so that
-// no grant comes between.
-func (h *handle) release(hold *Hold, c *call) error {
-	if hold.unlocked.Load() != nil {
-		return failure(ErrNotOwner, "this hold was unlocked before")
-	}
-	over := hold.term.reason()
-	if over != nil && h.term != hold.term {
-		hold.unlocked.Store(over)
-		return over // C knows later holds only
-	}
-	if err := h.start(c, hold.mode.Load().unlock); err != nil {
-		return err
-	}
-	unlocked := failure(ErrNotOwner, "this hold was unlocked")
-	if over == nil {
-		over = unlocked
-	}
-	hold.unlocked.Store(over)
-	h.forget(hold.term, unlocked)
-	return nil
 }
 
 // grant takes note of an acquire.

@@ -83,13 +83,16 @@ func (o *owner) acquire(ctx context.Context, how *mode, try, wait submission) (*
 	}
 	defer runtime.KeepAlive(o)
 	h := o.core()
-	if err := h.beginAcquire(); err != nil {
+	if err := h.beginAcquire(ctx); err != nil {
 		return nil, err
 	}
 	defer h.endAcquire()
-	hold := &Hold{owner: o}
-	hold.mode.Store(how)
-	if err := h.acquire(ctx, hold, try, wait); err != nil {
+	hold, err := h.acquire(ctx, func() *Hold {
+		hold := &Hold{owner: o}
+		hold.mode.Store(how)
+		return hold
+	}, try, wait)
+	if err != nil {
 		return nil, err
 	}
 	return hold, nil

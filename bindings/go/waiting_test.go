@@ -97,24 +97,41 @@ func TestCancelledGrantIsGivenBack(t *testing.T) {
 	must(t, hold.Unlock(within(t)))
 }
 
-// The same without chance: the context ends between the grant and its being told.
+// The same without chance: the context ends between the grant and its being told, in the first attempt,
+// which does not wait, or in the second.
 func TestGrantAfterTheEndIsGivenBack(t *testing.T) {
 	client := startServer(t).open(t)
 	lock, other := client.lock(t, "a"), client.lock(t, "a")
-	ctx, cancel := context.WithCancel(context.Background())
-	_, err := lock.owner.acquire(ctx, held, nil,
-		func(address, queue uintptr, tag, timeoutMs int64, details uintptr) int32 {
-			defer cancel()
+	late := func(ctx context.Context, end func()) submission {
+		return func(address, queue uintptr, tag, timeoutMs int64, details uintptr) int32 {
+			defer receive(t, "the context ends", ctx.Done())
+			defer end()
 			defer eventually(t, "it is granted", func() bool { return swig.Lock_is_held(address) != 0 })
 			return swig.Lock_acquire_async(address, queue, tag, timeoutMs, details)
-		})
-	expect(t, err, ErrCancelled)
-	if !strings.Contains(err.Error(), "given back") {
-		t.Fatal("it was not granted: ", err)
+		}
 	}
-	hold, err := other.Try(within(t))
-	must(t, err)
-	must(t, hold.Unlock(within(t)))
+	for _, isTrial := range []bool{true, false} {
+		for _, reason := range []Status{ErrCancelled, ErrTimedOut} {
+			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+			end := cancel
+			if reason == ErrTimedOut {
+				end = func() {}
+			}
+			try, wait := submission(nil), late(ctx, end)
+			if isTrial {
+				try, wait = wait, swig.Lock_acquire_async
+			}
+			_, err := lock.owner.acquire(ctx, held, try, wait)
+			cancel()
+			expect(t, err, reason)
+			if !strings.Contains(err.Error(), "given back") {
+				t.Fatal("it was not granted: ", err)
+			}
+			hold, err := other.Try(within(t))
+			must(t, err)
+			must(t, hold.Unlock(within(t)))
+		}
+	}
 }
 
 // The news of a loss is not missed when it is faster than that of the grant.
@@ -146,6 +163,35 @@ func TestUnlockWithoutTime(t *testing.T) {
 	next, err := client.lock(t, "a").Acquire(within(t))
 	must(t, err)
 	must(t, next.Unlock(within(t)))
+}
+
+// After an unlock that nobody waited for, the handle can be used as if it had been answered; also that
+// of a member, or of the multi that a member is of.
+func TestAcquireAfterAnUnlockWithoutTime(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t)
+	lock := client.lock(t, "a")
+	all, err := client.NewMulti(OfLock(lock))
+	must(t, err)
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	type acquire func(context.Context) (*Hold, error)
+	for _, calls := range [][2]acquire{
+		{lock.Acquire, lock.Acquire}, {lock.Acquire, lock.Try}, {all.Acquire, lock.Try}, {lock.Acquire, all.Try},
+	} {
+		hold, err := calls[0](within(t))
+		must(t, err)
+		server.signal(t, syscall.SIGSTOP)
+		expect(t, hold.Unlock(over), ErrCancelled)
+		brief, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		_, err = calls[1](brief)
+		cancel()
+		expect(t, err, ErrTimedOut)
+		server.signal(t, syscall.SIGCONT)
+		next, err := calls[1](within(t))
+		must(t, err)
+		must(t, next.Unlock(within(t)))
+	}
 }
 
 func TestStoppedServerKeepsNobody(t *testing.T) {

@@ -1,0 +1,118 @@
+package mortise
+
+import "context"
+
+// unlock ends a hold. The lock is given back whatever the context says.
+func (h *handle) unlock(ctx context.Context, hold *Hold) error {
+	if ctx == nil {
+		return alive(ctx)
+	}
+	if h == nil {
+		return noHold()
+	}
+	h.terms.Lock()
+	if raising := h.raising; raising != nil {
+		h.terms.Unlock()
+		return h.unlockAfter(ctx, raising, hold)
+	}
+	if h.isAcquiring {
+		h.terms.Unlock()
+		return failure(ErrBusy, "this handle is acquiring; give each goroutine a handle of its own")
+	}
+	c := h.engine.newQuickCall(nil)
+	err := h.release(hold, c)
+	h.terms.Unlock()
+	if err != nil {
+		c.done(h.engine)
+		return err
+	}
+	told, hasEnded := c.await(ctx)
+	if !hasEnded {
+		h.detach(func() {
+			c.await(context.Background())
+			c.done(h.engine)
+		})
+		return ended(ctx, "the answer was not waited for")
+	}
+	c.done(h.engine)
+	return told.err()
+}
+
+// unlockAfter is for an upgrade whose context has ended: what there is to unlock is known with its
+// answer, for which C waits for the command timeout at most.
+func (h *handle) unlockAfter(ctx context.Context, raising <-chan struct{}, hold *Hold) error {
+	unlocked := make(chan error, 1)
+	h.detach(func() {
+		<-raising
+		unlocked <- h.unlock(context.Background(), hold)
+	})
+	select {
+	case err := <-unlocked:
+		return err
+	case <-ctx.Done():
+		return ended(ctx, "the answer was not waited for")
+	}
+}
+
+// detach has an unlock come to its end without the caller. Who acquires next has to wait for that, as C
+// takes one call at a time.
+func (h *handle) detach(work func()) {
+	departed := make(chan struct{})
+	h.setDeparting(departed)
+	for _, member := range h.members {
+		member.setDeparting(departed)
+	}
+	go func() {
+		defer close(departed)
+		work()
+	}()
+}
+
+func (h *handle) setDeparting(departed chan struct{}) {
+	h.terms.Lock()
+	defer h.terms.Unlock()
+	h.departing = departed
+}
+
+// hasDeparted waits for an unlock that nobody waited for, its own or that of a member.
+func (h *handle) hasDeparted(ctx context.Context) error {
+	h.terms.Lock()
+	departing := h.departing
+	h.terms.Unlock()
+	if departing != nil {
+		select {
+		case <-departing:
+		case <-ctx.Done():
+			return ended(ctx, "the unlock before has not been answered yet")
+		}
+	}
+	for _, member := range h.members {
+		if err := member.hasDeparted(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release hands the unlock of a hold to C and takes note of it; guarded by the terms' mutex, so that
+// no grant comes between.
+func (h *handle) release(hold *Hold, c *call) error {
+	if hold.unlocked.Load() != nil {
+		return failure(ErrNotOwner, "this hold was unlocked before")
+	}
+	over := hold.term.reason()
+	if over != nil && h.term != hold.term {
+		hold.unlocked.Store(over)
+		return over // C knows later holds only
+	}
+	if err := h.start(c, hold.mode.Load().unlock); err != nil {
+		return err
+	}
+	unlocked := failure(ErrNotOwner, "this hold was unlocked")
+	if over == nil {
+		over = unlocked
+	}
+	hold.unlocked.Store(over)
+	h.forget(hold.term, unlocked)
+	return nil
+}
