@@ -176,22 +176,19 @@ func (h *handle) query(ctx context.Context) (*mortise.Info, error) {
 	}).Query(ctx)
 }
 
-// isHeld is asked of the hold. A handle that is held as a member of a multi has none of its own in
-// Go, so the server is asked.
-func (h *handle) isHeld(ctx context.Context, mode string) result {
-	if hold := h.held(); hold != nil {
+// isHeld asks the hold, and where there is none, as of a member of a multi, the handle.
+func (h *handle) isHeld(mode string) bool {
+	if h.held() != nil {
 		own := h.newest(mode)
-		return truth(own != nil && own.IsHeld())
+		return own != nil && own.IsHeld()
 	}
-	if _, isMulti := h.object.(*mortise.Multi); isMulti {
-		return truth(false)
+	switch mode {
+	case "read":
+		return h.object.(*mortise.RW).IsReading()
+	case "write":
+		return h.object.(*mortise.RW).IsWriting()
 	}
-	info, err := h.query(ctx)
-	if err != nil {
-		return failed(err)
-	}
-	isMode := mode == "" || len(info.Holders) > 0 && info.Holders[0].IsExclusive == (mode == "write")
-	return truth(info.IsMine && isMode)
+	return h.object.(interface{ IsHeld() bool }).IsHeld()
 }
 
 func (h *handle) extend(ctx context.Context, given arguments) result {
@@ -243,13 +240,13 @@ func (h *handle) call(ctx context.Context, method string, given arguments) resul
 		if hold := h.held(); hold != nil {
 			return number(hold.Valid().Milliseconds())
 		}
-		return number(0)
+		return number(h.object.(interface{ Valid() time.Duration }).Valid().Milliseconds())
 	case "is_held":
-		return h.isHeld(ctx, "")
+		return truth(h.isHeld(""))
 	case "is_reading":
-		return h.isHeld(ctx, "read")
+		return truth(h.isHeld("read"))
 	case "is_writing":
-		return h.isHeld(ctx, "write")
+		return truth(h.isHeld("write"))
 	}
 	return h.callOther(ctx, method, given)
 }
@@ -265,6 +262,8 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 			return failed(err)
 		}
 		return number(info.WaiterCount)
+	case "member_count":
+		return number(int64(h.object.(*mortise.Multi).MemberCount()))
 	case "cancel":
 		return failed(h.endWait())
 	case "watch":
