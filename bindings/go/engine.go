@@ -93,6 +93,12 @@ func (e *engine) close() error {
 	}
 	e.dropHolds() // whoever works under one stops before it is given back
 	e.client.close()
+	if e.client.isInUse() {
+		// A Ping keeps it until its command timeout. Nothing else is to wait for that.
+		for _, h := range e.allHandles() {
+			h.native.close()
+		}
+	}
 	// Ends what still waits, and the dispatcher when all calls have ended.
 	swig.Queue_shutdown(queue)
 	<-e.isDrained
@@ -106,14 +112,18 @@ func (e *engine) close() error {
 	return nil
 }
 
-func (e *engine) dropHolds() {
+func (e *engine) allHandles() []*handle {
 	e.mutex.Lock()
+	defer e.mutex.Unlock()
 	handles := make([]*handle, 0, len(e.handles))
 	for _, h := range e.handles {
 		handles = append(handles, h)
 	}
-	e.mutex.Unlock()
-	for _, h := range handles {
+	return handles
+}
+
+func (e *engine) dropHolds() {
+	for _, h := range e.allHandles() {
 		h.dropTerm(clientClosed())
 	}
 }
@@ -189,9 +199,11 @@ func (e *engine) unwatch(h *handle) {
 	delete(e.handles, h.tag)
 }
 
-// translate has the end of the queue, of which users know nothing, be the end of the client.
+// translate has the end of the queue, of which users know nothing, be the end of the client, in words of
+// Go.
 func (e *engine) translate(err *Error) *Error {
-	if err.Status == ErrShutDown || err.Status == ErrCancelled && e.isClosing.Load() {
+	isEnd := err.Status == ErrClosed || err.Status == ErrCancelled
+	if err.Status == ErrShutDown || isEnd && e.isClosing.Load() {
 		return clientClosed()
 	}
 	return err

@@ -45,3 +45,10 @@ func (n *native) close() bool {
 	}
 	return isFirst
 }
+
+// isInUse tells whether somebody is inside a call on it, after whose end it is freed.
+func (n *native) isInUse() bool {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	return n.users > 0
+}
