@@ -12,6 +12,10 @@ import (
 //		return write(ctx, hold.Token())
 //	})
 //
+// or, where more is to be said, a function that calls it:
+//
+//	two := func(ctx context.Context) (*mortise.Hold, error) { return semaphore.Acquire(ctx, 2) }
+//
 // The error is that of acquiring, else that of the work, else that of unlocking. It is ErrLost, beside
 // what the work returned, when the hold was lost before the end of the work, which may then not have
 // been alone.

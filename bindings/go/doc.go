@@ -7,14 +7,17 @@
 //	defer hold.Unlock(ctx)
 //	err = write(hold.Context(), hold.Token())
 //
-// It is a thin layer over the C library, which has to be installed, and cgo has to be on. Programs link
-// the shared library by pkg-config; with the build tag mortise_static they contain it.
+// Do has the same in one call. It is a thin layer over the C library, which has to be installed, and cgo
+// has to be on. Programs link the shared library by pkg-config; with the build tag mortise_static they
+// contain it. Go's build cache does not look at the library: when another version has been installed in
+// its place, build once with -a.
 //
 // # Rules
 //
 // A handle (Lock, RW, Semaphore, Multi) is an owner, neither a goroutine nor a name: two handles of one
 // name exclude each other. Give each goroutine a handle of its own; they are cheap. ErrBusy says that
-// two goroutines acquire with one.
+// two goroutines acquire with one. A member of a Multi has no Hold of its own: ask the handle itself
+// whether it is held.
 //
 // A hold is a lease. It is renewed while the process lives, and ends by Hold.Unlock, or it is lost for
 // ever: Hold.Lost is closed, and Hold.Context is cancelled so that the work stops. A lease cannot stop a
@@ -25,13 +28,15 @@
 //
 // Everything that waits takes a context. An acquire that is cancelled holds nothing when it returns; a
 // grant that came too late has been given back, within the command timeout of the client. Other calls
-// go on without being waited for: an unlock unlocks in any case. A wait costs no operating system
-// thread, so ten thousand goroutines may wait.
+// go on without being waited for: an unlock unlocks in any case, and the next acquire of the handle
+// waits for its answer. A wait costs no operating system thread, so ten thousand goroutines may wait.
 //
 // # Errors
 //
 // Every error is an *Error, and one of the sentinels to errors.Is: ErrNotAcquired, ErrTimedOut, ErrLost
-// and so on. ErrTimedOut is also context.DeadlineExceeded, and ErrCancelled is context.Canceled.
+// and so on. ErrTimedOut is also context.DeadlineExceeded, and ErrCancelled is context.Canceled. What
+// is nil, such as the Lock of a NewLock that failed, or was not made by Open and the methods of the
+// Client, is ErrInvalidArgument.
 //
 // # Ending
 //

@@ -106,3 +106,55 @@ func ExampleClient_NewMulti() {
 	// both: true
 	// <nil>
 }
+
+func ExampleSemaphore() {
+	ctx := context.Background()
+	client, err := mortise.Open(ctx, url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	slots, err := client.NewSemaphore("slots", 10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	three := func(ctx context.Context) (*mortise.Hold, error) { return slots.Acquire(ctx, 3) }
+	err = mortise.Do(ctx, three, func(ctx context.Context, hold *mortise.Hold) error {
+		info, err := slots.Query(ctx)
+		if err == nil {
+			fmt.Println(info.PermitsInUse, "of", info.Permits)
+		}
+		return err
+	})
+	fmt.Println(err)
+	// Output:
+	// 3 of 10
+	// <nil>
+}
+
+func ExampleRW() {
+	ctx := context.Background()
+	client, err := mortise.Open(ctx, url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	config, err := client.NewRW("config")
+	if err != nil {
+		log.Fatal(err)
+	}
+	hold, err := config.Read(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Others read, too. To write, be the only one, or unlock and wait for your turn.
+	fmt.Println("reads:", config.IsReading())
+	if err := config.TryUpgrade(ctx, hold); err == nil {
+		fmt.Println("writes:", config.IsWriting())
+	}
+	fmt.Println(hold.Unlock(ctx))
+	// Output:
+	// reads: true
+	// writes: true
+	// <nil>
+}
