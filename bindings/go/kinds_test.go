@@ -171,6 +171,8 @@ func TestMultiIsLostWithAMember(t *testing.T) {
 	receive(t, "the multi is lost", hold.Lost())
 	receive(t, "the loss ends the context", hold.Context().Done())
 	expect(t, hold.Unlock(within(t)), ErrLost)
+	expect(t, hold.Err(), ErrLost) // not because of the unlock
+	expect(t, hold.Unlock(within(t)), ErrNotOwner)
 	free, err := client.lock(t, "b").Try(within(t))
 	must(t, err)
 	must(t, free.Unlock(within(t)))
