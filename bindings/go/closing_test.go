@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -76,6 +77,35 @@ func TestCloseWhileOthersWait(t *testing.T) {
 		group.Wait()
 		must(t, hold.Unlock(within(t)))
 	}
+}
+
+// Who waits is told of the end at once, also while another asks the server and gets no answer.
+func TestCloseDuringAQuery(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t, WithCommandTimeout(15*time.Second))
+	lock := client.lock(t, "a", WithFairStrict(true))
+	hold, err := client.lock(t, "a", WithFairStrict(true)).Acquire(within(t))
+	must(t, err)
+	ended := make(chan error)
+	go func() {
+		_, err := lock.Acquire(context.Background())
+		ended <- err
+	}()
+	eventually(t, "it waits", func() bool { return waiters(t, lock) == 1 })
+	server.signal(t, syscall.SIGSTOP)
+	defer server.signal(t, syscall.SIGCONT)
+	brief, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	_, err = lock.Query(brief)
+	expect(t, err, ErrTimedOut)
+	begun := time.Now()
+	must(t, lock.Close())
+	expectClosed(t, <-ended)
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Fatal("closing waits for the query: ", took)
+	}
+	server.signal(t, syscall.SIGCONT)
+	must(t, hold.Unlock(within(t)))
 }
 
 // Everything at once, for the race detector and the order of freeing.

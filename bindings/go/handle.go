@@ -74,6 +74,11 @@ func (h *handle) close() error {
 		return nil
 	}
 	h.dropTerm(failure(ErrClosed, "the handle was closed"))
+	if address, err := h.native.enter(); err == nil {
+		// It is freed, which ends a wait, when nobody is inside: a query may be there for long.
+		h.kind.cancel(address, 0)
+		h.native.leave()
+	}
 	if h.native.close() {
 		h.engine.unwatch(h)
 	}
