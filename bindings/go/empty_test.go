@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// What a constructor that failed gives, and what nobody made: an error, and no crash.
-func TestNilAndEmptyObjects(t *testing.T) {
+// What a constructor that failed gives, and what nobody made, is an error and no crash: here clients, and
+// where they are arguments.
+func TestNilAndEmptyArguments(t *testing.T) {
 	ctx := within(t)
 	client := startServer(t).open(t)
 	nothing := func(context.Context, *Hold) error { return nil }
-	second := func(_ any, err error) error { return err }
 	calls := map[string]func() error{
 		"members":      func() error { return second(client.NewMulti(OfLock(nil), ToRead(nil))) },
 		"reader":       func() error { return second(client.NewMulti(ToRead(&RW{}))) },
@@ -36,6 +36,14 @@ func TestNilAndEmptyObjects(t *testing.T) {
 		must(t, c.Close())
 		expectInvalid(t, calls)
 	}
+	// Nothing of all that took the lock.
+	hold, err := client.lock(t, "a").Try(ctx)
+	must(t, err)
+	must(t, hold.Unlock(ctx))
+}
+
+func TestNilAndEmptyLocks(t *testing.T) {
+	ctx, calls := within(t), map[string]func() error{}
 	for _, l := range []*Lock{nil, {}} {
 		l := l
 		calls["Lock.Acquire"] = func() error { return second(l.Acquire(ctx)) }
@@ -62,6 +70,10 @@ func TestNilAndEmptyObjects(t *testing.T) {
 		}
 		expectInvalid(t, calls)
 	}
+}
+
+func TestNilAndEmptySemaphoresAndMultis(t *testing.T) {
+	ctx, calls := within(t), map[string]func() error{}
 	for _, s := range []*Semaphore{nil, {}} {
 		s := s
 		calls["Semaphore.Acquire"] = func() error { return second(s.Acquire(ctx, 1)) }
@@ -84,6 +96,10 @@ func TestNilAndEmptyObjects(t *testing.T) {
 		}
 		expectInvalid(t, calls)
 	}
+}
+
+func TestNilAndEmptyHolds(t *testing.T) {
+	ctx, calls := within(t), map[string]func() error{}
 	for _, h := range []*Hold{nil, {}} {
 		h := h
 		calls["Hold.Err"] = h.Err
@@ -101,11 +117,10 @@ func TestNilAndEmptyObjects(t *testing.T) {
 		}
 		expectInvalid(t, calls)
 	}
-	// Nothing of all that took the lock.
-	hold, err := client.lock(t, "a").Try(ctx)
-	must(t, err)
-	must(t, hold.Unlock(ctx))
 }
+
+// second is the error of a call that gives something beside it.
+func second(_ any, err error) error { return err }
 
 func expectInvalid(t *testing.T, calls map[string]func() error) {
 	t.Helper()

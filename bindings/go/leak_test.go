@@ -42,7 +42,9 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 			}()
 		}
 		brief, end := context.WithTimeout(context.Background(), 5*time.Millisecond)
-		for _, err := range []error{client.Ping(brief), rw.TryUpgrade(brief, reading), reading.Unlock(over), left.Unlock(over)} {
+		for _, err := range []error{
+			client.Ping(brief), rw.TryUpgrade(brief, reading), reading.Unlock(over), left.Unlock(over),
+		} {
 			if !errors.Is(err, ErrTimedOut) && !errors.Is(err, ErrCancelled) {
 				t.Error(err)
 			}
