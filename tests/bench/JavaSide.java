@@ -1,48 +1,150 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
-import java.util.Arrays;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.mortise.Lease;
 import org.mortise.MortiseClient;
 import org.mortise.MortiseLock;
+import org.mortise.MortiseOptions;
 import org.mortise.MutexOwner;
 
 /**
- * The Java side of the benchmark. Answers each line: "pairs N" with the median of N uncontended pairs
- * of lock and unlock, in microseconds; "calls N" with the nanoseconds of a call that asks for a token.
+ * The Java side of the benchmark: does what each line says and answers it by a line of numbers. The
+ * arguments are the server's URL and the name of a lock.
  */
 class JavaSide {
-  private static final double NANOS_PER_MICRO = 1000;
+  private static final MortiseOptions STRICT = MortiseOptions.DEFAULTS.withStrictFairness(true);
+  private static final Method START_VIRTUAL_THREAD = findStartVirtualThread();
+
+  private final MortiseClient client;
+  private final String name;
+  private final MortiseLock lock;
+  private final MortiseLock strictLock;
+  private List<CompletableFuture<?>> crowd = List.of();
+  private List<String> grants = List.of();
+
+  private JavaSide(MortiseClient client, String name) {
+    this.client = client;
+    this.name = name;
+    lock = client.lock(name);
+    strictLock = client.lock(name, STRICT);
+  }
 
   public static void main(String[] arguments) throws Exception {
     try (var client = MortiseClient.open(arguments[0]);
-        var questions = new BufferedReader(new InputStreamReader(System.in));
-        var owner = client.mutex("bench java calls")) {
-      MortiseLock lock = client.lock("bench java pairs");
+        var questions = new BufferedReader(new InputStreamReader(System.in))) {
+      var side = new JavaSide(client, arguments[1]);
       for (String line = questions.readLine(); line != null; line = questions.readLine()) {
         String[] words = line.split(" ");
-        int count = Integer.parseInt(words[1]);
-        System.out.println(words[0].equals("pairs") ? pairs(lock, count) : calls(owner, count));
+        System.out.println(side.answer(words[0], words.length > 1 ? Integer.parseInt(words[1]) : 0));
       }
     }
   }
 
-  private static double pairs(MortiseLock lock, int count) {
-    long[] times = new long[count];
-    for (int i = 0; i < count; i++) {
-      long start = System.nanoTime();
-      lock.lock();
-      lock.unlock();
-      times[i] = System.nanoTime() - start;
+  private static Method findStartVirtualThread() {
+    try {
+      return Thread.class.getMethod("startVirtualThread", Runnable.class);
+    } catch (NoSuchMethodException older) {
+      return null;
     }
-    Arrays.sort(times);
-    return times[count / 2] / NANOS_PER_MICRO;
   }
 
-  private static double calls(MutexOwner owner, int count) {
-    long sum = 0;
-    long start = System.nanoTime();
-    for (int i = 0; i < count; i++) sum += owner.token();
-    double nanos = System.nanoTime() - start;
-    if (sum != 0) throw new AssertionError("it was never held");
-    return nanos / count;
+  private String answer(String what, int count) throws Exception {
+    switch (what) {
+      case "pairs" -> pairs(count);
+      case "looks" -> look(count);
+      case "gate" -> {
+        lock.lock();
+        crowd = new ArrayList<>();
+        grants = new ArrayList<>();
+      }
+      case "join" -> join(crowd.size());
+      case "serve" -> {
+        lock.unlock();
+        for (CompletableFuture<?> one : crowd) one.get();
+        crowd = List.of();
+        return String.join(" ", grants);
+      }
+      case "cycle" -> cycle(count);
+      case "memory" -> {
+        return String.valueOf(heapBytes());
+      }
+      default -> throw new IllegalArgumentException(what);
+    }
+    return "0";
+  }
+
+  /** Locks and unlocks so often. */
+  private void pairs(int count) {
+    for (int i = 0; i < count; i++) {
+      lock.lock();
+      lock.unlock();
+    }
+  }
+
+  /** Asks an owner so often whether it holds. */
+  private void look(int count) throws InterruptedException {
+    try (var owner = client.mutex(name);
+        Lease lease = owner.acquire()) {
+      for (int i = 0; i < count; i++) {
+        if (!owner.isHeld()) throw new AssertionError(lease + " was lost");
+      }
+    }
+  }
+
+  /** Pairs, each hundred by an owner of its own. */
+  private void cycle(int count) throws InterruptedException {
+    for (int i = 0; i < count; i += 100) {
+      try (var owner = client.mutex(name)) {
+        for (int k = 0; k < 100; k++) {
+          if (!owner.acquire().release()) throw new AssertionError("the hold was lost");
+        }
+      }
+    }
+  }
+
+  /** One more waits: a virtual thread, or, where there is none, a future. */
+  private void join(int number) throws ReflectiveOperationException {
+    if (START_VIRTUAL_THREAD == null) {
+      crowd.add(waitAsFuture(number));
+      return;
+    }
+    var end = new CompletableFuture<Void>();
+    crowd.add(end);
+    START_VIRTUAL_THREAD.invoke(null, (Runnable) () -> {
+      try {
+        strictLock.lock();
+        granted(number, strictLock.token());
+        strictLock.unlock();
+        end.complete(null);
+      } catch (Throwable thrown) {
+        end.completeExceptionally(thrown);
+      }
+    });
+  }
+
+  private CompletableFuture<?> waitAsFuture(int number) {
+    MutexOwner owner = client.mutex(name, STRICT);
+    return owner
+        .acquireAsync()
+        .thenCompose(
+            lease -> {
+              granted(number, lease.token());
+              return lease.releaseAsync();
+            })
+        .thenRun(owner::close);
+  }
+
+  private synchronized void granted(int number, long token) {
+    grants.add(number + " " + token);
+  }
+
+  /** What is used of the heap, all of which is resident from the start. */
+  private static long heapBytes() {
+    System.gc();
+    var runtime = Runtime.getRuntime();
+    return runtime.totalMemory() - runtime.freeMemory();
   }
 }

@@ -1,6 +1,7 @@
 // The experiments, each of which measures some rows of the table.
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace mortise::bench {
 struct experiment {
   std::string_view name;
   std::vector<row> rows;
-  void (*run)(const settings& chosen, table& results);
+  std::function<void(const settings& chosen, table& results)> run;
 };
 
 const experiment& uncontended();
@@ -25,7 +26,8 @@ const experiment& local_gate();
 const experiment& death();
 const experiment& dead_waiter();
 const experiment& memory();
-const experiment& java();
 const experiment& kinds();
+// One for each language that has a binding.
+const std::vector<experiment>& languages();
 
 }  // namespace mortise::bench

@@ -32,14 +32,15 @@ double process_cpu_us() noexcept {
   return as_us(usage.ru_utime) + as_us(usage.ru_stime);
 }
 
-std::int64_t resident_bytes() {
-  std::FILE* file = std::fopen("/proc/self/statm", "r");
-  require(file != nullptr, "/proc/self/statm cannot be read");
+std::int64_t resident_bytes(pid_t process) {
+  const auto path = "/proc/" + std::to_string(process) + "/statm";
+  std::FILE* file = std::fopen(path.c_str(), "r");
+  require(file != nullptr, path + " cannot be read");
   long long total = 0;
   long long resident = 0;
   const int fields = std::fscanf(file, "%lld %lld", &total, &resident);
   std::fclose(file);
-  require(fields == 2, "/proc/self/statm has an unknown form");
+  require(fields == 2, path + " has an unknown form");
   return resident * ::sysconf(_SC_PAGESIZE);
 }
 

@@ -2,6 +2,8 @@
 // servers are.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,8 +21,8 @@ std::int64_t now_ns() noexcept;
 void sleep_ns(std::int64_t duration_ns) noexcept;
 // CPU time of this process, all threads, in microseconds.
 double process_cpu_us() noexcept;
-// Resident memory of this process.
-std::int64_t resident_bytes();
+// Resident memory of a process.
+std::int64_t resident_bytes(pid_t process);
 
 // The value that this share of the values does not exceed; 0 when there are none.
 double percentile(std::vector<double> values, double share);

@@ -1,60 +1,117 @@
 #include "language_side.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <string>
+#include <ctime>
+#include <filesystem>
+#include <sstream>
 
 #include "harness.hpp"
 
 namespace mortise::bench {
 
-language_side::language_side(std::vector<std::string> command, const std::string& url) {
-  command.push_back(url);
+namespace {
+
+// For the longest of questions, a million pairs, on a slow machine.
+constexpr std::int64_t patience_ns = 600 * ns_per_second;
+// How often the threads are counted while an answer is awaited.
+constexpr int look_ms = 10;
+
+}  // namespace
+
+language_side::language_side(std::vector<std::string> command) {
   std::vector<char*> words;
   for (auto& word : command) words.push_back(word.data());
   words.push_back(nullptr);
-  std::array<int, 2> input{};
-  std::array<int, 2> output{};
-  require(::pipe2(input.data(), O_CLOEXEC) == 0 && ::pipe2(output.data(), O_CLOEXEC) == 0,
-          "no pipe");
+  std::array<int, 2> ends{};
+  require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0, "no sockets");
   pid_ = ::fork();
   require(pid_ >= 0, "fork failed");
   if (pid_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::dup2(input[0], STDIN_FILENO);
-    ::dup2(output[1], STDOUT_FILENO);
+    ::dup2(ends[1], STDIN_FILENO);
+    ::dup2(ends[1], STDOUT_FILENO);
     ::execvp(words[0], words.data());
     ::_exit(127);
   }
-  ::close(input[0]);
-  ::close(output[1]);
-  questions_ = input[1];
-  answers_ = output[0];
+  ::close(ends[1]);
+  socket_ = ends[0];
 }
 
 language_side::~language_side() {
-  ::close(questions_);
-  ::close(answers_);
+  ::close(socket_);
+  ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
-double language_side::ask(const std::string& question) {
+std::vector<double> language_side::ask(const std::string& question) {
   const std::string line = question + "\n";
-  require(::write(questions_, line.data(), line.size()) == static_cast<ssize_t>(line.size()),
-          "the other language's program has ended");
+  const auto sent = ::send(socket_, line.data(), line.size(), MSG_NOSIGNAL);
+  require(sent == static_cast<ssize_t>(line.size()), "the other language's program has ended");
+  const auto deadline = now_ns() + patience_ns;
   std::string answer;
-  char one = 0;
-  while (::read(answers_, &one, 1) == 1 && one != '\n') answer += one;
-  require(one == '\n', "the other language's program gave no answer");
-  return std::strtod(answer.c_str(), nullptr);
+  while (answer.empty() || answer.back() != '\n') {
+    pollfd readable{socket_, POLLIN, 0};
+    if (::poll(&readable, 1, look_ms) == 0) {
+      require(now_ns() < deadline, "the other language's program does not answer: " + question);
+      most_threads();
+      continue;
+    }
+    std::array<char, 65536> bytes{};
+    const auto count = ::read(socket_, bytes.data(), bytes.size());
+    require(count > 0, "the other language's program ended when it was asked: " + question);
+    answer.append(bytes.data(), static_cast<std::size_t>(count));
+  }
+  std::istringstream text(answer);
+  std::vector<double> numbers;
+  for (double number = 0; text >> number;) numbers.push_back(number);
+  require(text.eof(), "the other language's program answered: " + answer);
+  return numbers;
+}
+
+double language_side::time_ns(const std::string& question) {
+  const auto start = now_ns();
+  ask(question);
+  return static_cast<double>(now_ns() - start);
+}
+
+double language_side::cpu_ns(const std::string& question) {
+  clockid_t clock{};
+  require(::clock_getcpuclockid(pid_, &clock) == 0, "the other language's program has ended");
+  const auto used_ns = [&] {
+    timespec used{};
+    ::clock_gettime(clock, &used);
+    return static_cast<double>(used.tv_sec) * ns_per_second + static_cast<double>(used.tv_nsec);
+  };
+  const auto before = used_ns();
+  ask(question);
+  return used_ns() - before;
+}
+
+std::int64_t language_side::memory_bytes() {
+  const auto used = ask("memory");
+  require(used.size() == 1, "the other language's program does not know its memory");
+  return resident_bytes(pid_) + static_cast<std::int64_t>(used.front());
+}
+
+std::size_t language_side::threads() const {
+  const std::filesystem::directory_iterator tasks("/proc/" + std::to_string(pid_) + "/task");
+  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+std::size_t language_side::most_threads() {
+  most_threads_ = std::max(most_threads_, threads());
+  return most_threads_;
 }
 
 }  // namespace mortise::bench

@@ -21,7 +21,7 @@ constexpr const char* usage =
     "\n"
     "  --only ROW        only this row, or all whose name begins so; may be repeated\n"
     "  --list            the rows' names, without measuring\n"
-    "  --quick           fewer rounds: within a minute, and less exact\n"
+    "  --quick           fewer rounds: within two minutes, and less exact\n"
     "  --raw             the absolute numbers behind each row\n"
     "  --server PROGRAM  the server to start instead of redis-server, such as valkey-server\n"
     "  --tcp             over loopback TCP instead of unix sockets\n"
@@ -71,8 +71,11 @@ command_line parse(int argc, char** argv) {
 }
 
 std::vector<const experiment*> all_experiments() {
-  return {&uncontended(), &threads(), &async(),       &server_cost(), &handoff(), &handoff_cost(),
-          &local_gate(),  &death(),   &dead_waiter(), &memory(),      &kinds(),   &java()};
+  std::vector<const experiment*> all{&uncontended(), &threads(),      &async(),      &server_cost(),
+                                     &handoff(),     &handoff_cost(), &local_gate(), &death(),
+                                     &dead_waiter(), &memory(),       &kinds()};
+  for (const auto& language : languages()) all.push_back(&language);
+  return all;
 }
 
 bool is_wanted(const experiment& item, const std::vector<std::string>& only) {

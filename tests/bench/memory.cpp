@@ -1,5 +1,6 @@
 // What an idle client, a waiter and a held lock take up.
 #include <malloc.h>
+#include <unistd.h>
 
 #include "experiment.hpp"
 #include "process.hpp"
@@ -26,9 +27,9 @@ double idle_client_kib(const std::string& url) {
     std::vector<client_ptr> clients;
     clients.reserve(count);
     ::malloc_trim(0);
-    const auto before = resident_bytes();
+    const auto before = resident_bytes(::getpid());
     for (int i = 0; i < count; ++i) clients.push_back(open());
-    grown.get()->store(resident_bytes() - before);
+    grown.get()->store(resident_bytes(::getpid()) - before);
   });
   measuring.join();
   return static_cast<double>(grown.get()->load()) / count / bytes_per_kib;

@@ -24,9 +24,16 @@ bool is_met(const row& figure, double value) {
   return figure.direction == aim::at_most ? value <= figure.goal : value >= figure.goal;
 }
 
+std::string goal_of(const row& figure) {
+  if (figure.direction == aim::told) return "-";
+  const char* const sign = figure.direction == aim::at_most ? "<= " : ">= ";
+  return sign + with_unit(figure.goal, figure.unit);
+}
+
 }  // namespace
 
 std::string verdict(const row& figure, double value) {
+  if (figure.direction == aim::told) return "-";
   if (is_met(figure, value)) return "met";
   const double distance = std::fabs(value - figure.goal) / figure.goal * 100;
   char text[64];
@@ -39,12 +46,10 @@ void table::expect(const std::vector<row>& rows) { rows_ = rows; }
 void table::measured(std::string_view id, double value) {
   for (const auto& figure : rows_) {
     if (figure.id != id) continue;
-    const auto goal =
-        (figure.direction == aim::at_most ? "<= " : ">= ") + with_unit(figure.goal, figure.unit);
     std::printf(line_format, figure.figure.c_str(), with_unit(value, figure.unit).c_str(),
-                goal.c_str(), verdict(figure, value).c_str());
+                goal_of(figure).c_str(), verdict(figure, value).c_str());
     std::fflush(stdout);
-    ++(is_met(figure, value) ? met_ : missed_);
+    if (figure.direction != aim::told) ++(is_met(figure, value) ? met_ : missed_);
     return;
   }
   throw std::logic_error("no row " + std::string(id));

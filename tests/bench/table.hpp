@@ -7,7 +7,8 @@
 
 namespace mortise::bench {
 
-enum class aim { at_most, at_least };
+// A figure that is only told has no goal.
+enum class aim { at_most, at_least, told };
 
 // One row: a figure that is measured against its reference, and the goal for it.
 struct row {

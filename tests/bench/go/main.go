@@ -1,0 +1,128 @@
+// The Go side of the benchmark: does what each line says and answers it by a line of numbers. The
+// arguments are the server's URL and the name of a lock.
+//
+//	pairs N   acquires and unlocks so often
+//	looks N   asks a hold so often whether it is held
+//	gate      takes the lock
+//	join      one goroutine more waits for the lock, and unlocks it when it has it
+//	serve     unlocks the lock; when all were served, for each of them, in the order of the grants, its
+//	          number and its token
+//	cycle N   pairs, each hundred by a handle of its own
+//	memory    throws away what is not needed; 0, because resident memory has all of the rest
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/mortise/mortise-go"
+)
+
+var ctx = context.Background()
+
+type side struct {
+	client *mortise.Client
+	lock   *mortise.Lock
+	name   string
+	crowd
+}
+
+// crowd is those who wait for the lock.
+type crowd struct {
+	gate   *mortise.Hold
+	joined int
+	group  sync.WaitGroup
+	grants []string // guarded by the lock
+}
+
+func main() {
+	client := made(mortise.Open(ctx, os.Args[1]))
+	name := os.Args[2]
+	s := &side{client: client, lock: made(client.NewLock(name)), name: name}
+	questions := bufio.NewScanner(os.Stdin)
+	for questions.Scan() {
+		var what string
+		var count int
+		fmt.Sscan(questions.Text(), &what, &count)
+		fmt.Println(s.answer(what, count))
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		log.Fatal("bench: ", err)
+	}
+}
+
+func made[T any](value T, err error) T {
+	must(err)
+	return value
+}
+
+func (s *side) answer(what string, count int) string {
+	switch what {
+	case "pairs":
+		pairs(s.lock, count)
+	case "looks":
+		s.look(count)
+	case "gate":
+		s.crowd = crowd{gate: made(made(s.client.NewLock(s.name)).Acquire(ctx))}
+	case "join":
+		s.join()
+	case "serve":
+		return s.serve()
+	case "cycle":
+		for ; count > 0; count -= 100 {
+			lock := made(s.client.NewLock(s.name))
+			pairs(lock, 100)
+			must(lock.Close())
+		}
+	case "memory":
+		debug.FreeOSMemory()
+	default:
+		log.Fatal("bench: no such question: ", what)
+	}
+	return "0"
+}
+
+func pairs(lock *mortise.Lock, count int) {
+	for i := 0; i < count; i++ {
+		must(made(lock.Acquire(ctx)).Unlock(ctx))
+	}
+}
+
+func (s *side) look(count int) {
+	hold := made(s.lock.Acquire(ctx))
+	for i := 0; i < count; i++ {
+		if !hold.IsHeld() {
+			log.Fatal("bench: the hold was lost")
+		}
+	}
+	must(hold.Unlock(ctx))
+}
+
+func (s *side) join() {
+	lock := made(s.client.NewLock(s.name, mortise.WithFairStrict(true)))
+	number := s.joined
+	s.joined++
+	s.group.Add(1)
+	go func() {
+		defer s.group.Done()
+		hold := made(lock.Acquire(ctx))
+		s.grants = append(s.grants, fmt.Sprint(number, " ", hold.Token()))
+		must(hold.Unlock(ctx))
+		must(lock.Close())
+	}()
+}
+
+func (s *side) serve() string {
+	must(s.gate.Unlock(ctx))
+	s.group.Wait()
+	return strings.Join(s.grants, " ")
+}

@@ -1,0 +1,214 @@
+// The bindings beside C, in turns: what a pair and a call that asks nobody cost, what a crowd costs that
+// waits for one lock, and whether anything is left of very many holds.
+#include "experiment.hpp"
+#include "language_side.hpp"
+#include "reference.hpp"
+#include "subject.hpp"
+
+namespace mortise::bench {
+
+namespace {
+
+constexpr double bytes_per_kib = 1024;
+
+struct language {
+  std::string id;
+  std::string title;
+  std::vector<std::string> command;  // of its side; a URL and the name of a lock follow
+  std::string waiters;               // what waits in a crowd
+  int waiter_count;
+  // 1.5 times what such a call was measured to cost more than C when the bindings were designed.
+  double call_goal_ns;
+};
+
+// ---- a pair, and a call that asks nobody ----------------------------------------------------
+
+double c_pairs_ns(mortise_lock* lock, int count) {
+  const auto start = now_ns();
+  for (int i = 0; i < count; ++i) {
+    check(mortise_lock_acquire(lock, MORTISE_FOREVER, nullptr), "mortise_lock_acquire");
+    check(mortise_lock_unlock(lock, nullptr), "mortise_lock_unlock");
+  }
+  return static_cast<double>(now_ns() - start);
+}
+
+// Short blocks in turn, each of the binding between two of C.
+void measure_pairs(const std::string& id, const settings& chosen, table& results,
+                   language_side& side, mortise_lock* lock) {
+  constexpr int pairs = 200;
+  const auto question = "pairs " + std::to_string(pairs);
+  std::vector<double> ratios;
+  std::vector<double> side_us;
+  std::vector<double> c_us;
+  auto before = c_pairs_ns(lock, pairs);
+  for (int i = 0; i < chosen.pick(120, 30); ++i) {
+    const auto time = side.time_ns(question);
+    const auto after = c_pairs_ns(lock, pairs);
+    ratios.push_back(time * 2 / (before + after));
+    side_us.push_back(time / pairs / ns_per_microsecond);
+    c_us.push_back(after / pairs / ns_per_microsecond);
+    before = after;
+  }
+  results.measured(id + ".pair", median(ratios));
+  results.raw("%.1f us, C %.1f us; rounds' ratios %.2f to %.2f (10th to 90th)", median(side_us),
+              median(c_us), percentile(ratios, 0.1), percentile(ratios, 0.9));
+}
+
+// CPU time, because all of it is the caller's own.
+double c_looks_ns(const mortise_lock* lock, int count) {
+  int held = 0;
+  const auto start_us = process_cpu_us();
+  for (int i = 0; i < count; ++i) held += mortise_lock_is_held(lock);
+  const auto time_us = process_cpu_us() - start_us;
+  require(held == count, "the lock was not held");
+  return time_us * ns_per_microsecond;
+}
+
+void measure_looks(const std::string& id, const settings& chosen, table& results,
+                   language_side& side, mortise_lock* lock) {
+  constexpr int looks = 200'000;
+  const auto question = "looks " + std::to_string(looks);
+  std::vector<double> added_ns;
+  std::vector<double> c_ns;
+  check(mortise_lock_try(lock, nullptr), "mortise_lock_try");
+  for (int i = 0; i < chosen.pick(40, 10); ++i) {
+    const auto c = c_looks_ns(lock, looks);
+    c_ns.push_back(c / looks);
+    added_ns.push_back((side.cpu_ns(question) - c) / looks);
+  }
+  check(mortise_lock_unlock(lock, nullptr), "mortise_lock_unlock");
+  results.measured(id + ".call", median(added_ns));
+  results.raw("C %.1f ns", median(c_ns));
+}
+
+// ---- what is left ---------------------------------------------------------------------------
+
+// A handle that is not freed in each hundred pairs would show: it is some hundreds of bytes.
+void measure_growth(const std::string& id, const settings& chosen, table& results,
+                    language_side& side, reference& observer, const std::string& name) {
+  const int pairs = chosen.pick(1'000'000, 100'000);
+  side.ask("cycle " + std::to_string(pairs / 10));
+  const auto before = side.memory_bytes();
+  const auto time = side.time_ns("cycle " + std::to_string(pairs));
+  const auto after = side.memory_bytes();
+  results.measured(id + ".growth", static_cast<double>(after - before) / bytes_per_kib);
+  results.raw("%d pairs, %.1f us each; %.0f KiB before", pairs, time / pairs / ns_per_microsecond,
+              static_cast<double>(before) / bytes_per_kib);
+  require(find_key(observer, "string", name).empty(), "the lock is still held at the server");
+}
+
+// ---- a crowd --------------------------------------------------------------------------------
+
+// They are let into the queue one by one, so that the order of their arrival is known.
+void let_in(language_side& side, reference& observer, const std::string& name, int count) {
+  side.ask("join");
+  wait_for_waiters(observer, name, 1);
+  const auto queue = find_key(observer, "list", name);
+  const auto deadline = now_ns() + 600 * ns_per_second;
+  for (int i = 1; i < count; ++i) {
+    side.ask("join");
+    while (observer.command({"LLEN", queue})->integer <= i) {
+      require(now_ns() < deadline, "not all of them wait");
+    }
+  }
+}
+
+// What came out is who was granted which token, in the order of the grants.
+void check_order(const std::vector<double>& grants, int count) {
+  require(grants.size() == 2 * static_cast<std::size_t>(count), "not all who waited were served");
+  for (std::size_t i = 0; i < grants.size(); i += 2) {
+    require(grants[i] == static_cast<double>(i) / 2, "not served in the order of arrival");
+    require(i == 0 || grants[i + 1] > grants[i - 1],
+            "a token is not above that of the grant before");
+  }
+}
+
+void measure_crowd(const language& spoken, table& results, language_side& side, reference& observer,
+                   const std::string& name) {
+  const int count = spoken.waiter_count;
+  side.ask("gate");
+  const auto before = side.memory_bytes();
+  const auto threads = side.threads();
+  let_in(side, observer, name, count);
+  const auto added = side.memory_bytes() - before;
+  const auto start = now_ns();
+  const auto grants = side.ask("serve");
+  const auto time = static_cast<double>(now_ns() - start);
+  check_order(grants, count);
+  results.measured(spoken.id + ".crowd_threads", static_cast<double>(side.most_threads()));
+  results.raw("%zu before; served in order, %.0f us each", threads,
+              time / count / ns_per_microsecond);
+  results.measured(spoken.id + ".waiter_bytes", static_cast<double>(added) / count);
+}
+
+// ---- the experiments ------------------------------------------------------------------------
+
+void run(const language& spoken, const settings& chosen, table& results) {
+  const bench_server server(chosen);
+  const auto name = lock_name(spoken.id);
+  auto command = spoken.command;
+  command.insert(command.end(), {server.url(), name});
+  // Before the client, because it forks.
+  language_side side(command);
+  reference observer(server.url());
+  const auto client = open_client(server.url());
+  const auto lock = make_lock(client.get(), lock_name("c"));
+
+  // Java compiles what runs often.
+  side.ask("pairs 20000");
+  side.ask("looks 3000000");
+  measure_pairs(spoken.id, chosen, results, side, lock.get());
+  measure_looks(spoken.id, chosen, results, side, lock.get());
+  // Before the crowd, whose memory would be there for whatever is not given back.
+  measure_growth(spoken.id, chosen, results, side, observer, name);
+  measure_crowd(spoken, results, side, observer, name);
+}
+
+experiment experiment_of(const language& spoken) {
+  const auto crowd = std::to_string(spoken.waiter_count) + " " + spoken.waiters;
+  return {
+      spoken.id,
+      {{spoken.id + ".pair", spoken.title + ", lock and unlock, pair / C", aim::at_most, 1.25, "x"},
+       {spoken.id + ".call", "  CPU of a call that asks nobody, above C's", aim::at_most,
+        spoken.call_goal_ns, "ns"},
+       {spoken.id + ".growth", "  memory that very many pairs leave", aim::at_most, 2048, "KiB"},
+       {spoken.id + ".crowd_threads", "  " + crowd + " wait for one lock, threads", aim::at_most,
+        32, ""},
+       {spoken.id + ".waiter_bytes", "  memory: each of them", aim::told, 0, "B"}},
+      [spoken](const settings& chosen, table& results) { run(spoken, chosen, results); }};
+}
+
+// A heap that neither grows nor shrinks lets what else there is be seen.
+std::vector<std::string> java_command() {
+  return {MORTISE_BENCH_JAVA,
+          "-Xms256m",
+          "-Xmx256m",
+          "-XX:+AlwaysPreTouch",
+          "-cp",
+          MORTISE_BENCH_JAR,
+          "--enable-native-access=ALL-UNNAMED",
+          MORTISE_BENCH_SOURCES "/JavaSide.java"};
+}
+
+std::vector<std::string> lua_command(const std::string& interpreter, const std::string& version) {
+  const std::string modules = MORTISE_BENCH_LUA_SOURCES;
+  return {"env", "LUA_PATH=" + modules + "/?.lua;" + modules + "/?/init.lua;;",
+          "LUA_CPATH=" MORTISE_BENCH_BUILD "/lua/" + version + "/?.so;;", interpreter,
+          MORTISE_BENCH_SOURCES "/side.lua"};
+}
+
+}  // namespace
+
+const std::vector<experiment>& languages() {
+  constexpr bool has_virtual_threads = MORTISE_BENCH_VIRTUAL_THREADS;
+  static const std::vector<experiment> all{
+      experiment_of({"go", "Go", {MORTISE_BENCH_BUILD "/bench_go"}, "goroutines", 10'000, 120}),
+      experiment_of({"java", "Java", java_command(),
+                     has_virtual_threads ? "virtual threads" : "futures",
+                     has_virtual_threads ? 10'000 : 2000, 18}),
+      experiment_of({"lua", "Lua 5.4", lua_command("lua5.4", "5.4"), "coroutines", 10'000, 65}),
+      experiment_of({"luajit", "LuaJIT", lua_command("luajit", "5.1"), "coroutines", 10'000, 80})};
+  return all;
+}
+
+}  // namespace mortise::bench

@@ -1,0 +1,82 @@
+-- The Lua side of the benchmark: does what each line says and answers it by a line of numbers. The
+-- arguments are the server's URL and the name of a lock.
+local mortise = require "mortise"
+
+local url, name = arg[1], arg[2]
+local client = assert(mortise.open(url))
+local lock = assert(client:lock(name))
+local dispatcher = assert(require("mortise.dispatcher").new(client))
+-- Those who wait for the lock: who holds it, how many joined, and the grants.
+local crowd
+
+local function acquire_and_unlock(handle, count)
+  for _ = 1, count do
+    local hold = assert(handle:acquire())
+    assert(hold:unlock())
+  end
+end
+
+-- Waits for the lock, as a coroutine.
+local function wait_in_turn(number)
+  local handle = assert(client:lock(name, {fair = "strict"}))
+  local hold = assert(dispatcher:await(handle, "acquire"))
+  crowd.grants[#crowd.grants + 1] = ("%d %.0f"):format(number, hold.token)
+  assert(dispatcher:await(handle, "unlock"))
+  handle:close()
+end
+
+local answers = {}
+
+-- Acquires and unlocks so often.
+function answers.pairs(count)
+  acquire_and_unlock(lock, count)
+end
+
+-- Asks a lock so often whether it is held.
+function answers.looks(count)
+  local hold = assert(lock:acquire())
+  for _ = 1, count do
+    if not lock:is_held() then error("the hold was lost") end
+  end
+  assert(hold:unlock())
+end
+
+-- Takes the lock.
+function answers.gate()
+  crowd = {gate = assert(lock:acquire()), joined = 0, grants = {}}
+end
+
+-- One coroutine more waits for the lock, and unlocks it when it has it.
+function answers.join()
+  coroutine.wrap(wait_in_turn)(crowd.joined)
+  crowd.joined = crowd.joined + 1
+end
+
+-- Unlocks the lock; when all were served, for each of them, in the order of the grants, its number and
+-- its token.
+function answers.serve()
+  assert(crowd.gate:unlock())
+  while #crowd.grants < crowd.joined do assert(dispatcher:dispatch(1000)) end
+  return table.concat(crowd.grants, " ")
+end
+
+-- Pairs, each hundred by a handle of its own.
+function answers.cycle(count)
+  for _ = 1, count / 100 do
+    local handle = assert(client:lock(name))
+    acquire_and_unlock(handle, 100)
+    handle:close()
+  end
+end
+
+-- Throws away what is not needed; 0, because resident memory has all of the rest.
+function answers.memory()
+  collectgarbage()
+  collectgarbage()
+end
+
+for question in io.lines() do
+  local what, count = question:match("^(%a+) ?(%d*)$")
+  print(answers[what](tonumber(count)) or 0)
+  io.flush()
+end
