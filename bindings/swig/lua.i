@@ -116,21 +116,21 @@ static int mortise_lua_text(lua_State *L, int index, const char *argument, char 
   return 0;
 }
 
-/* SWIG itself would take the userdata of any other library for one of its own. Large enough, and
-   with our type in its first field, it is ours; this costs less than a look at its metatable. */
-static int mortise_lua_is_handle(lua_State *L, int index, const swig_type_info *type) {
-  const swig_lua_userdata *userdata;
-  if (lua_type(L, index) != LUA_TUSERDATA || lua_rawlen(L, index) < sizeof *userdata) return 0;
-  userdata = (const swig_lua_userdata *)lua_touserdata(L, index);
-  return userdata->type == type;
+/* SWIG itself would take the userdata of any other library for one of its own. Large enough, which a
+   light one never is, and with our type in its first field, it is ours; this costs less than a look
+   at its metatable. */
+static swig_lua_userdata *mortise_lua_own(lua_State *L, int index, const swig_type_info *type) {
+  swig_lua_userdata *userdata = (swig_lua_userdata *)lua_touserdata(L, index);
+  if (userdata == NULL || lua_rawlen(L, index) < sizeof *userdata) return NULL;
+  return userdata->type == type ? userdata : NULL;
 }
 
 /* Where a function frees the handle, it is taken out of its userdata: whoever uses that again is
    told so, instead of reaching freed memory. */
 static int mortise_lua_handle(lua_State *L, int index, const char *argument, swig_type_info *type,
                               int is_taken, void **handle) {
-  swig_lua_userdata *userdata = (swig_lua_userdata *)lua_touserdata(L, index);
-  if (!mortise_lua_is_handle(L, index, type)) {
+  swig_lua_userdata *userdata = mortise_lua_own(L, index, type);
+  if (userdata == NULL) {
     const char *wanted = lua_pushfstring(L, "of type %s", type->name + sizeof "_p_mortise");
     return mortise_lua_misuse(L, argument, wanted, index);
   }

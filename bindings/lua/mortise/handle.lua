@@ -20,6 +20,16 @@ function handle.method(call)
   end
 end
 
+--- The same without arguments, and without what passing on `...` costs, for what asks nobody.
+function handle.look(call)
+  return function(self)
+    local value, message, code, details = call(self.handle)
+    if value ~= nil then return value end
+    if code == core.INVALID_ARGUMENT then error(message, 2) end
+    return nil, message, code, details
+  end
+end
+
 --- The same where the first argument is one of our tables.
 function handle.method_with(call)
   return function(self, other, ...)

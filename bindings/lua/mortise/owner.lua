@@ -38,9 +38,10 @@ local function querying(call)
 end
 
 --- A class from the C layer's functions `<prefix>_<method>`. `endings` says for each method that
--- acquires which one ends its hold, `blocks` for each `with` which one acquires; `plain` are the
--- other methods. What has an `_async` form in C gets it here: `<method>_async(queue, tag, …)`.
-function owner.class(prefix, endings, blocks, plain)
+-- acquires which one ends its hold, `blocks` for each `with` which one acquires; `looks` ask nobody
+-- and take nothing, `plain` are the other methods. What has an `_async` form in C gets it here:
+-- `<method>_async(queue, tag, …)`.
+function owner.class(prefix, endings, blocks, looks, plain)
   local class = handle.class(prefix, core[prefix .. "_free"])
   class.endings = endings
   local function in_c(name) return core[prefix .. "_" .. name] end
@@ -53,6 +54,7 @@ function owner.class(prefix, endings, blocks, plain)
 
   for name, ending in pairs(endings) do add(name, acquiring(in_c(name), ending)) end
   for name, acquire in pairs(blocks) do class[name] = running(in_c(acquire), endings[acquire]) end
+  for _, name in ipairs(looks) do class[name] = handle.look(in_c(name)) end
   for _, name in ipairs(plain) do add(name, handle.method(in_c(name))) end
   if in_c("query") then class.query = querying(in_c("query")) end
   if in_c("watch") then class.watch = handle.method_with(in_c("watch")) end
