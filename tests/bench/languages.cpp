@@ -66,19 +66,22 @@ double c_looks_ns(const mortise_lock* lock, int count) {
 
 void measure_looks(const std::string& id, const settings& chosen, table& results,
                    language_side& side, mortise_lock* lock) {
-  constexpr int looks = 200'000;
+  constexpr int looks = 100'000;
   const auto question = "looks " + std::to_string(looks);
-  std::vector<double> added_ns;
+  std::vector<double> side_ns;
   std::vector<double> c_ns;
   check(mortise_lock_try(lock, nullptr), "mortise_lock_try");
-  for (int i = 0; i < chosen.pick(40, 10); ++i) {
-    const auto c = c_looks_ns(lock, looks);
-    c_ns.push_back(c / looks);
-    added_ns.push_back((side.cpu_ns(question) - c) / looks);
+  for (int i = 0; i < chosen.pick(100, 30); ++i) {
+    c_ns.push_back(c_looks_ns(lock, looks) / looks);
+    side_ns.push_back(side.cpu_ns(question) / looks);
   }
   check(mortise_lock_unlock(lock, nullptr), "mortise_lock_unlock");
-  results.measured(id + ".call", median(added_ns));
-  results.raw("C %.1f ns", median(c_ns));
+  // The best of each, as the goals come from: what is slower was slowed down by others.
+  const auto best_ns = percentile(side_ns, 0);
+  const auto best_c_ns = percentile(c_ns, 0);
+  results.measured(id + ".call", best_ns - best_c_ns);
+  results.raw("best of %zu: %.1f ns, C %.1f ns; medians %.1f ns, C %.1f ns", c_ns.size(), best_ns,
+              best_c_ns, median(side_ns), median(c_ns));
 }
 
 // ---- what is left ---------------------------------------------------------------------------
