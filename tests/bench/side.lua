@@ -16,6 +16,14 @@ local function acquire_and_unlock(handle, count)
   end
 end
 
+local function look(handle, count)
+  local hold = assert(handle:acquire())
+  for _ = 1, count do
+    if not handle:is_held() then error("the hold was lost") end
+  end
+  assert(hold:unlock())
+end
+
 -- Waits for the lock, as a coroutine.
 local function wait_in_turn(number)
   local handle = assert(client:lock(name, {fair = "strict"}))
@@ -34,11 +42,7 @@ end
 
 -- Asks a lock so often whether it is held.
 function answers.looks(count)
-  local hold = assert(lock:acquire())
-  for _ = 1, count do
-    if not lock:is_held() then error("the hold was lost") end
-  end
-  assert(hold:unlock())
+  look(lock, count)
 end
 
 -- Takes the lock.

@@ -20,13 +20,14 @@ function handle.method(call)
   end
 end
 
---- The same without arguments, and without what passing on `...` costs, for what asks nobody.
+--- The same for what asks nobody and takes nothing: it has no outcome but its value, and is cheaper
+-- without the room for others.
 function handle.look(call)
   return function(self)
-    local value, message, code, details = call(self.handle)
+    local value = call(self.handle)
     if value ~= nil then return value end
-    if code == core.INVALID_ARGUMENT then error(message, 2) end
-    return nil, message, code, details
+    local _, message = call(self.handle)
+    error(message, 2)
   end
 end
 
