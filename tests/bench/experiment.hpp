@@ -2,7 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "harness.hpp"
@@ -11,7 +11,7 @@
 namespace mortise::bench {
 
 struct experiment {
-  std::string_view name;
+  std::string name;
   std::vector<row> rows;
   std::function<void(const settings& chosen, table& results)> run;
 };

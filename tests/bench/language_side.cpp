@@ -30,6 +30,7 @@ constexpr int look_ms = 10;
 
 language_side::language_side(std::vector<std::string> command) {
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (auto& word : command) words.push_back(word.data());
   words.push_back(nullptr);
   std::array<int, 2> ends{};

@@ -181,8 +181,9 @@ experiment experiment_of(const language& spoken) {
       [spoken](const settings& chosen, table& results) { run(spoken, chosen, results); }};
 }
 
-// A heap that neither grows nor shrinks lets what else there is be seen.
 std::vector<std::string> java_command() {
+  const std::string sources = MORTISE_BENCH_SOURCES;
+  // A heap that neither grows nor shrinks lets what else there is be seen.
   return {MORTISE_BENCH_JAVA,
           "-Xms256m",
           "-Xmx256m",
@@ -190,14 +191,15 @@ std::vector<std::string> java_command() {
           "-cp",
           MORTISE_BENCH_JAR,
           "--enable-native-access=ALL-UNNAMED",
-          MORTISE_BENCH_SOURCES "/JavaSide.java"};
+          sources + "/JavaSide.java"};
 }
 
 std::vector<std::string> lua_command(const std::string& interpreter, const std::string& version) {
+  const std::string sources = MORTISE_BENCH_SOURCES;
   const std::string modules = MORTISE_BENCH_LUA_SOURCES;
+  const std::string build = MORTISE_BENCH_BUILD;
   return {"env", "LUA_PATH=" + modules + "/?.lua;" + modules + "/?/init.lua;;",
-          "LUA_CPATH=" MORTISE_BENCH_BUILD "/lua/" + version + "/?.so;;", interpreter,
-          MORTISE_BENCH_SOURCES "/side.lua"};
+          "LUA_CPATH=" + build + "/lua/" + version + "/?.so;;", interpreter, sources + "/side.lua"};
 }
 
 }  // namespace
