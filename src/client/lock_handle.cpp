@@ -260,10 +260,11 @@ outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std
 }
 
 outcome lock_handle::start(lock::acquiring& call) {
-  if (auto armed = rearm(); !armed.ok()) return armed;
   call.who = &owner_;
   return keeper_->enter([&](lock::gate& gate, time_ns now) {
-    return core_->is_closed() ? closed() : gate.acquire(call, now);
+    if (core_->is_closed()) return closed();
+    auto armed = rearm();
+    return armed.ok() ? gate.acquire(call, now) : armed;
   });
 }
 
