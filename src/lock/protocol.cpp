@@ -152,7 +152,13 @@ int write_step(std::string& out, const protocol& rules, const question& asked,
 }
 
 verdict read_step(const protocol& rules, step what, const redis::value& reply) {
-  if (reply.is_error()) return read_error(reply.text());
+  if (reply.is_error()) {
+    auto said = read_error(reply.text());
+    // A server that does not permit MULTI has carried out what came behind it all the same.
+    const bool is_transaction = what == step::try_take && rules.is_plain_string;
+    if (is_transaction && reply.text().starts_with("NOPERM")) said.what = answer::unknown;
+    return said;
+  }
   switch (what) {
     case step::try_take:
       return rules.is_plain_string ? read_transaction(reply) : read_acquire(rules, what, reply);
