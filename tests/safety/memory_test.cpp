@@ -108,13 +108,12 @@ TEST_F(memory_test, of_an_unlock_and_an_extension) {
 TEST_F(memory_test, of_an_upgrade_and_a_downgrade) {
   for (int after = 0; has_failed_; ++after) {
     ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw_.get(), patience_ms, nullptr));
-    auto got = ends(
+    const auto got = ends(
         after, [&] { return mortise_rw_upgrade_try_async(rw_.get(), queue_.get(), 1, nullptr); });
     EXPECT_EQ(got == MORTISE_OK ? 1 : 0, mortise_rw_is_writing(rw_.get()));
     const bool is_upgraded = !has_failed_;
     if (got == MORTISE_OK) {
-      got = ends(after,
-                 [&] { return mortise_rw_downgrade_async(rw_.get(), queue_.get(), 1, nullptr); });
+      ends(after, [&] { return mortise_rw_downgrade_async(rw_.get(), queue_.get(), 1, nullptr); });
     }
     const auto unlocked = mortise_rw_is_writing(rw_.get()) == 1
                               ? mortise_rw_write_unlock(rw_.get(), nullptr)
