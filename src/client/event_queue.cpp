@@ -50,14 +50,15 @@ void event_queue::unreserve() noexcept {
 }
 
 outcome event_queue::admit(event_node& call) {
+  std::list<event_node*> place;
+  if (call.told.kind == event_kind::acquired) place.push_back(&call);
   const std::lock_guard guard(mutex_);
   auto admitted = reserve_locked();
   if (!admitted.ok()) return admitted;
   ++open_calls_;
-  if (call.told.kind == event_kind::acquired) {
-    call.waiting_place_ = waiting_.insert(waiting_.end(), &call);
-    call.is_waiting_acquire_ = true;
-  }
+  call.is_waiting_acquire_ = !place.empty();
+  call.waiting_place_ = place.begin();
+  waiting_.splice(waiting_.end(), place);
   return {};
 }
 

@@ -59,9 +59,9 @@ void gatekeeper::on_timer(time_ns /*now*/) noexcept {
 
 bool gatekeeper::ask(const lock::question& asked, lock::operation* caller) noexcept try {
   if (free_inquiries_.empty()) {
-    // Room for its return to the free list is made now, so that an answer never needs memory.
+    // Room for its return to the free list is made first, so that an answer never needs memory.
+    free_inquiries_.reserve(inquiries_.size() + 1);
     inquiries_.push_back(core_.servers().new_inquiry(*this));
-    free_inquiries_.reserve(inquiries_.capacity());
     free_inquiries_.push_back(inquiries_.back().get());
   }
   auto* const next = free_inquiries_.back();

@@ -39,7 +39,8 @@ std::optional<message> read_message(std::string_view text) {
       told.kind = message_kind::grant;
       is_whole = take_number(text, told.last_token) && take_number(text, told.server_us) &&
                  take_number(text, others_wait);
-      is_whole = is_whole && told.last_token < lock::token_limit;
+      is_whole = is_whole && told.server_us >= 0 && told.last_token >= lock::least_token &&
+                 told.last_token < lock::token_limit;
       told.others_wait = others_wait == 1;
       break;
     case 'N':

@@ -1,6 +1,7 @@
 #include "client/lock_handle.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "client/core.hpp"
@@ -188,15 +189,20 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
   call->told.tag = tag;
   call->handle = shared_from_this();
   if (auto admitted = queue->admit(*call); !admitted.ok()) return admitted;
-  auto accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
-    call->deadline = core::deadline_after(timeout_ms, now);
-    // What ends or extends a hold is about the token of that hold.
-    if (kind != event_kind::acquired) call->told.token = owner_.token;
-    auto how = core_->is_closed() ? closed() : start(gate, *call, now);
-    // Accepted, so it owns itself; it may have ended already.
-    if (how.ok()) static_cast<void>(call.release());
-    return how;
-  });
+  outcome accepted;
+  try {
+    accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
+      call->deadline = core::deadline_after(timeout_ms, now);
+      // What ends or extends a hold is about the token of that hold.
+      if (kind != event_kind::acquired) call->told.token = owner_.token;
+      auto how = core_->is_closed() ? closed() : start(gate, *call, now);
+      // Accepted, so it owns itself; it may have ended already.
+      if (how.ok()) static_cast<void>(call.release());
+      return how;
+    });
+  } catch (const std::bad_alloc&) {
+    accepted = outcome::of(status::no_memory);  // the gate has not taken it
+  }
   if (!accepted.ok()) queue->dismiss(*call);
   return accepted;
 }
@@ -260,10 +266,11 @@ outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std
 }
 
 outcome lock_handle::start(lock::acquiring& call) {
-  if (auto armed = rearm(); !armed.ok()) return armed;
   call.who = &owner_;
   return keeper_->enter([&](lock::gate& gate, time_ns now) {
-    return core_->is_closed() ? closed() : gate.acquire(call, now);
+    if (core_->is_closed()) return closed();
+    auto armed = rearm();
+    return armed.ok() ? gate.acquire(call, now) : armed;
   });
 }
 

@@ -1,5 +1,6 @@
 #include "client/multi_call.hpp"
 
+#include <new>
 #include <string>
 #include <utility>
 
@@ -125,14 +126,24 @@ bool multi_call::unlock_all() {
       step.call = this;
       step.member = i;
       step.deadline = deadline_;
-      const auto started = members_[i].handle->start_unlock(step, members_[i].wanted.mode);
-      if (!started.ok()) step_ended(started, i);
+      if (const auto started = start_unlock(step); !started.ok()) step_ended(started, i);
     }
   }
   const std::lock_guard steps(steps_mutex_);
   if (open_steps_ > 0) return true;
   result_ = step_result_;
   return false;
+}
+
+// Without the memory for an unlock that is told of, the member is given back without a word.
+outcome multi_call::start_unlock(unlock_step& step) noexcept {
+  const auto& [handle, wanted] = members_[step.member];
+  try {
+    return handle->start_unlock(step, wanted.mode);
+  } catch (const std::bad_alloc&) {
+    handle->give_back(wanted.mode);
+    return outcome::of(status::no_memory);
+  }
 }
 
 // ---- both -----------------------------------------------------------------------------------

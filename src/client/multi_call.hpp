@@ -54,6 +54,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   bool acquire_rest();
   bool unlock_all();
   bool start_next();
+  outcome start_unlock(unlock_step& step) noexcept;
   void end_acquire();
   void step_ended(const outcome& how, std::size_t member) noexcept;
   [[nodiscard]] std::string message_of(const outcome& how, std::size_t member) const;

@@ -1,5 +1,6 @@
 #include "deployment/single_server.hpp"
 
+#include <new>
 #include <utility>
 
 #include "local/local_resolver.hpp"
@@ -16,13 +17,15 @@ class single_inquiry final : public inquiry, private redis::request {
   single_inquiry(redis::connection& server, inquirer& who) : server_(server), who_(who) {}
 
   status send(const lock::question& asked, const lock::protocol& rules, const lock::key_set& keys,
-              redis::waiter* lender) noexcept override {
+              redis::waiter* lender) noexcept override try {
     rules_ = &rules;
     what_ = asked.what;
     bytes_.clear();
     reply_count = lock::write_step(bytes_, rules, asked, keys);
     caller = lender;
     return server_.submit(*this, bytes_, flush_for(lender));
+  } catch (const std::bad_alloc&) {
+    return status::no_memory;
   }
 
  private:

@@ -32,10 +32,13 @@ outcome gate::acquire(acquiring& wanted, time_ns now) {
     wanted.finish(outcome::of(status::not_acquired), 0);
     return {};
   }
+  // What needs memory comes first: an operation is accepted as a whole or not at all.
+  std::list<acquiring*> place{&wanted};
+  accept(wanted);
   who.state = owner_state::acquiring;
   who.pending = &wanted;
-  wanted.place_ = waiters_.insert(waiters_.end(), &wanted);
-  accept(wanted);
+  wanted.place_ = place.begin();
+  waiters_.splice(waiters_.end(), place);
   start_next(now);
   return {};
 }
@@ -73,13 +76,17 @@ outcome gate::unlock(owner& who, hold_mode mode, operation* done, time_ns now) {
     return outcome::of(status::lost, "the hold was lost before the unlock");
   }
   if (auto checked = check_held(who); !checked.ok()) return checked;
-  --who.hold_count(mode);
-  if (who.has_hold_count()) {
+  if (who.hold_counts[0] + who.hold_counts[1] > 1) {
     // A writer that has also read goes on reading.
-    if (mode == hold_mode::whole && who.hold_count(mode) == 0) return lower_hold(1, done, now);
+    if (mode == hold_mode::whole && who.hold_count(mode) == 1) {
+      return lower_hold(who, 1, done, now);
+    }
+    --who.hold_count(mode);
     if (done != nullptr) done->finish({}, who.token);
     return {};
   }
+  if (done != nullptr) accept(*done);
+  who.hold_counts = {};
   holder_ = nullptr;
   who.state = owner_state::idle;
   if (!extensions_.empty()) {
@@ -87,13 +94,10 @@ outcome gate::unlock(owner& who, hold_mode mode, operation* done, time_ns now) {
                       time_never);
   }
   if (pass_on(now)) {
-    if (done != nullptr) done->finish({}, who.token);
+    if (done != nullptr) end(*done, {}, who.token);
     return {};
   }
-  if (done != nullptr) {
-    who.state = owner_state::unlocking;
-    accept(*done);
-  }
+  if (done != nullptr) who.state = owner_state::unlocking;
   depart(done, done != nullptr ? &who : nullptr, now);
   start_next(now);
   return {};
@@ -128,12 +132,15 @@ outcome gate::extend(owner& who, std::int64_t lease_ms, operation& done, time_ns
   auto terms = current_->terms();
   const auto lease = lease_ms == 0 ? who.lease_ms : lease_ms;
   const auto target = now + lease * ns_per_ms;
-  if (current_->renew(lease, 0, &done, now) == 0) return unsent_outcome();
+  expect(done);
+  if (current_->renew(lease, 0, &done, now) == 0) {
+    retract(done);
+    return unsent_outcome();
+  }
   terms.lease_ms = std::max(terms.lease_ms, lease);
   terms.until = std::max(terms.until, target);
   current_->amend(terms);
   extensions_.push_back({&done, target});
-  accept(done);
   return {};
 }
 
@@ -271,6 +278,17 @@ bool gate::pass_on(time_ns now) {
 
 void gate::accept(operation& accepted) {
   if (accepted.deadline != time_never) deadlines_.emplace(accepted.deadline, &accepted);
+}
+
+// Accepts what is to be one of the extensions; from here on it needs no more memory.
+void gate::expect(operation& accepted) {
+  extensions_.reserve(extensions_.size() + 1);
+  accept(accepted);
+}
+
+// It was not accepted after all.
+void gate::retract(operation& rejected) noexcept {
+  deadlines_.erase({rejected.deadline, &rejected});
 }
 
 void gate::end(operation& ended, const outcome& how, std::int64_t token) {

@@ -101,7 +101,8 @@ class gate {
     time_ns target;
   };
 
-  void start_next(time_ns now);
+  void start_next(time_ns now) noexcept;
+  void start(acquiring& next, time_ns now);
   void handle(news what, time_ns now);
   void grant_to_next(time_ns now);
   void refuse_next(time_ns now);
@@ -113,13 +114,15 @@ class gate {
   void drop_departed();
   void abandon_acquiring(acquiring& given_up, status why, time_ns now);
   void accept(operation& accepted);
+  void expect(operation& accepted);
+  void retract(operation& rejected) noexcept;
   void end(operation& ended, const outcome& how, std::int64_t token);
   void finish(acquiring& ended, const outcome& how);
   void finish_extensions(const outcome& how, time_ns until);
   void raised(time_ns now);
   void finish_raise(const outcome& how);
   outcome acquire_again(acquiring& wanted);
-  outcome lower_hold(std::int64_t weight, operation* done, time_ns now);
+  outcome lower_hold(owner& who, std::int64_t weight, operation* done, time_ns now);
   [[nodiscard]] outcome failure_of_question() const;
   [[nodiscard]] outcome unsent_outcome() const;
   [[nodiscard]] outcome check_held(const owner& who) const;

@@ -25,9 +25,12 @@ outcome gate::raise(owner& who, operation& done, time_ns now) {
     return outcome::of(status::already_held,
                        "this handle was acquired more than once; unlock all but one first");
   }
-  if (!current_->raise(&done, now)) return unsent_outcome();
-  raising_ = &done;
   accept(done);
+  if (!current_->raise(&done, now)) {
+    retract(done);
+    return unsent_outcome();
+  }
+  raising_ = &done;
   return {};
 }
 
@@ -42,22 +45,22 @@ outcome gate::lower(owner& who, std::int64_t weight, operation& done, time_ns no
     return outcome::of(status::already_held,
                        "this handle was acquired more than once; unlock all but one first");
   }
-  who.hold_counts = {};
-  who.hold_count(hold_mode::part) = 1;
-  return lower_hold(weight, &done, now);
+  return lower_hold(who, weight, &done, now);
 }
 
 // From here on the hold counts as a part only, whatever comes of the question: every later renewal
 // asks for no more than that.
-outcome gate::lower_hold(std::int64_t weight, operation* done, time_ns now) {
+outcome gate::lower_hold(owner& who, std::int64_t weight, operation* done, time_ns now) {
+  if (done != nullptr) expect(*done);
+  who.hold_count(hold_mode::whole) = 0;
+  if (!who.has_hold_count()) who.hold_count(hold_mode::part) = 1;
   const bool is_asked = current_->lower(weight, done, now) != 0;
   if (done == nullptr) return {};
-  if (!is_asked) {
-    done->finish(unsent_outcome(), 0);
-    return {};
+  if (is_asked) {
+    extensions_.push_back({done, current_->asked_until()});
+  } else {
+    end(*done, unsent_outcome(), 0);
   }
-  extensions_.push_back({done, current_->asked_until()});
-  accept(*done);
   return {};
 }
 

@@ -1,5 +1,6 @@
 // The other half of the gate: what happens to its tenures, and what the world tells.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "lock/gate.hpp"
@@ -22,10 +23,20 @@ keeping gate::terms_of(const owner& who, time_ns from) noexcept {
   return terms;
 }
 
-void gate::start_next(time_ns now) {
-  if (current_ || waiters_.empty()) return;
-  auto& next = *waiters_.front();
+// Memory may have run out also where nobody can be told but the waiter itself.
+void gate::start_next(time_ns now) noexcept {
+  while (!current_ && !waiters_.empty()) {
+    try {
+      start(*waiters_.front(), now);
+    } catch (const std::bad_alloc&) {
+      finish(*waiters_.front(), outcome::of(status::no_memory));
+    }
+  }
+}
+
+void gate::start(acquiring& next, time_ns now) {
   const auto& who = *next.who;
+  departures_.reserve(departures_.size() + 1);  // so that it can be left without memory
   auto token = world_.new_owner_token(who.label, server_ttl_ms(grant_ms(who.lease_ms)));
   const patience how{!next.is_try, who.poll_interval_ms, who.poll_attempts};
   current_ = std::make_unique<tenure>(next_tenure_++, std::move(token), rules_,

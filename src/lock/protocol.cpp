@@ -57,10 +57,13 @@ verdict read_transaction(const redis::value& reply) {
 
 verdict read_acquire(const protocol& rules, step what, const redis::value& reply) {
   if (reply.type() != redis::kind::array || reply.size() != 5) return unreadable();
+  const auto& said = reply.at(0);
+  const bool is_clear = said.type() == redis::kind::integer && (said.integer() & ~1) == 0;
+  if (!is_clear || reply.at(2).integer() < 0) return unreadable();
   verdict result;
   result.server_us = reply.at(2).integer();
   result.ttl_ms = reply.at(3).integer();
-  if (reply.at(0).integer() == 1) {
+  if (said.integer() == 1) {
     result.what = answer::granted;
     result.last_token = reply.at(1).integer();
     if (result.last_token >= token_limit) return unreadable();
@@ -76,8 +79,11 @@ verdict read_acquire(const protocol& rules, step what, const redis::value& reply
 }
 
 verdict read_renew(const redis::value& reply) {
-  if (reply.type() != redis::kind::array || reply.size() == 0) return unreadable();
-  if (reply.at(0).integer() == 0) return of(answer::not_owner);
+  if (reply.type() != redis::kind::array || reply.at(0).type() != redis::kind::integer) {
+    return unreadable();
+  }
+  if (reply.size() == 1 && reply.at(0).integer() == 0) return of(answer::not_owner);
+  if (reply.size() != 5 || reply.at(0).integer() != 1) return unreadable();
   auto result = of(answer::renewed);
   result.last_token = reply.at(1).integer();
   if (result.last_token >= token_limit) return unreadable();
@@ -103,12 +109,14 @@ verdict read_leave(step what, const redis::value& reply) {
   switch (reply.integer()) {
     case 0:
       return of(answer::not_owner);
+    case 1:
+      return of(what == step::cancel ? answer::cancelled : answer::released);
     case 2:
       return of(what == step::cancel ? answer::released : answer::handed_over);
     case 3:
-      return of(answer::others_waiting);
+      return what == step::release_alone ? of(answer::others_waiting) : unreadable();
     default:
-      return of(what == step::cancel ? answer::cancelled : answer::released);
+      return unreadable();
   }
 }
 
@@ -144,7 +152,13 @@ int write_step(std::string& out, const protocol& rules, const question& asked,
 }
 
 verdict read_step(const protocol& rules, step what, const redis::value& reply) {
-  if (reply.is_error()) return read_error(reply.text());
+  if (reply.is_error()) {
+    auto said = read_error(reply.text());
+    // A server that does not permit MULTI has carried out what came behind it all the same.
+    const bool is_transaction = what == step::try_take && rules.is_plain_string;
+    if (is_transaction && reply.text().starts_with("NOPERM")) said.what = answer::unknown;
+    return said;
+  }
   switch (what) {
     case step::try_take:
       return rules.is_plain_string ? read_transaction(reply) : read_acquire(rules, what, reply);

@@ -1,6 +1,7 @@
 #include "lock/tenure.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "lock/lease.hpp"
@@ -34,7 +35,7 @@ bool tenure::ask(step what, std::int64_t ttl_ms, operation* caller, time_ns now,
   asked.limit = claim_.limit;
   asked.lifetimes_ms = claim_.lifetimes_ms;
   asked.with_text = with_text;
-  if (!world_.ask(asked, caller)) {
+  if (!send(asked, caller, {asked.serial, what, now, target, ttl_ms, reserve})) {
     // Without a connection on_up() asks again; without room, a little time does.
     if (world_.problem().ok()) retry_later(now);
     return false;
@@ -42,8 +43,18 @@ bool tenure::ask(step what, std::int64_t ttl_ms, operation* caller, time_ns now,
   ++serial_;
   if (serial_ == 1) reference_ns_ = now;
   if (what == step::renew) renewal_serial_ = serial_;
-  open_.push_back({serial_, what, now, target, ttl_ms, reserve});
   return true;
+}
+
+// Has a place for the answer before anything is sent.
+bool tenure::send(const question& asked, operation* caller, const open_question& open) noexcept
+    try {
+  open_.push_back(open);
+  if (world_.ask(asked, caller)) return true;
+  open_.pop_back();
+  return false;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 std::optional<tenure::open_question> tenure::close_question(std::uint32_t serial) {

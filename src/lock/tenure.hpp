@@ -138,6 +138,7 @@ class tenure {
 
   bool ask(step what, std::int64_t ttl_ms, operation* caller, time_ns now, time_ns target = 0,
            std::int64_t reserve = 0, bool with_text = false);
+  bool send(const question& asked, operation* caller, const open_question& open) noexcept;
   std::optional<open_question> close_question(std::uint32_t serial);
   void note_trace(step asked, answer said) noexcept;
   news on_acquire_answer(const open_question& asked, const verdict& said, time_ns now);

@@ -151,9 +151,10 @@ news tenure::on_renew_answer(const open_question& asked, const verdict& said, ti
       }
       return news::renewed;
     case answer::no_script:
-      // Same target: the time to come is shorter, so the server is told what is left of it.
-      if (ask(step::renew, server_ttl_ms((asked.target - now) / ns_per_ms + 1), nullptr, now,
-              asked.target, asked.reserve, true)) {
+      // No less than was asked for since: that may have been carried out, if others have brought the
+      // script back, and this comes behind it.
+      if (ask(step::renew, server_ttl_ms((asked_until_ - now) / ns_per_ms + 1), nullptr, now,
+              asked_until_, asked.reserve, true)) {
         return news::none;
       }
       [[fallthrough]];

@@ -197,8 +197,9 @@ void connection::finish_greeting() {
 }
 
 void connection::go_up() {
+  // First of all, so that whoever still found no connection has on_up to come, and nobody misses it.
+  if (messages_ && messages_->is_attached() && !messages_->admit()) return;
   if (!commands_.admit()) return;
-  if (messages_ && messages_->is_attached() && !messages_->admit_everybody()) return;
   loop_.cancel(static_cast<net::timer&>(*this));
   greeting_.reset();
   phase_ = phase::up;
@@ -206,7 +207,6 @@ void connection::go_up() {
   failures_ = 0;
   set_problem({});
   listener_.on_up(facts_);
-  commands_.admit_everybody();
   hearing_.store(protocol_ == 3 ? &commands_ : messages_.get());
   listen_again();
   report_open({});

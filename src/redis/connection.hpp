@@ -29,8 +29,9 @@ namespace mortise::redis {
 class session_listener {
  public:
   virtual ~session_listener() = default;
-  // Greeted. What was sent on earlier connections has a definite outcome by now (hazard 16). The
-  // I/O thread, which may already submit; other threads may once this has returned.
+  // Greeted. What was sent on earlier connections has a definite outcome by now (hazard 16), and every
+  // thread may submit already: whoever was told before that there is no connection hears of this one
+  // here (hazard 24). The I/O thread.
   virtual void on_up(const session_facts& facts) noexcept = 0;
   // After on_up only, and after every open request had its on_broken. The I/O thread.
   virtual void on_down(const outcome& why) noexcept = 0;

@@ -64,9 +64,7 @@ outcome pipeline::check() const {
 
 status pipeline::submit(request& item, std::string_view bytes, flush how) noexcept {
   lock_type lock(mutex_);
-  const auto admitted = admission_.load(std::memory_order_relaxed);
-  const bool is_admitted = admitted == admission::everybody ||
-                           (admitted == admission::io_thread && loop_.is_current_thread());
+  const bool is_admitted = is_admitted_.load(std::memory_order_relaxed);
   if (!is_admitted || is_broken_ || is_finishing_) return status::unreachable;
   const auto open = submitted_ - answered_.load(std::memory_order_relaxed);
   if (open >= limits_.open_requests) return status::limit;
@@ -208,14 +206,7 @@ bool pipeline::admit() noexcept {
   const lock_type lock(mutex_);
   if (!transport_ || is_broken_) return false;
   output_.release();  // a greeting is long, and it was answered
-  admission_ = admission::io_thread;
-  return true;
-}
-
-bool pipeline::admit_everybody() noexcept {
-  const lock_type lock(mutex_);
-  if (!transport_ || is_broken_) return false;
-  admission_ = admission::everybody;
+  is_admitted_ = true;
   if (!is_watching_) start_watching(0);  // the first look gives back what the greeting needed
   return true;
 }
@@ -285,7 +276,7 @@ void pipeline::tear_down() noexcept {
   is_violated_ = is_broken_ = is_finishing_ = false;
   interest_ = 0;
   stall_ = stall::none;
-  admission_ = admission::nobody;
+  is_admitted_ = false;
   reader_ = reader::io_thread_armed;
   is_reading_ = false;
   const outcome why = std::exchange(why_, {});

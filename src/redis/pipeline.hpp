@@ -79,10 +79,8 @@ class pipeline final : private net::event_handler, private net::timer {
   // The I/O thread: begins to read what is connected. Only greet() may send.
   void attach(std::unique_ptr<net::transport> connected) noexcept;
   void greet(std::string bytes) noexcept;
-  // From here on the I/O thread may submit, with admit_everybody every thread. False when it has
-  // broken meanwhile.
+  // From here on every thread may submit. False when it has broken meanwhile.
   bool admit() noexcept;
-  bool admit_everybody() noexcept;
   // No more requests; once all bytes are sent, the server is told that there will be no more, and
   // its closing of the connection, after its last reply, is what breaks it.
   void finish_sending() noexcept;
@@ -97,7 +95,6 @@ class pipeline final : private net::event_handler, private net::timer {
  private:
   using lock_type = std::unique_lock<std::mutex>;
   enum class reader { io_thread_armed, io_thread_reading, caller, nobody };
-  enum class admission { nobody, io_thread, everybody };
   enum class stall { none, until_readable, until_writable };
 
   struct request_list {
@@ -179,7 +176,7 @@ class pipeline final : private net::event_handler, private net::timer {
 
   std::mutex mutex_;
   std::unique_ptr<net::transport> transport_;
-  std::atomic<admission> admission_{admission::nobody};  // written under the mutex
+  std::atomic<bool> is_admitted_{false};  // written under the mutex
   bool is_broken_ = false;
   outcome why_;
 

@@ -73,7 +73,7 @@ void pipeline::parse(time_ns now) noexcept {
 }
 
 void pipeline::dispatch(const value& reply, time_ns now) noexcept {
-  const bool is_greeted = admission_.load(std::memory_order_relaxed) != admission::nobody;
+  const bool is_greeted = is_admitted_.load(std::memory_order_relaxed);
   const bool may_be_message = use_ == purpose::messages || reply.type() == kind::push;
   if (may_be_message && is_message(reply)) {
     // Before the greeting is over nobody waits for one.

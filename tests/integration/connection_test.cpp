@@ -274,16 +274,30 @@ TEST(Connection, SpinsWhenItIsToldTo) {
   for (int i = 1; i <= 200; ++i) EXPECT_EQ(client.ask({"INCR", "n"}), std::to_string(i));
 }
 
-TEST(Connection, SubmitsFromOnUpBeforeAnybodyElse) {
-  test_server server;
-  session client(server.socket_path());
-  question first;
-  client.heard.when_up = [&] {
-    EXPECT_EQ(client.link->submit(first, encoded({"INCR", "n"}), flush::now), status::ok);
-  };
-  ASSERT_TRUE(client.open().ok());
-  EXPECT_EQ(client.ask({"INCR", "n"}), "2");
-  EXPECT_EQ(first.answer, "1");
+// Hazard 24: who is told that there is no connection waits for on_up, so nobody may be told it when
+// on_up has begun.
+TEST(Connection, AdmitsEverybodyBeforeOnUp) {
+  for (const bool has_resp3 : {true, false}) {
+    fake_server server([&](fake_peer& peer, const fake_command& command) {
+      if (command.is("HELLO") && !has_resp3) return peer.send("-NOPROTO sorry\r\n");
+      fake_server::answer_healthy(peer, command);
+    });
+    session client(server.socket_path());
+    question first;
+    question second;
+    client.heard.when_up = [&] {
+      EXPECT_EQ(client.link->submit(first, encoded({"PING"}), flush::now), status::ok);
+      std::thread other([&] {
+        EXPECT_EQ(client.link->submit(second, encoded({"PING"}), flush::now), status::ok);
+      });
+      other.join();
+    };
+    ASSERT_TRUE(client.open().ok());
+    EXPECT_TRUE(first.wait.wait(soon()));
+    EXPECT_TRUE(second.wait.wait(soon()));
+    EXPECT_EQ(first.answer, "PONG");
+    EXPECT_EQ(second.answer, "PONG");
+  }
 }
 
 // Hazard 22: signals interrupt every system call of the callers, and none of the I/O thread's.

@@ -174,6 +174,18 @@ TEST(safety, hazard_20_stalled_renewal_thread_does_not_make_held_lie) {
   EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
 }
 
+// Without MULTI the SET behind it stands alone, and takes the lock.
+TEST(safety, hazard_23_a_try_without_the_right_to_transactions_leaves_no_lock_behind) {
+  test_server server;
+  server.command(
+      {"ACL", "SETUSER", "worker", "on", ">secret", "~*", "&*", "+@all", "-@transaction"});
+  const auto client = open_client("unix://worker:secret@" + server.socket_path() + "?lease=60s");
+  const auto lock = open_lock(client, "alone");
+  EXPECT_EQ(MORTISE_REFUSED, mortise_lock_try(lock.get(), nullptr));
+  EXPECT_EQ(MORTISE_REFUSED, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  EXPECT_TRUE(eventually([&] { return server.command({"EXISTS", lock_key("alone")}) == "0"; }));
+}
+
 // PUBLISH is denied, which a script finds out after it has written.
 TEST(safety, hazard_23_denied_publish_does_not_make_a_release_fail) {
   test_server server;

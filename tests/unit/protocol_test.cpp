@@ -77,6 +77,24 @@ TEST(queued_protocol, hazard_30_a_token_beyond_2_to_53_is_no_grant) {
   EXPECT_FALSE(client::read_message("G 9007199254740992 1 0 m1:c:7.2::1"));
 }
 
+TEST(queued_protocol, hazard_31_numbers_that_no_script_says_are_no_answer) {
+  for (const auto* reply : {"*5\r\n:2\r\n:1800000000000017\r\n:5\r\n:1\r\n:0\r\n",
+                            "*5\r\n_\r\n:0\r\n:5\r\n:1\r\n:0\r\n",
+                            "*5\r\n:0\r\n:0\r\n:-9223372036854775808\r\n:1\r\n:0\r\n"}) {
+    EXPECT_EQ(read(step::acquire, reply).what, answer::unknown) << reply;
+  }
+  for (const auto* reply : {"*1\r\n:1\r\n", "*1\r\n_\r\n", "*2\r\n:0\r\n:0\r\n",
+                            "*5\r\n:2\r\n:0\r\n:5\r\n:1\r\n:0\r\n"}) {
+    EXPECT_EQ(read(step::renew, reply).what, answer::unknown) << reply;
+  }
+  for (const auto what : {step::release_alone, step::release, step::cancel}) {
+    EXPECT_EQ(read(what, ":4\r\n").what, answer::unknown);
+    EXPECT_EQ(read(what, ":-1\r\n").what, answer::unknown);
+  }
+  EXPECT_FALSE(client::read_message("G 17 1795227324888577 0 m1:c:7.2::1"));
+  EXPECT_FALSE(client::read_message("G 1800000000000017 -5 0 m1:c:7.2::1"));
+}
+
 TEST(queued_protocol, reads_the_other_steps) {
   const auto owned = read(step::acquire, "*5\r\n:1\r\n:1800000000000017\r\n:5\r\n:33002\r\n:1\r\n");
   EXPECT_EQ(owned.what, answer::granted);

@@ -241,6 +241,20 @@ TEST_F(tenure_test, a_renewal_never_asks_for_less_than_an_earlier_one) {
   EXPECT_EQ(claim.valid_until(), start_ns + ms(60'010));
 }
 
+// Another client may bring the script back between two renewals.
+TEST_F(tenure_test, hazard_27_a_renewal_that_is_sent_again_with_its_text_takes_nothing_back) {
+  auto claim = make_held(1000);
+  claim.renew(1000, 0, nullptr, start_ns + ms(10));
+  claim.renew(60'000, 0, nullptr, start_ns + ms(20));
+  EXPECT_EQ(claim.on_answer(2, said(answer::no_script), start_ns + ms(30)), news::none);
+  EXPECT_TRUE(link_.last().with_text);
+  EXPECT_GE(link_.last().ttl_ms, lock::server_ttl_ms(59'990));
+  claim.on_answer(3, said(answer::renewed), start_ns + ms(31));
+  EXPECT_EQ(claim.valid_until(), start_ns + ms(60'020));
+  claim.on_answer(4, said(answer::renewed), start_ns + ms(32));
+  EXPECT_EQ(claim.valid_until(), start_ns + ms(60'020));
+}
+
 TEST_F(tenure_test, hazard_19_max_hold_ends_the_renewals) {
   auto claim = make_held(3000);
   auto limited = terms(3000);

@@ -1,0 +1,146 @@
+// Memory that runs out in the middle of a call: the call says so, or ends as if nothing had been, and
+// nothing of it stays anywhere.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "safety/handles.hpp"
+#include "support/server.hpp"
+
+namespace {
+
+// How many allocations of this thread succeed before one fails; -1 when none is to.
+thread_local int allocations_left = -1;
+
+}  // namespace
+
+// NOLINTBEGIN(misc-new-delete-overloads): the other forms come to these two
+void* operator new(std::size_t size) {
+  if (allocations_left == 0) throw std::bad_alloc();
+  if (allocations_left > 0) --allocations_left;
+  void* const room = std::malloc(size > 0 ? size : 1);
+  if (room == nullptr) throw std::bad_alloc();
+  return room;
+}
+void operator delete(void* room) noexcept { std::free(room); }
+void operator delete(void* room, std::size_t /*size*/) noexcept { std::free(room); }
+// NOLINTEND(misc-new-delete-overloads)
+
+namespace mortise::testing {
+namespace {
+
+struct free_multi {
+  void operator()(mortise_multi* handle) const { mortise_multi_free(handle); }
+};
+using multi_handle = std::unique_ptr<mortise_multi, free_multi>;
+
+class memory_test : public ::testing::Test {
+ protected:
+  memory_test()
+      : client_(open_client(server_.url() + "?lease=60s")),
+        queue_(open_queue(client_)),
+        lock_(open_lock(client_, "one")),
+        other_(open_lock(client_, "two")),
+        rw_(open_rw(client_, "rw")),
+        multi_(mortise_multi_new(client_.get(), nullptr)) {
+    mortise_multi_add_lock(multi_.get(), lock_.get(), nullptr);
+    mortise_multi_add_lock(multi_.get(), other_.get(), nullptr);
+    mortise_multi_add_writer(multi_.get(), rw_.get(), nullptr);
+  }
+
+  // What became of a call whose allocation number `after` has failed, by its event if it was accepted;
+  // OK when it needed fewer.
+  template <class Call>
+  mortise_status ends(int after, const Call& call) {
+    allocations_left = after;
+    const mortise_status accepted = call();
+    has_failed_ = allocations_left == 0;
+    allocations_left = -1;
+    const auto how = accepted == MORTISE_OK ? next_event(queue_).status : accepted;
+    EXPECT_TRUE(how == MORTISE_OK || (has_failed_ && how == MORTISE_NO_MEMORY)) << told(how);
+    EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 0).kind);  // one end, and no more
+    return how;
+  }
+  bool is_free() {
+    return eventually([&] {
+      return server_.command({"EXISTS", lock_key("one"), lock_key("two"), lock_key("rw")}) == "0";
+    });
+  }
+
+  test_server server_;
+  client_handle client_;
+  queue_handle queue_;
+  lock_handle lock_;
+  lock_handle other_;
+  rw_handle rw_;
+  multi_handle multi_;
+  bool has_failed_ = true;
+};
+
+TEST_F(memory_test, of_an_acquire) {
+  for (int after = 0; has_failed_; ++after) {
+    const auto got = ends(after, [&] {
+      return mortise_lock_acquire_async(lock_.get(), queue_.get(), 1, patience_ms, nullptr);
+    });
+    EXPECT_EQ(got == MORTISE_OK ? 1 : 0, mortise_lock_is_held(lock_.get()));
+    if (got == MORTISE_OK) mortise_lock_unlock(lock_.get(), nullptr);
+    ASSERT_TRUE(is_free()) << after;
+  }
+}
+
+TEST_F(memory_test, of_an_unlock_and_an_extension) {
+  for (int after = 0; has_failed_; ++after) {
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock_.get(), patience_ms, nullptr));
+    ends(after,
+         [&] { return mortise_lock_extend_async(lock_.get(), queue_.get(), 1, 0, nullptr); });
+    const bool is_extended = !has_failed_;
+    const auto got = ends(
+        after, [&] { return mortise_lock_unlock_async(lock_.get(), queue_.get(), 1, nullptr); });
+    if (got != MORTISE_OK) {
+      EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock_.get(), nullptr)) << after;
+    }
+    has_failed_ = has_failed_ || !is_extended;
+    ASSERT_TRUE(is_free()) << after;
+  }
+}
+
+TEST_F(memory_test, of_an_upgrade_and_a_downgrade) {
+  for (int after = 0; has_failed_; ++after) {
+    ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw_.get(), patience_ms, nullptr));
+    const auto got = ends(
+        after, [&] { return mortise_rw_upgrade_try_async(rw_.get(), queue_.get(), 1, nullptr); });
+    EXPECT_EQ(got == MORTISE_OK ? 1 : 0, mortise_rw_is_writing(rw_.get()));
+    const bool is_upgraded = !has_failed_;
+    if (got == MORTISE_OK) {
+      ends(after, [&] { return mortise_rw_downgrade_async(rw_.get(), queue_.get(), 1, nullptr); });
+    }
+    const auto unlocked = mortise_rw_is_writing(rw_.get()) == 1
+                              ? mortise_rw_write_unlock(rw_.get(), nullptr)
+                              : mortise_rw_read_unlock(rw_.get(), nullptr);
+    EXPECT_EQ(MORTISE_OK, unlocked) << after;
+    has_failed_ = has_failed_ || !is_upgraded;
+    ASSERT_TRUE(is_free()) << after;
+  }
+}
+
+TEST_F(memory_test, of_a_multi) {
+  for (int after = 0; has_failed_; ++after) {
+    const auto got = ends(after, [&] {
+      return mortise_multi_acquire_async(multi_.get(), queue_.get(), 1, patience_ms, nullptr);
+    });
+    EXPECT_EQ(got == MORTISE_OK ? 1 : 0, mortise_multi_is_held(multi_.get()));
+    if (got == MORTISE_OK) mortise_multi_unlock(multi_.get(), nullptr);
+    ASSERT_TRUE(is_free()) << after;
+  }
+  has_failed_ = true;
+  for (int after = 0; has_failed_; ++after) {
+    ASSERT_EQ(MORTISE_OK, mortise_multi_acquire(multi_.get(), patience_ms, nullptr));
+    ends(after, [&] { return mortise_multi_unlock_async(multi_.get(), queue_.get(), 1, nullptr); });
+    mortise_multi_unlock(multi_.get(), nullptr);  // if the first was not accepted
+    ASSERT_TRUE(is_free()) << after;
+  }
+}
+
+}  // namespace
+}  // namespace mortise::testing
