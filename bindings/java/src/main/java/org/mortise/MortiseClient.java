@@ -4,12 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
-import java.util.function.LongUnaryOperator;
 
 /**
  * A connection to one deployment, shared by all that is made from it. Any thread may use it, virtual
@@ -30,12 +27,20 @@ public final class MortiseClient implements AutoCloseable {
   private final Core core;
   private final Cleaner.Cleanable cleanable;
   private final LossListener lossListener;
-  private final Map<ThreadHold.Key, ThreadHold<MutexOwner>> mutexHolds = new ConcurrentHashMap<>();
-  private final Map<ThreadHold.Key, ThreadHold<ReadWriteOwner>> readWriteHolds =
-      new ConcurrentHashMap<>();
+  private final ThreadHolds<MutexOwner> mutexHolds = new ThreadHolds<>();
+  private final ThreadHolds<ReadWriteOwner> readWriteHolds = new ThreadHolds<>();
+  private final OwnerPool<MutexOwner> mutexes =
+      new OwnerPool<>((name, options) -> new MutexOwner(this, name, options));
+  private final OwnerPool<ReadWriteOwner> readWrites =
+      new OwnerPool<>((name, options) -> new ReadWriteOwner(this, name, options));
 
   private MortiseClient(Builder builder) {
-    core = new Core(Name.utf8(builder.url, "url"), builder.options, builder.callbackExecutor);
+    core =
+        new Core(
+            Name.utf8(builder.url, "url"),
+            builder.options,
+            builder.callbackExecutor,
+            builder.queueCapacity);
     lossListener = builder.lossListener;
     cleanable = CLEANER.register(this, core.client());
   }
@@ -67,6 +72,7 @@ public final class MortiseClient implements AutoCloseable {
     private MortiseOptions options = MortiseOptions.DEFAULTS;
     private Executor callbackExecutor = ForkJoinPool.commonPool();
     private LossListener lossListener;
+    private long queueCapacity = Core.QUEUE_CAPACITY;
 
     private Builder(String url) {
       this.url = Objects.requireNonNull(url, "url");
@@ -106,6 +112,12 @@ public final class MortiseClient implements AutoCloseable {
       return this;
     }
 
+    /** For tests of what happens when it is full. */
+    Builder queueCapacity(long capacity) {
+      queueCapacity = capacity;
+      return this;
+    }
+
     /**
      * Opens the client.
      *
@@ -134,6 +146,7 @@ public final class MortiseClient implements AutoCloseable {
             return MortiseNative.client_ping(address);
           } finally {
             core.client().exit();
+            Reference.reachabilityFence(this);
           }
         });
   }
@@ -338,16 +351,19 @@ public final class MortiseClient implements AutoCloseable {
     return lossListener;
   }
 
-  Map<ThreadHold.Key, ThreadHold<MutexOwner>> mutexHolds() {
+  ThreadHolds<MutexOwner> mutexHolds() {
     return mutexHolds;
   }
 
-  Map<ThreadHold.Key, ThreadHold<ReadWriteOwner>> readWriteHolds() {
+  ThreadHolds<ReadWriteOwner> readWriteHolds() {
     return readWriteHolds;
   }
 
-  /** Calls with native options; null, as 0, stands for the client's own. */
-  long useOptions(MortiseOptions options, LongUnaryOperator call) {
-    return options == null ? call.applyAsLong(0) : options.use(call);
+  OwnerPool<MutexOwner> mutexes() {
+    return mutexes;
+  }
+
+  OwnerPool<ReadWriteOwner> readWrites() {
+    return readWrites;
   }
 }

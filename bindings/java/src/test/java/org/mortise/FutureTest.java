@@ -222,6 +222,30 @@ class FutureTest {
   }
 
   @Test
+  void anExecutorThatCannotBeginIsNoReasonToStop() throws Exception {
+    Executor exhausted =
+        work -> {
+          throw new OutOfMemoryError("unable to create native thread");
+        };
+    try (var client = MortiseClient.builder(redis.url()).callbackExecutor(exhausted).open()) {
+      for (int i = 0; i < 3; i++) assertTrue(result(client.mutex("none").acquireAsync()).release());
+    }
+  }
+
+  /** The queue takes one more call, and a wait is in it. */
+  @Test
+  void aFullQueueStopsNoRelease() throws Exception {
+    try (var client = MortiseClient.builder(redis.strictUrl()).queueCapacity(1).open()) {
+      Lease held = client.mutex("full").tryAcquire().orElseThrow();
+      CompletableFuture<Lease> waiting = client.mutex("full").acquireAsync();
+      Waiting.untilWaiting(redis, "full", 1);
+      assertEquals(Status.LIMIT, statusOf(client.mutex("full").acquireAsync()));
+      assertTrue(result(held.releaseAsync()));
+      assertTrue(result(waiting).release());
+    }
+  }
+
+  @Test
   void theDispatcherDoesNotWaitForItself() throws Exception {
     try (var direct = MortiseClient.builder(redis.url()).callbackExecutor(Runnable::run).open()) {
       Lease held = direct.mutex("self").acquire();
