@@ -2,7 +2,9 @@ package org.mortise;
 
 /**
  * A mutex as a {@link java.util.concurrent.locks.Lock}: each thread is an owner, and may lock again
- * what it holds. All locks of one name and one client are one to a thread.
+ * what it holds. All locks of one name and one client are one to a thread. As with Java's own, a thread
+ * that dies without having unlocked keeps the lock, here until {@code max_hold} ends it. {@link
+ * #tryLock()} does not pass those who wait.
  *
  * <p>Failures of the server are a {@link MortiseException}. {@link #unlock()} throws one with {@link
  * Status#LOST} when the hold had been lost before, so that work that was not protected is known.
