@@ -6,7 +6,6 @@ import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.util.Objects;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
 
 /**
  * A connection to one deployment, shared by all that is made from it. Any thread may use it, virtual
@@ -70,7 +69,7 @@ public final class MortiseClient implements AutoCloseable {
   public static final class Builder {
     private final String url;
     private MortiseOptions options = MortiseOptions.DEFAULTS;
-    private Executor callbackExecutor = ForkJoinPool.commonPool();
+    private Executor callbackExecutor = Threads.commonPool();
     private LossListener lossListener;
     private long queueCapacity = Core.QUEUE_CAPACITY;
 
@@ -93,7 +92,7 @@ public final class MortiseClient implements AutoCloseable {
      * Where futures are completed and listeners run. What runs in the thread that hands over its work,
      * as {@code Runnable::run} does, must not wait for a lock.
      *
-     * @param executor the common pool unless set
+     * @param executor the common pool unless set; where that has no threads, a thread for each
      * @return this
      */
     public Builder callbackExecutor(Executor executor) {

@@ -5,6 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +40,15 @@ final class Threads {
     var thread = new Thread(null, work, name, 0, false);
     thread.setDaemon(true);
     return thread;
+  }
+
+  /** The common pool; where a JVM was told to have no threads in it, a thread for each piece of work. */
+  static Executor commonPool() {
+    // The pool itself says 1 then, too.
+    boolean hasThreads =
+        Integer.getInteger("java.util.concurrent.ForkJoinPool.common.parallelism", 1) > 0;
+    if (hasThreads) return ForkJoinPool.commonPool();
+    return work -> daemon(work, "mortise-callback").start();
   }
 
   private static MethodHandle findIsVirtual() {

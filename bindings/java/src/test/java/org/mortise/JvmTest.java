@@ -4,9 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.InputStream;
+import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -14,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -38,6 +42,16 @@ class JvmTest {
     }
   }
 
+  /** Waits for a future. */
+  static final class Awaiter {
+    public static void main(String[] arguments) throws Exception {
+      try (var client = MortiseClient.open(arguments[0]);
+          var owner = client.mutex("await")) {
+        System.out.println(Waiting.result(owner.acquireAsync()).release());
+      }
+    }
+  }
+
   /** Loads the same file of natives from two class loaders. */
   static final class TwoLoaders {
     public static void main(String[] arguments) throws Exception {
@@ -50,8 +64,9 @@ class JvmTest {
 
   private static final String JAR = System.getProperty("org.mortise.test.jar");
 
-  private static String tests() throws Exception {
-    return Path.of(JvmTest.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+  /** Mortise, the tests, and not JUnit. */
+  private static String classPath() throws Exception {
+    return JAR + ":" + Path.of(JvmTest.class.getProtectionDomain().getCodeSource().getLocation().toURI());
   }
 
   private static Process java(String... arguments) throws Exception {
@@ -64,15 +79,18 @@ class JvmTest {
 
   /** What it printed, once it has ended with this code. */
   private static String outputOf(Process process, int code) throws Exception {
+    if (!process.waitFor(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+      process.destroyForcibly();
+      fail("it does not end");
+    }
     String output = new String(process.getInputStream().readAllBytes(), UTF_8);
-    assertTrue(process.waitFor(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
     assertEquals(code, process.exitValue(), output);
     return output;
   }
 
   private static void assertEndsHolding(Redis redis, String how, int code) throws Exception {
     redis.command("FLUSHALL");
-    Process process = java("-cp", JAR + ":" + tests(), Holder.class.getName(), redis.url(), how);
+    Process process = java("-cp", classPath(), Holder.class.getName(), redis.url(), how);
     outputOf(process, code);
   }
 
@@ -93,6 +111,14 @@ class JvmTest {
       assertEndsHolding(redis, "hook", 0);
       assertFalse(redis.exists("{mortise:exit}"));
       assertFalse(redis.exists("{mortise:exit rw}"));
+    }
+  }
+
+  @Test
+  void futuresNeedNoCommonPool() throws Exception {
+    try (var redis = new Redis()) {
+      String none = "-Djava.util.concurrent.ForkJoinPool.common.parallelism=0";
+      outputOf(java(none, "-cp", classPath(), Awaiter.class.getName(), redis.url()), 0);
     }
   }
 
@@ -117,6 +143,33 @@ class JvmTest {
   }
 
   @Test
+  void aClassLoaderThatIsDoneCanGo() throws Exception {
+    try (var redis = new Redis()) {
+      var loader = useOnce(redis.url());
+      Waiting.until(
+          "the class loader is collected",
+          () -> {
+            System.gc();
+            return loader.get() == null;
+          });
+    }
+  }
+
+  /** As a server does that deploys a program anew: open, lock, close, forget. */
+  private static WeakReference<ClassLoader> useOnce(String url) throws Exception {
+    try (URLClassLoader other = otherLoader()) {
+      Class<?> client = other.loadClass(MortiseClient.class.getName());
+      try (var opened = (AutoCloseable) client.getMethod("open", String.class).invoke(null, url)) {
+        var lock = (Lock) client.getMethod("lock", String.class).invoke(opened, "loader");
+        lock.lock();
+        lock.unlock();
+        assertThrows(RuntimeException.class, () -> lock.tryLock(1, null));
+      }
+      return new WeakReference<>(other);
+    }
+  }
+
+  @Test
   void oneFileIsForOneClassLoader(@TempDir Path folder) throws Exception {
     try (InputStream packed = NativeLibrary.class.getResourceAsStream(NativeLibrary.resource())) {
       Files.copy(packed, folder.resolve(System.mapLibraryName("mortise_jni")));
@@ -124,7 +177,7 @@ class JvmTest {
     String output =
         outputOf(
             java("-Dorg.mortise.test.jar=" + JAR, "-Dorg.mortise.native.dir=" + folder, "-cp",
-                JAR + ":" + tests(), TwoLoaders.class.getName()),
+                classPath(), TwoLoaders.class.getName()),
             1);
     assertTrue(output.contains("already loaded in another classloader"), output);
     assertTrue(output.contains(folder.toString()), output);
