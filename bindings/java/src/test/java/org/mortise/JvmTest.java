@@ -1,12 +1,10 @@
 package org.mortise;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.InputStream;
 import java.lang.ref.WeakReference;
@@ -16,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -69,29 +66,20 @@ class JvmTest {
     return JAR + ":" + Path.of(JvmTest.class.getProtectionDomain().getCodeSource().getLocation().toURI());
   }
 
-  private static Process java(String... arguments) throws Exception {
+  /** What a JVM with these arguments says; it must end with this code. */
+  private static String java(int code, String... arguments) throws Exception {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-Xcheck:jni");
     command.addAll(List.of(arguments));
-    return new ProcessBuilder(command).redirectErrorStream(true).start();
-  }
-
-  /** What it printed, once it has ended with this code. */
-  private static String outputOf(Process process, int code) throws Exception {
-    if (!process.waitFor(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-      process.destroyForcibly();
-      fail("it does not end");
-    }
-    String output = new String(process.getInputStream().readAllBytes(), UTF_8);
-    assertEquals(code, process.exitValue(), output);
-    return output;
+    Subprocess ended = Subprocess.run(command);
+    assertEquals(code, ended.code(), ended.output());
+    return ended.output();
   }
 
   private static void assertEndsHolding(Redis redis, String how, int code) throws Exception {
     redis.command("FLUSHALL");
-    Process process = java("-cp", classPath(), Holder.class.getName(), redis.url(), how);
-    outputOf(process, code);
+    java(code, "-cp", classPath(), Holder.class.getName(), redis.url(), how);
   }
 
   @Test
@@ -118,7 +106,7 @@ class JvmTest {
   void futuresNeedNoCommonPool() throws Exception {
     try (var redis = new Redis()) {
       String none = "-Djava.util.concurrent.ForkJoinPool.common.parallelism=0";
-      outputOf(java(none, "-cp", classPath(), Awaiter.class.getName(), redis.url()), 0);
+      java(0, none, "-cp", classPath(), Awaiter.class.getName(), redis.url());
     }
   }
 
@@ -175,10 +163,9 @@ class JvmTest {
       Files.copy(packed, folder.resolve(System.mapLibraryName("mortise_jni")));
     }
     String output =
-        outputOf(
-            java("-Dorg.mortise.test.jar=" + JAR, "-Dorg.mortise.native.dir=" + folder, "-cp",
-                classPath(), TwoLoaders.class.getName()),
-            1);
+        java(
+            1, "-Dorg.mortise.test.jar=" + JAR, "-Dorg.mortise.native.dir=" + folder, "-cp",
+            classPath(), TwoLoaders.class.getName());
     assertTrue(output.contains("already loaded in another classloader"), output);
     assertTrue(output.contains(folder.toString()), output);
   }
@@ -188,14 +175,13 @@ class JvmTest {
     Path jar = Path.of(JAR);
     // Maven's tests run on the classes, before there is a jar with a manifest.
     if (Files.isDirectory(jar)) return;
-    String output = outputOf(java("--module-path", JAR, "--describe-module", "org.mortise"), 0);
+    String output = java(0, "--module-path", JAR, "--describe-module", "org.mortise");
     assertTrue(output.contains("org.mortise") && output.contains("automatic"), output);
     Path source = Files.writeString(folder.resolve("Program.java"),
         "class Program { public static void main(String[] a) {"
             + " System.out.println(org.mortise.MortiseClient.class.getModule().getName()"
             + " + org.mortise.MortiseClient.version()); } }");
-    output = outputOf(
-        java("--module-path", JAR, "--add-modules", "org.mortise", source.toString()), 0);
+    output = java(0, "--module-path", JAR, "--add-modules", "org.mortise", source.toString());
     assertTrue(output.contains("org.mortise1.1.0"), output);
   }
 }
