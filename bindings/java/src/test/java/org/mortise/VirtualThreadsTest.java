@@ -54,6 +54,7 @@ class VirtualThreadsTest {
         var client = MortiseClient.open(redis.strictUrl())) {
       MortiseLock gate = client.lock("crowd");
       gate.lock();
+      long threadsBefore = osThreads();
       var tokens = new ConcurrentLinkedQueue<Long>();
       var ends = new ArrayList<CompletableFuture<Thread>>();
       for (int i = 0; i < CROWD; i++) {
@@ -72,7 +73,8 @@ class VirtualThreadsTest {
       for (CompletableFuture<Thread> end : ends) Waiting.result(end);
       assertEquals(tokens.stream().sorted().distinct().toList(), new ArrayList<>(tokens));
       assertEquals(CROWD, tokens.size());
-      assertTrue(threads <= 32, threads + " threads");
+      // Carriers, and what the JVM starts for itself, such as compilers.
+      assertTrue(threads < threadsBefore + 16, threads + " threads, before " + threadsBefore);
     }
   }
 
