@@ -89,7 +89,9 @@ MORTISE_EACH_TEXT(MORTISE_JAVA_TEXT)
 %{
 #include <string.h>
 
-static jclass mortise_java_exception;
+// Weak: a class that native code holds would keep its class loader for ever. It is there as long as the
+// class that calls us, which has the same loader.
+static jweak mortise_java_exception;
 static jmethodID mortise_java_exception_of;
 
 static jbyteArray mortise_java_bytes(JNIEnv *env, const char *text) {
@@ -144,7 +146,11 @@ static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize
   const jthrowable failure = mortise_java_failure(
       env, status, mortise_event_message(event), mortise_event_server_text(event),
       mortise_event_is_retryable(event), mortise_event_is_ambiguous(event));
-  if (failure == NULL) return 0;
+  if (failure == NULL) {
+    // Out of memory. Whoever waits is told the status without the details.
+    (*env)->ExceptionClear(env);
+    return 1;
+  }
   (*env)->SetObjectArrayElement(env, failures, index, failure);
   (*env)->DeleteLocalRef(env, failure);
   return !(*env)->ExceptionCheck(env);
@@ -153,7 +159,7 @@ static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize
 SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_initialize(JNIEnv *env, jclass calls,
                                                                 jclass exception) {
   (void)calls;
-  mortise_java_exception = (jclass)(*env)->NewGlobalRef(env, exception);
+  mortise_java_exception = (*env)->NewWeakGlobalRef(env, exception);
   mortise_java_exception_of = (*env)->GetStaticMethodID(
       env, exception, "of", "(I[B[BZZ)Lorg/mortise/MortiseException;");
 }

@@ -25,7 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # What a scenario may need, and a language has not. Its plays are left out, and are a dash in the table.
 CANNOT = {
     "go": {"fork", "queue", "negative_timeout"},
-    "java": {"fork", "queue", "member_count", "negative_timeout", "text_of_not_acquired"},
+    "java": {"fork", "queue", "negative_timeout", "text_of_not_acquired"},
 }
 
 

@@ -306,6 +306,7 @@ final class Actor {
             case "valid_ms" -> Result.number(owner.validMillis());
             case "token" -> Result.number(owner.token());
             case "query" -> Result.number(owner.query().waiterCount());
+            case "member_count" -> Result.number(((Multi) owner).memberCount());
             default -> throw new IllegalArgumentException(method);
           };
       }

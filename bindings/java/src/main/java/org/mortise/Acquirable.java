@@ -9,7 +9,8 @@ import java.util.concurrent.CompletableFuture;
  * a {@link MortiseException}, thrown or in the future.
  *
  * <p>Futures are completed on the client's callback executor. Completing one by hand, by {@code
- * cancel} or {@code orTimeout}, ends the wait, and a grant that wins the race is given back.
+ * cancel} or {@code orTimeout}, ends the wait, and a grant that wins the race is given back. Completing
+ * one that depends on it, as {@code thenApply} makes them, does not.
  */
 public interface Acquirable {
   /**

@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -16,6 +17,9 @@ final class Core {
   interface Submission {
     int submit(long queue, long tag);
   }
+
+  /** The most that there can be: how many calls and watches may be open at once. */
+  static final long QUEUE_CAPACITY = 1 << 20;
 
   private static final int BATCH = 256;
   private static final int FIELDS = 4;
@@ -33,11 +37,13 @@ final class Core {
   private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
-  Core(byte[] url, MortiseOptions options, Executor callbacks) {
+  Core(byte[] url, MortiseOptions options, Executor callbacks, long queueCapacity) {
     this.callbacks = callbacks;
-    long address = options.use(settings -> MortiseNative.client_new(url, settings));
+    // It waits for the server.
+    long address =
+        Threads.block(() -> options.use(settings -> MortiseNative.client_new(url, settings)));
     try {
-      queue = MortiseNative.queue_new(address, 0);
+      queue = MortiseNative.queue_new(address, queueCapacity);
     } catch (RuntimeException | Error failure) {
       MortiseNative.client_free(address);
       throw failure;
@@ -109,11 +115,27 @@ final class Core {
 
   /** Runs what belongs to the user, where the user wants it. */
   void callBack(Runnable work) {
+    var once = new Once(work);
     try {
-      callbacks.execute(work);
-    } catch (RejectedExecutionException full) {
-      // Better late and here than never.
-      work.run();
+      callbacks.execute(once);
+    } catch (Throwable refused) {
+      if (!(refused instanceof RejectedExecutionException)) report(refused);
+      // Better late and here than never. An executor may also have thrown after its work.
+      once.run();
+    }
+  }
+
+  private static final class Once extends AtomicBoolean implements Runnable {
+    private static final long serialVersionUID = 1;
+    private final transient Runnable work;
+
+    Once(Runnable work) {
+      this.work = work;
+    }
+
+    @Override
+    public void run() {
+      if (compareAndSet(false, true)) work.run();
     }
   }
 

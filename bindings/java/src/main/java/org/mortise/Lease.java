@@ -72,7 +72,7 @@ public final class Lease implements AutoCloseable {
    */
   public void extend(Duration lease) {
     requireCurrent();
-    owner.requireExtended(owner.extend(Times.millis(lease)));
+    owner.requireExtended(owner.extend(Times.roundedUp(lease, "lease")));
   }
 
   /**
@@ -82,13 +82,14 @@ public final class Lease implements AutoCloseable {
    * @return completed when the server has agreed
    */
   public CompletableFuture<Void> extendAsync(Duration lease) {
+    long leaseMillis = Times.roundedUp(lease, "lease");
     try {
       requireCurrent();
     } catch (MortiseException ended) {
       return CompletableFuture.failedFuture(ended);
     }
     return owner.deliver(
-        owner.extendLater(Times.millis(lease)),
+        owner.extendLater(leaseMillis),
         event -> {
           owner.requireExtended(event.code());
           return null;
@@ -96,14 +97,25 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * Ends the hold and lets the next one in. After it returns or throws, nothing is held.
+   * Ends the hold and lets the next one in. After it returns or throws, nothing is held, but for
+   * {@link Status#BUSY}.
    *
    * @return true when it was held until now; false when it had been lost, or was released before
-   * @throws MortiseException when the server did not confirm it; the lease ends it at the latest
+   * @throws MortiseException with {@link Status#BUSY} when another call on the owner is at work, as an
+   *     upgrade: it is still held, to be released afterwards; any other when the server did not confirm
+   *     the end, which comes with the end of the lease at the latest
    */
   public boolean release() {
     if (!begin()) return false;
-    return wasHeld(mode.unlock());
+    int code;
+    try {
+      code = mode.unlock();
+    } catch (MortiseException failure) {
+      ended(failure);
+      throw failure;
+    }
+    ended(null);
+    return wasHeld(code);
   }
 
   /**
@@ -113,25 +125,40 @@ public final class Lease implements AutoCloseable {
    */
   public CompletableFuture<Boolean> releaseAsync() {
     if (!begin()) return CompletableFuture.completedFuture(false);
-    return owner.deliver(mode.unlockLater(), event -> wasHeld(event.code()));
+    CompletableFuture<Event> end = mode.unlockLater();
+    // Busy is said at once or not at all.
+    end.whenComplete((event, failure) -> ended(failure));
+    return owner.deliver(end, event -> wasHeld(event.code()));
   }
 
   /**
    * As {@link #release}, and quiet: nothing is held afterwards, whatever the server said. Call {@link
    * #release} to know.
+   *
+   * @throws MortiseException with {@link Status#BUSY} only: it is still held
    */
   @Override
   public void close() {
     try {
       release();
-    } catch (MortiseException ended) {
+    } catch (MortiseException failure) {
+      if (failure.status() == Status.BUSY) throw failure;
       // It is ended here, and at the server by its lease at the latest.
     }
   }
 
-  /** An old lease must not end a later hold of the same owner. */
+  /** Whether it is the first to release, and of a hold that is still the owner's. */
   private boolean begin() {
-    return isReleased.compareAndSet(false, true) && owner.end(this, hold);
+    // An old lease must not end a later hold of the same owner.
+    return isReleased.compareAndSet(false, true) && owner.isCurrent(hold);
+  }
+
+  private void ended(Throwable failure) {
+    if (failure instanceof MortiseException said && said.status() == Status.BUSY) {
+      isReleased.set(false);
+    } else {
+      owner.end(this, hold);
+    }
   }
 
   private boolean isCurrent() {

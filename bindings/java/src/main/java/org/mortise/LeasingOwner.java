@@ -3,12 +3,13 @@ package org.mortise;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongUnaryOperator;
+import java.util.function.LongBinaryOperator;
 
 /** An owner that acquires in one way only. */
 abstract class LeasingOwner extends Owner implements Acquirable {
-  LeasingOwner(MortiseClient client, Name name, OwnerCalls calls, LongUnaryOperator make) {
-    super(client, name, calls, make);
+  LeasingOwner(
+      MortiseClient client, Name name, MortiseOptions options, OwnerCalls calls, LongBinaryOperator make) {
+    super(client, name, options, calls, make);
   }
 
   abstract Mode mode();

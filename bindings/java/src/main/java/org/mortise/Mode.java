@@ -66,8 +66,18 @@ final class Mode implements Acquirable {
     return Threads.join(unlockLater()).code();
   }
 
+  /** As {@link #unlock}. When the queue is too full for its event, a helper makes the call. */
   CompletableFuture<Event> unlockLater() {
-    return owner.start(calls.unlockLater);
+    CompletableFuture<Event> end = owner.start(calls.unlockLater);
+    if (!isRefused(end, Status.LIMIT)) return end;
+    return Threads.help(() -> new Event(owner.call(calls.unlockNow), 0));
+  }
+
+  /** Whether the call was not even begun, and for this reason. */
+  private static boolean isRefused(CompletableFuture<Event> end, Status why) {
+    if (!end.isCompletedExceptionally()) return false;
+    return end.handle((event, failure) -> failure instanceof MortiseException said && said.status() == why)
+        .join();
   }
 
   void requireAcquired(int code) {

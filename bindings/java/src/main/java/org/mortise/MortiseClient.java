@@ -4,12 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
-import java.util.function.LongUnaryOperator;
 
 /**
  * A connection to one deployment, shared by all that is made from it. Any thread may use it, virtual
@@ -30,12 +26,20 @@ public final class MortiseClient implements AutoCloseable {
   private final Core core;
   private final Cleaner.Cleanable cleanable;
   private final LossListener lossListener;
-  private final Map<ThreadHold.Key, ThreadHold<MutexOwner>> mutexHolds = new ConcurrentHashMap<>();
-  private final Map<ThreadHold.Key, ThreadHold<ReadWriteOwner>> readWriteHolds =
-      new ConcurrentHashMap<>();
+  private final ThreadHolds<MutexOwner> mutexHolds = new ThreadHolds<>();
+  private final ThreadHolds<ReadWriteOwner> readWriteHolds = new ThreadHolds<>();
+  private final OwnerPool<MutexOwner> mutexes =
+      new OwnerPool<>((name, options) -> new MutexOwner(this, name, options));
+  private final OwnerPool<ReadWriteOwner> readWrites =
+      new OwnerPool<>((name, options) -> new ReadWriteOwner(this, name, options));
 
   private MortiseClient(Builder builder) {
-    core = new Core(Name.utf8(builder.url, "url"), builder.options, builder.callbackExecutor);
+    core =
+        new Core(
+            Name.utf8(builder.url, "url"),
+            builder.options,
+            builder.callbackExecutor,
+            builder.queueCapacity);
     lossListener = builder.lossListener;
     cleanable = CLEANER.register(this, core.client());
   }
@@ -65,8 +69,9 @@ public final class MortiseClient implements AutoCloseable {
   public static final class Builder {
     private final String url;
     private MortiseOptions options = MortiseOptions.DEFAULTS;
-    private Executor callbackExecutor = ForkJoinPool.commonPool();
+    private Executor callbackExecutor = Threads.commonPool();
     private LossListener lossListener;
+    private long queueCapacity = Core.QUEUE_CAPACITY;
 
     private Builder(String url) {
       this.url = Objects.requireNonNull(url, "url");
@@ -87,7 +92,7 @@ public final class MortiseClient implements AutoCloseable {
      * Where futures are completed and listeners run. What runs in the thread that hands over its work,
      * as {@code Runnable::run} does, must not wait for a lock.
      *
-     * @param executor the common pool unless set
+     * @param executor the common pool unless set; where that has no threads, a thread for each
      * @return this
      */
     public Builder callbackExecutor(Executor executor) {
@@ -103,6 +108,12 @@ public final class MortiseClient implements AutoCloseable {
      */
     public Builder lossListener(LossListener listener) {
       lossListener = Objects.requireNonNull(listener, "listener");
+      return this;
+    }
+
+    /** For tests of what happens when it is full. */
+    Builder queueCapacity(long capacity) {
+      queueCapacity = capacity;
       return this;
     }
 
@@ -134,6 +145,7 @@ public final class MortiseClient implements AutoCloseable {
             return MortiseNative.client_ping(address);
           } finally {
             core.client().exit();
+            Reference.reachabilityFence(this);
           }
         });
   }
@@ -338,16 +350,19 @@ public final class MortiseClient implements AutoCloseable {
     return lossListener;
   }
 
-  Map<ThreadHold.Key, ThreadHold<MutexOwner>> mutexHolds() {
+  ThreadHolds<MutexOwner> mutexHolds() {
     return mutexHolds;
   }
 
-  Map<ThreadHold.Key, ThreadHold<ReadWriteOwner>> readWriteHolds() {
+  ThreadHolds<ReadWriteOwner> readWriteHolds() {
     return readWriteHolds;
   }
 
-  /** Calls with native options; null, as 0, stands for the client's own. */
-  long useOptions(MortiseOptions options, LongUnaryOperator call) {
-    return options == null ? call.applyAsLong(0) : options.use(call);
+  OwnerPool<MutexOwner> mutexes() {
+    return mutexes;
+  }
+
+  OwnerPool<ReadWriteOwner> readWrites() {
+    return readWrites;
   }
 }

@@ -1,23 +1,25 @@
 package org.mortise;
 
-import java.util.Map;
-
 /**
  * A mutex as a {@link java.util.concurrent.locks.Lock}: each thread is an owner, and may lock again
- * what it holds. All locks of one name and one client are one to a thread.
+ * what it holds. All locks of one name and one client are one to a thread. As with Java's own, a thread
+ * that dies without having unlocked keeps the lock, here until {@code max_hold} ends it. {@link
+ * #tryLock()} does not pass those who wait.
  *
  * <p>Failures of the server are a {@link MortiseException}. {@link #unlock()} throws one with {@link
  * Status#LOST} when the hold had been lost before, so that work that was not protected is known.
  */
 public final class MortiseLock extends ThreadOwnedLock {
   private final Name name;
-  private final Map<ThreadHold.Key, ThreadHold<MutexOwner>> holds;
+  private final MortiseOptions options;
+  private final ThreadHolds<MutexOwner> holds;
   private final OwnerPool<MutexOwner> pool;
 
   MortiseLock(MortiseClient client, Name name, MortiseOptions options) {
     this.name = name;
+    this.options = options;
     this.holds = client.mutexHolds();
-    this.pool = new OwnerPool<>(() -> new MutexOwner(client, name, options));
+    this.pool = client.mutexes();
   }
 
   @Override
@@ -25,10 +27,10 @@ public final class MortiseLock extends ThreadOwnedLock {
     ThreadHold<MutexOwner> held = held();
     if (held != null) {
       held.requireNotLost();
-      held.writes++;
+      held.writes = ThreadHold.oneMore(held.writes);
       return true;
     }
-    MutexOwner owner = pool.take();
+    MutexOwner owner = pool.take(name, options);
     boolean isAcquired = false;
     try {
       isAcquired = attempt.acquire(owner.mode());
@@ -36,9 +38,9 @@ public final class MortiseLock extends ThreadOwnedLock {
       if (!isAcquired) pool.giveBack(owner);
     }
     if (isAcquired) {
-      held = new ThreadHold<>(owner, pool);
+      held = new ThreadHold<>(owner);
       held.writes = 1;
-      holds.put(key(), held);
+      holds.put(name, held);
     }
     return isAcquired;
   }
@@ -54,11 +56,11 @@ public final class MortiseLock extends ThreadOwnedLock {
   public void unlock() {
     ThreadHold<MutexOwner> held = requireHeld();
     if (--held.writes > 0) return;
-    holds.remove(key());
+    holds.remove(name);
     try {
       requireReleased(held.owner().mode().unlock(), name);
     } finally {
-      held.giveOwnerBack();
+      pool.giveBack(held.owner());
     }
   }
 
@@ -111,12 +113,8 @@ public final class MortiseLock extends ThreadOwnedLock {
     return requireHeld().owner().token();
   }
 
-  private ThreadHold.Key key() {
-    return new ThreadHold.Key(name);
-  }
-
   private ThreadHold<MutexOwner> held() {
-    return holds.get(key());
+    return holds.get(name);
   }
 
   private ThreadHold<MutexOwner> requireHeld() {

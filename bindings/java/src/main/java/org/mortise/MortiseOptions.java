@@ -41,7 +41,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withLease(Duration lease) {
-    return with("lease", Times.text(lease));
+    return with("lease", text(lease, "lease"));
   }
 
   /**
@@ -61,7 +61,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withMaxHold(Duration maxHold) {
-    return with("max_hold", Times.text(maxHold));
+    return with("max_hold", text(maxHold, "maxHold"));
   }
 
   /**
@@ -87,13 +87,45 @@ public final class MortiseOptions {
   }
 
   /**
+   * How locks are stored at the server; all who use a name must agree.
+   *
+   * @param protocol {@code "queued"}, Mortise's own, is the default; the README lists those of other
+   *     programs
+   * @return options with that value
+   */
+  public MortiseOptions withProtocol(String protocol) {
+    return with("protocol", Objects.requireNonNull(protocol, "protocol"));
+  }
+
+  /**
+   * The pause between two attempts, on average, with a protocol in which one waits by trying again.
+   *
+   * @param interval 1 ms to 60 s
+   * @return options with that value
+   */
+  public MortiseOptions withPollInterval(Duration interval) {
+    return with("poll_interval", text(interval, "interval"));
+  }
+
+  /**
+   * How many attempts an acquire makes at most, with such a protocol. One that has made them says
+   * {@link Status#NOT_ACQUIRED}.
+   *
+   * @param attempts 1 to 1 000 000 000; unlimited unless set
+   * @return options with that value
+   */
+  public MortiseOptions withPollAttempts(long attempts) {
+    return with("poll_attempts", Long.toString(attempts));
+  }
+
+  /**
    * A text that queries show for the owner.
    *
    * @param label at most 64 bytes of UTF-8
    * @return options with that value
    */
   public MortiseOptions withLabel(String label) {
-    return with("label", label);
+    return with("label", Objects.requireNonNull(label, "label"));
   }
 
   /**
@@ -103,7 +135,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withCommandTimeout(Duration timeout) {
-    return with("command_timeout", Times.text(timeout));
+    return with("command_timeout", text(timeout, "timeout"));
   }
 
   /** Calls with the address of native options, which live that long. */
@@ -119,6 +151,20 @@ public final class MortiseOptions {
     } finally {
       MortiseNative.options_free(address);
     }
+  }
+
+  private static String text(Duration length, String what) {
+    return Long.toString(Times.roundedUp(length, what));
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof MortiseOptions options && values.equals(options.values);
+  }
+
+  @Override
+  public int hashCode() {
+    return values.hashCode();
   }
 
   @Override

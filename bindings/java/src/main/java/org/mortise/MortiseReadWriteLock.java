@@ -1,6 +1,5 @@
 package org.mortise;
 
-import java.util.Map;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 
@@ -13,15 +12,17 @@ import java.util.concurrent.locks.ReadWriteLock;
  */
 public final class MortiseReadWriteLock implements ReadWriteLock {
   private final Name name;
-  private final Map<ThreadHold.Key, ThreadHold<ReadWriteOwner>> holds;
+  private final MortiseOptions options;
+  private final ThreadHolds<ReadWriteOwner> holds;
   private final OwnerPool<ReadWriteOwner> pool;
   private final Lock readLock = new ReadSide();
   private final Lock writeLock = new WriteSide();
 
   MortiseReadWriteLock(MortiseClient client, Name name, MortiseOptions options) {
     this.name = name;
+    this.options = options;
     this.holds = client.readWriteHolds();
-    this.pool = new OwnerPool<>(() -> new ReadWriteOwner(client, name, options));
+    this.pool = client.readWrites();
   }
 
   @Override
@@ -112,12 +113,8 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
     return "MortiseReadWriteLock[" + name + "]";
   }
 
-  private ThreadHold.Key key() {
-    return new ThreadHold.Key(name);
-  }
-
   private ThreadHold<ReadWriteOwner> held() {
-    return holds.get(key());
+    return holds.get(name);
   }
 
   private MortiseException alreadyHeld(String mend) {
@@ -132,7 +129,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   /** The hold of this thread, which had none; null when it was not to be had. */
   private ThreadHold<ReadWriteOwner> first(ThreadOwnedLock.Attempt attempt, boolean isWriting)
       throws InterruptedException {
-    ReadWriteOwner owner = pool.take();
+    ReadWriteOwner owner = pool.take(name, options);
     boolean isAcquired = false;
     try {
       isAcquired = attempt.acquire(owner.mode(isWriting));
@@ -140,17 +137,17 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
       if (!isAcquired) pool.giveBack(owner);
     }
     if (!isAcquired) return null;
-    var held = new ThreadHold<>(owner, pool);
-    holds.put(key(), held);
+    var held = new ThreadHold<>(owner);
+    holds.put(name, held);
     return held;
   }
 
   private void last(ThreadHold<ReadWriteOwner> held, boolean isWriting) {
-    holds.remove(key());
+    holds.remove(name);
     try {
       ThreadOwnedLock.requireReleased(held.owner().mode(isWriting).unlock(), name);
     } finally {
-      held.giveOwnerBack();
+      pool.giveBack(held.owner());
     }
   }
 
@@ -163,7 +160,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
       } else {
         held = first(attempt, false);
       }
-      if (held != null) held.reads++;
+      if (held != null) held.reads = ThreadHold.oneMore(held.reads);
       return held != null;
     }
 
@@ -191,7 +188,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
       } else {
         held.requireNotLost();
       }
-      if (held != null) held.writes++;
+      if (held != null) held.writes = ThreadHold.oneMore(held.writes);
       return held != null;
     }
 

@@ -2,6 +2,7 @@ package org.mortise;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Several locks that are acquired all or none, in an order that is the same in every process, so that
@@ -34,7 +35,7 @@ public final class Multi extends LeasingOwner {
   private final List<Owner> members = new ArrayList<>();
 
   Multi(MortiseClient client) {
-    super(client, Name.of("multi"), CALLS, MortiseNative::multi_new);
+    super(client, Name.of("multi"), null, CALLS, (it, settings) -> MortiseNative.multi_new(it));
   }
 
   /**
@@ -44,6 +45,7 @@ public final class Multi extends LeasingOwner {
    * @return this
    */
   public Multi add(MutexOwner member) {
+    Objects.requireNonNull(member, "member");
     call(member::addTo);
     return keep(member);
   }
@@ -55,6 +57,7 @@ public final class Multi extends LeasingOwner {
    * @return this
    */
   public Multi addReading(ReadWriteOwner member) {
+    Objects.requireNonNull(member, "member");
     call(it -> member.addTo(it, false));
     return keep(member);
   }
@@ -66,6 +69,7 @@ public final class Multi extends LeasingOwner {
    * @return this
    */
   public Multi addWriting(ReadWriteOwner member) {
+    Objects.requireNonNull(member, "member");
     call(it -> member.addTo(it, true));
     return keep(member);
   }
@@ -78,8 +82,18 @@ public final class Multi extends LeasingOwner {
    * @return this
    */
   public Multi add(SemaphoreOwner member, long weight) {
+    Objects.requireNonNull(member, "member");
     call(it -> member.addTo(it, weight));
     return keep(member);
+  }
+
+  /**
+   * How many members it has.
+   *
+   * @return their number; 0 once it is closed
+   */
+  public int memberCount() {
+    return (int) read(MortiseNative::multi_member_count);
   }
 
   @Override

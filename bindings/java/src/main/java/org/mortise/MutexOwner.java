@@ -28,8 +28,9 @@ public final class MutexOwner extends LeasingOwner {
     super(
         client,
         name,
+        options,
         CALLS,
-        it -> client.useOptions(options, set -> MortiseNative.lock_new(it, name.bytes(), set)));
+        (it, settings) -> MortiseNative.lock_new(it, name.bytes(), settings));
   }
 
   @Override

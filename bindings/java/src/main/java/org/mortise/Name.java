@@ -7,6 +7,7 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.util.Arrays;
+import java.util.Objects;
 
 /** The name of a lock: bytes. Two names are the same when their bytes are. */
 final class Name {
@@ -19,7 +20,7 @@ final class Name {
   }
 
   static Name of(byte[] bytes) {
-    return new Name(bytes.clone());
+    return new Name(Objects.requireNonNull(bytes, "name").clone());
   }
 
   static Name of(String text) {
@@ -30,6 +31,7 @@ final class Name {
    * True UTF-8. A lone surrogate has none; as a question mark it would be the key of another name.
    */
   static byte[] utf8(String text, String what) {
+    Objects.requireNonNull(text, what);
     try {
       ByteBuffer encoded =
           UTF_8.newEncoder()
@@ -54,7 +56,7 @@ final class Name {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof Name name && Arrays.equals(bytes, name.bytes);
+    return other instanceof Name name && hash == name.hash && Arrays.equals(bytes, name.bytes);
   }
 
   @Override

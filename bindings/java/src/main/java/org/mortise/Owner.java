@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.LongToIntFunction;
+import java.util.function.LongBinaryOperator;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -21,6 +22,7 @@ import java.util.function.LongUnaryOperator;
 public abstract class Owner implements AutoCloseable {
   private final MortiseClient client;
   private final Name name;
+  private final MortiseOptions options;
   private final OwnerCalls calls;
   private final NativeHandle handle;
   private final Cleaner.Cleanable cleanable;
@@ -29,15 +31,30 @@ public abstract class Owner implements AutoCloseable {
   /** The tag of the watch, for the cleaner, which must not know this object. */
   private final AtomicLong watchTag;
 
-  Owner(MortiseClient client, Name name, OwnerCalls calls, LongUnaryOperator make) {
+  /**
+   * Makes the native object.
+   *
+   * @param options complete in themselves, or null for the client's
+   * @param make from the native client and the native options, 0 for the client's
+   */
+  Owner(
+      MortiseClient client,
+      Name name,
+      MortiseOptions options,
+      OwnerCalls calls,
+      LongBinaryOperator make) {
     this.client = client;
     this.name = name;
+    this.options = options;
     this.calls = calls;
     Core core = client.core();
     long opened = core.client().enter();
     long address;
     try {
-      address = make.applyAsLong(opened);
+      address =
+          options == null
+              ? make.applyAsLong(opened, 0)
+              : options.use(settings -> make.applyAsLong(opened, settings));
     } finally {
       core.client().exit();
     }
@@ -137,8 +154,14 @@ public abstract class Owner implements AutoCloseable {
       known.add(listener);
       return;
     }
-    watchTag.set(
-        core().watch(fresh, (queue, tag) -> call(it -> calls.watch().start(it, queue, tag))));
+    try {
+      watchTag.set(
+          core().watch(fresh, (queue, tag) -> call(it -> calls.watch().start(it, queue, tag))));
+    } catch (RuntimeException refused) {
+      // The next one who asks must not believe that it is being watched.
+      watch.set(null);
+      throw refused;
+    }
   }
 
   /**
@@ -163,6 +186,11 @@ public abstract class Owner implements AutoCloseable {
 
   Name ownName() {
     return name;
+  }
+
+  /** Whether it was made for this name, with these options. */
+  boolean isFor(Name otherName, MortiseOptions otherOptions) {
+    return name.equals(otherName) && Objects.equals(options, otherOptions);
   }
 
   int call(LongToIntFunction call) {
@@ -222,7 +250,7 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /** A number of the native object; 0 once it is closed. */
-  private long read(LongUnaryOperator call) {
+  long read(LongUnaryOperator call) {
     long address;
     try {
       address = handle.enter();
@@ -254,12 +282,10 @@ public abstract class Owner implements AutoCloseable {
     return current.get() == hold;
   }
 
-  /** Whether this lease's hold is the owner's, which the lease leaves now. */
-  boolean end(Lease lease, Hold hold) {
-    if (!isCurrent(hold)) return false;
+  /** The lease leaves its hold. */
+  void end(Lease lease, Hold hold) {
     hold.remove(lease);
     if (hold.isEmpty()) current.compareAndSet(hold, null);
-    return true;
   }
 
   /** The hold has another mode and perhaps another token now. */

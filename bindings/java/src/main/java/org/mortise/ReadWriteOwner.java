@@ -41,8 +41,9 @@ public final class ReadWriteOwner extends Owner {
     super(
         client,
         name,
+        options,
         CALLS,
-        it -> client.useOptions(options, set -> MortiseNative.rw_new(it, name.bytes(), set)));
+        (it, settings) -> MortiseNative.rw_new(it, name.bytes(), settings));
   }
 
   /**

@@ -25,10 +25,9 @@ public final class SemaphoreOwner extends LeasingOwner {
     super(
         client,
         name,
+        options,
         CALLS,
-        it ->
-            client.useOptions(
-                options, set -> MortiseNative.semaphore_new(it, name.bytes(), permits, set)));
+        (it, settings) -> MortiseNative.semaphore_new(it, name.bytes(), permits, settings));
   }
 
   /**

@@ -4,12 +4,14 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /** What has to be known about the thread that calls. */
 final class Threads {
@@ -40,6 +42,15 @@ final class Threads {
     return thread;
   }
 
+  /** The common pool; where a JVM was told to have no threads in it, a thread for each piece of work. */
+  static Executor commonPool() {
+    // The pool itself says 1 then, too.
+    boolean hasThreads =
+        Integer.getInteger("java.util.concurrent.ForkJoinPool.common.parallelism", 1) > 0;
+    if (hasThreads) return ForkJoinPool.commonPool();
+    return work -> daemon(work, "mortise-callback").start();
+  }
+
   private static MethodHandle findIsVirtual() {
     try {
       return MethodHandles.publicLookup()
@@ -62,7 +73,21 @@ final class Threads {
   /** Makes a native call that blocks: here, or in a helper when this thread is virtual. */
   static long block(LongSupplier call) {
     if (!mustNotBlock()) return call.getAsLong();
-    return join(CompletableFuture.supplyAsync(call::getAsLong, HELP));
+    return join(help(call::getAsLong));
+  }
+
+  /** Makes a call that blocks in a helper. */
+  static <T> CompletableFuture<T> help(Supplier<T> call) {
+    var end = new CompletableFuture<T>();
+    HELP.execute(
+        () -> {
+          try {
+            end.complete(call.get());
+          } catch (Throwable thrown) {
+            end.completeExceptionally(thrown);
+          }
+        });
+    return end;
   }
 
   /** The result, however often this thread is interrupted; it stays so. */
@@ -90,10 +115,9 @@ final class Threads {
   }
 
   private static RuntimeException unchecked(Throwable cause) {
-    Throwable inner = cause instanceof CompletionException && cause.getCause() != null
-        ? cause.getCause() : cause;
-    if (inner instanceof MortiseException failure) return failure.here();
-    if (inner instanceof Error error) throw error;
-    return new IllegalStateException(inner);
+    if (cause instanceof MortiseException failure) return failure.here();
+    if (cause instanceof RuntimeException failure) return failure;
+    if (cause instanceof Error error) throw error;
+    return new IllegalStateException(cause);
   }
 }

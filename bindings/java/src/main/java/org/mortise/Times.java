@@ -1,6 +1,7 @@
 package org.mortise;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /** Java's durations as the milliseconds of the C library. */
@@ -13,11 +14,11 @@ final class Times {
 
   /** How long to wait: rounded up, negative as none, and 366 days at most. */
   static long timeoutMillis(Duration timeout) {
-    if (timeout.isNegative()) return 0;
-    return Math.min(roundedUp(timeout), MAX_MILLIS);
+    return Math.max(0, Math.min(roundedUp(timeout, "timeout"), MAX_MILLIS));
   }
 
   static long timeoutMillis(long time, TimeUnit unit) {
+    Objects.requireNonNull(unit, "unit");
     if (time <= 0) return 0;
     // The conversion saturates instead of overflowing.
     long millis = unit.toMillis(time);
@@ -28,19 +29,13 @@ final class Times {
     return isWhole ? millis : millis + 1;
   }
 
-  /** A length that the native code checks: rounded up, else as it is. */
-  static long millis(Duration length) {
-    return roundedUp(length);
-  }
-
-  static String text(Duration length) {
-    return Long.toString(millis(length));
-  }
-
-  private static long roundedUp(Duration length) {
+  /** A length for the native code to check; what is negative stays so. */
+  static long roundedUp(Duration length, String what) {
+    Objects.requireNonNull(length, what);
     try {
       long whole = length.toMillis();
-      return length.toNanosPart() % NANOS_PER_MILLI == 0 ? whole : whole + 1;
+      if (length.isNegative()) return Math.min(whole, -1);
+      return length.toNanosPart() % NANOS_PER_MILLI == 0 ? whole : Math.addExact(whole, 1);
     } catch (ArithmeticException tooLong) {
       return length.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
     }

@@ -10,9 +10,11 @@ import static org.mortise.Waiting.assertStatus;
 import java.io.ByteArrayOutputStream;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** Names of all kinds, and what is wrong with arguments. */
 class BadInputTest {
@@ -67,20 +69,43 @@ class BadInputTest {
   }
 
   @Test
-  void nullIsRefused() {
-    assertThrows(NullPointerException.class, () -> MortiseClient.open(null));
-    assertThrows(NullPointerException.class, () -> client.lock((String) null));
-    assertThrows(NullPointerException.class, () -> client.lock((byte[]) null));
-    assertThrows(NullPointerException.class, () -> client.mutex((String) null));
-    assertThrows(NullPointerException.class, () -> client.mutex("x").tryAcquire(null));
-    assertThrows(NullPointerException.class, () -> client.mutex("x").addLossListener(null));
-    assertThrows(NullPointerException.class, () -> client.multi().add(null));
-    assertThrows(NullPointerException.class, () -> MortiseOptions.DEFAULTS.with(null, "x"));
-    assertThrows(NullPointerException.class, () -> MortiseOptions.DEFAULTS.withLabel(null));
-    assertThrows(NullPointerException.class, () -> client.lock("x", null));
+  void nullIsRefused() throws Exception {
+    assertNull("url", () -> MortiseClient.open(null));
+    assertNull("options", () -> MortiseClient.builder("local:").options(null));
+    assertNull("executor", () -> MortiseClient.builder("local:").callbackExecutor(null));
+    assertNull("listener", () -> MortiseClient.builder("local:").lossListener(null));
+    assertNull("name", () -> client.lock((String) null));
+    assertNull("name", () -> client.lock((byte[]) null));
+    assertNull("options", () -> client.lock("x", null));
+    assertNull("name", () -> client.readWriteLock((String) null));
+    assertNull("name", () -> client.mutex((String) null));
+    assertNull("name", () -> client.mutex((byte[]) null, null));
+    assertNull("name", () -> client.readWrite((String) null));
+    assertNull("name", () -> client.semaphore((String) null, 1));
+    assertNull("unit", () -> client.lock("x").tryLock(0, null));
+    assertNull("timeout", () -> client.mutex("x").tryAcquire(null));
+    assertNull("timeout", () -> client.mutex("x").tryAcquireAsync(null));
+    assertNull("listener", () -> client.mutex("x").addLossListener(null));
+    assertNull("member", () -> client.multi().add(null));
+    assertNull("member", () -> client.multi().add(null, 1));
+    assertNull("member", () -> client.multi().addReading(null));
+    assertNull("member", () -> client.multi().addWriting(null));
+    assertNull("key", () -> MortiseOptions.DEFAULTS.with(null, "x"));
+    assertNull("value", () -> MortiseOptions.DEFAULTS.with("label", null));
+    assertNull("label", () -> MortiseOptions.DEFAULTS.withLabel(null));
+    assertNull("lease", () -> MortiseOptions.DEFAULTS.withLease(null));
+    assertNull("protocol", () -> MortiseOptions.DEFAULTS.withProtocol(null));
+    try (Lease lease = client.mutex("null").acquire()) {
+      assertNull("lease", () -> lease.extend(null));
+      assertNull("lease", () -> lease.extendAsync(null));
+    }
   }
 
-  private static void assertNamed(String argument, org.junit.jupiter.api.function.Executable call) {
+  private static void assertNull(String argument, Executable call) {
+    assertEquals(argument, assertThrows(NullPointerException.class, call).getMessage());
+  }
+
+  private static void assertNamed(String argument, Executable call) {
     var thrown = assertThrows(MortiseException.class, call);
     assertEquals(Status.INVALID_ARGUMENT, thrown.status());
     assertTrue(thrown.getMessage().contains(argument), thrown.getMessage());
@@ -98,9 +123,52 @@ class BadInputTest {
     assertNamed(
         "lease",
         () -> client.mutex("x", MortiseOptions.DEFAULTS.withLease(Duration.ofSeconds(Long.MAX_VALUE))));
+    assertNamed(
+        "max_hold",
+        () -> client.mutex("x", MortiseOptions.DEFAULTS.withMaxHold(Duration.ofNanos(-1))));
+    assertNamed(
+        "-5",
+        () -> client.mutex("x", MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(-5))));
     assertNamed("label", () -> client.mutex("x", MortiseOptions.DEFAULTS.withLabel("a\nb")));
     assertNamed("scheme", () -> MortiseClient.open("http://localhost"));
     assertNamed("url", () -> MortiseClient.open(""));
+  }
+
+  private static final Duration BEYOND_A_LONG =
+      Duration.ofMillis(Long.MAX_VALUE).plus(Duration.ofNanos(1));
+
+  @Test
+  void numbersAreNotCutOff() throws Exception {
+    // The low 32 bits of each would be a good number.
+    long low = (1L << 32) + 1;
+    assertNamed("permits", () -> client.semaphore("big", low));
+    assertNamed("permits", () -> client.semaphore("big", (1L << 53) + 1));
+    assertNamed("permits", () -> client.semaphore("big", Long.MAX_VALUE));
+    assertNamed("weight", () -> client.semaphore("big", 2).of(low).tryAcquire());
+    assertNamed("weight", () -> client.multi().add(client.semaphore("big", 2), low));
+    assertNamed("permits", () -> client.semaphore("big", 2).resize(low));
+    assertNamed("poll_attempts", () -> client.mutex("x", MortiseOptions.DEFAULTS.withPollAttempts(1L << 53)));
+    try (Lease lease = client.mutex("long").acquire()) {
+      assertNamed("lease", () -> lease.extend(Duration.ofMillis(1L << 53)));
+      assertNamed("lease", () -> lease.extend(BEYOND_A_LONG));
+      assertNamed("lease", () -> lease.extend(Duration.ofNanos(-1)));
+      assertTrue(lease.isHeld());
+    }
+  }
+
+  @Test
+  void anyTimeoutIsGood() throws Exception {
+    var longest = Duration.ofSeconds(Long.MAX_VALUE, 999_999_999);
+    var shortest = Duration.ofSeconds(Long.MIN_VALUE);
+    for (Duration timeout : List.of(longest, BEYOND_A_LONG, Duration.ofNanos(1), Duration.ZERO, shortest)) {
+      client.mutex("any").tryAcquire(timeout).ifPresent(Lease::close);
+    }
+    // What is cut off would be no time at all, or for ever.
+    assertEquals(1, Times.timeoutMillis(Duration.ofNanos(1)));
+    assertEquals(2, Times.timeoutMillis(1_000_001, TimeUnit.NANOSECONDS));
+    assertEquals(0, Times.timeoutMillis(shortest));
+    assertEquals(Times.timeoutMillis(longest), Times.timeoutMillis(BEYOND_A_LONG));
+    assertEquals(Times.timeoutMillis(longest), Times.timeoutMillis(Long.MAX_VALUE, TimeUnit.DAYS));
   }
 
   @Test
@@ -123,7 +191,13 @@ class BadInputTest {
             .withStrictFairness(true)
             .withCommandTimeout(Duration.ofSeconds(2))
             .withReentrant(true)
+            .withProtocol("queued")
+            .withPollInterval(Duration.ofMillis(20))
+            .withPollAttempts(7)
             .withLabel("all");
+    assertEquals(options, options.withLabel("none").withLabel("all"));
+    assertEquals(options.hashCode(), options.withLabel("none").withLabel("all").hashCode());
+    assertFalse(options.equals(MortiseOptions.DEFAULTS));
     assertEquals("7000", options.toString().replaceAll(".*lease=(\\d+).*", "$1"));
     try (var configured = MortiseClient.builder(redis.url()).options(options).open()) {
       var owner = configured.mutex("options");
@@ -138,6 +212,18 @@ class BadInputTest {
       lock.lock();
       assertTrue(lock.validMillis() <= 5000);
       lock.unlock();
+    }
+  }
+
+  @Test
+  void pollingHasItsOwnOptions() throws Exception {
+    var options =
+        MortiseOptions.DEFAULTS.withProtocol("token").withPollInterval(Duration.ofMillis(1)).withPollAttempts(3);
+    redis.command("SET", "polled", "somebody's");
+    assertStatus(Status.NOT_ACQUIRED, () -> client.mutex("polled", options).acquire());
+    redis.command("DEL", "polled");
+    try (Lease lease = client.mutex("polled", options).acquire()) {
+      assertTrue(lease.isHeld() && redis.exists("polled"));
     }
   }
 

@@ -138,6 +138,37 @@ class FutureTest {
     }
   }
 
+  /** Half of the cancels come while the question is on its way, half when it may have been granted. */
+  @Test
+  void cancelledGrantsOfAllKindsAreGivenBack() throws Exception {
+    // Kept, so that none gives back what it holds by being collected.
+    var owners = new ArrayList<Owner>();
+    for (int round = 0; round < 50; round++) {
+      var mutex = client.mutex("kinds");
+      var book = client.readWrite("book");
+      var seats = client.semaphore("seats", 3);
+      var door = client.mutex("door");
+      var all = client.multi().add(door).add(client.semaphore("chairs", 2), 2);
+      owners.addAll(List.of(mutex, book, seats, door, all));
+      var futures =
+          List.of(
+              mutex.acquireAsync(), book.writing().acquireAsync(), seats.of(3).acquireAsync(),
+              all.acquireAsync());
+      if (round % 2 == 0) client.ping();
+      for (CompletableFuture<Lease> future : futures) {
+        if (!future.cancel(true)) future.get().close();
+      }
+      // If one were left, this would wait until its lease was over, renewed as it is.
+      Duration patience = Waiting.PATIENCE;
+      client.mutex("kinds").tryAcquire(patience).orElseThrow().close();
+      client.readWrite("book").writing().tryAcquire(patience).orElseThrow().close();
+      client.semaphore("seats", 3).of(3).tryAcquire(patience).orElseThrow().close();
+      client.mutex("door").tryAcquire(patience).orElseThrow().close();
+      client.semaphore("chairs", 2).of(2).tryAcquire(patience).orElseThrow().close();
+    }
+    for (Owner owner : owners) assertFalse(owner.isHeld());
+  }
+
   @Test
   void aGrantThatWasNotYetToldIsGivenBack() throws Exception {
     cancelUntold(false);
@@ -150,10 +181,16 @@ class FutureTest {
 
   /** A grant has arrived, and waits behind the user's own work, when its future is cancelled. */
   private static void cancelUntold(boolean isDispatcherBusy) throws Exception {
+    Thread test = Thread.currentThread();
     var isBusy = new CountDownLatch(1);
     var mayGoOn = new CountDownLatch(1);
     Executor slow =
         work -> {
+          // A result that is there at once comes in the thread that asked, which must not wait.
+          if (Thread.currentThread() == test) {
+            work.run();
+            return;
+          }
           isBusy.countDown();
           assertDoesNotThrow(() -> mayGoOn.await());
           work.run();
@@ -161,9 +198,11 @@ class FutureTest {
     Executor elsewhere = work -> new Thread(() -> slow.execute(work)).start();
     var builder = MortiseClient.builder(redis.url());
     try (var client = builder.callbackExecutor(isDispatcherBusy ? slow : elsewhere).open()) {
-      if (isDispatcherBusy) {
-        client.mutex("busy").acquireAsync();
-        isBusy.await();
+      while (isDispatcherBusy && isBusy.getCount() > 0) {
+        try (var busy = client.mutex("busy")) {
+          busy.tryAcquireAsync();
+          isBusy.await(1, TimeUnit.SECONDS);
+        }
       }
       var owner = client.mutex("untold");
       CompletableFuture<Lease> future = owner.acquireAsync();
@@ -218,6 +257,30 @@ class FutureTest {
                 })
             .open()) {
       for (int i = 0; i < 3; i++) result(refusing.mutex("bad").acquireAsync()).close();
+    }
+  }
+
+  @Test
+  void anExecutorThatCannotBeginIsNoReasonToStop() throws Exception {
+    Executor exhausted =
+        work -> {
+          throw new OutOfMemoryError("unable to create native thread");
+        };
+    try (var client = MortiseClient.builder(redis.url()).callbackExecutor(exhausted).open()) {
+      for (int i = 0; i < 3; i++) assertTrue(result(client.mutex("none").acquireAsync()).release());
+    }
+  }
+
+  /** The queue takes one more call, and a wait is in it. */
+  @Test
+  void aFullQueueStopsNoRelease() throws Exception {
+    try (var client = MortiseClient.builder(redis.strictUrl()).queueCapacity(1).open()) {
+      Lease held = client.mutex("full").tryAcquire().orElseThrow();
+      CompletableFuture<Lease> waiting = client.mutex("full").acquireAsync();
+      Waiting.untilWaiting(redis, "full", 1);
+      assertEquals(Status.LIMIT, statusOf(client.mutex("full").acquireAsync()));
+      assertTrue(result(held.releaseAsync()));
+      assertTrue(result(waiting).release());
     }
   }
 

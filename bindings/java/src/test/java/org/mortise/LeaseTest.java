@@ -3,11 +3,14 @@ package org.mortise;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mortise.Waiting.assertStatus;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -59,6 +62,36 @@ class LeaseTest {
     redis.command("DEL", "{mortise:release}");
     assertFalse(lost.release());
     lost.close();
+  }
+
+  /** While the server does not answer its upgrade, nothing else can be done with an owner. */
+  @Test
+  void aReleaseThatIsRefusedAsBusyCanBeDoneAgain() throws Exception {
+    try (var frozen = new Redis();
+        var impatient = MortiseClient.open(frozen.url())) {
+      var owner = impatient.readWrite("busy");
+      Lease lease = owner.reading().acquire();
+      frozen.signal("STOP");
+      CompletableFuture<Boolean> upgrade = owner.tryUpgradeAsync();
+      assertStatus(Status.BUSY, lease::release);
+      assertStatus(Status.BUSY, lease::close);
+      assertEquals(
+          Status.BUSY,
+          assertInstanceOf(
+                  MortiseException.class,
+                  assertThrows(ExecutionException.class, () -> Waiting.result(lease.releaseAsync()))
+                      .getCause())
+              .status());
+      assertTrue(lease.isHeld());
+      frozen.signal("CONT");
+      assertTrue(Waiting.result(upgrade));
+      assertTrue(owner.isWriting());
+      // It knows of the upgrade, too.
+      assertTrue(lease.release());
+      assertFalse(lease.release());
+      assertFalse(owner.isHeld());
+      assertFalse(frozen.exists("{mortise:busy}"));
+    }
   }
 
   @Test
@@ -168,6 +201,7 @@ class LeaseTest {
     var seats = client.semaphore("seats", 2);
     var plan = client.readWrite("plan");
     var multi = client.multi().add(door).add(seats, 2).addReading(plan);
+    assertEquals(3, multi.memberCount());
     try (Lease all = multi.acquire()) {
       assertTrue(all.isHeld());
       assertEquals(0, all.token());

@@ -2,11 +2,14 @@ package org.mortise;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mortise.Waiting.PATIENCE_SECONDS;
 import static org.mortise.Waiting.assertStatus;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -87,6 +90,93 @@ class LockTest {
   }
 
   @Test
+  void aCountDoesNotOverflow() {
+    MortiseLock lock = client.lock("count");
+    lock.lock();
+    ThreadHold<MutexOwner> hold = lockHold("count");
+    hold.writes = Integer.MAX_VALUE;
+    assertThrows(Error.class, lock::lock);
+    assertThrows(Error.class, lock::tryLock);
+    assertEquals(Integer.MAX_VALUE, lock.holdCount());
+    hold.writes = 1;
+    lock.unlock();
+    assertFalse(redis.exists("{mortise:count}"));
+  }
+
+  private static ThreadHold<MutexOwner> lockHold(String name) {
+    return client.mutexHolds().get(Name.of(name));
+  }
+
+  @Test
+  void locksAndThreadsThatAreDoneLeaveLittle() throws Exception {
+    try (var client = MortiseClient.open(redis.url())) {
+      // Many a program makes a Lock for each use, and a name for each thing.
+      for (int i = 0; i < 2000; i++) {
+        MortiseLock lock = client.lock("use " + i);
+        lock.lock();
+        lock.unlock();
+      }
+      int idle = client.mutexes().size();
+      assertTrue(0 < idle && idle <= 256, idle + " owners");
+      assertEquals(0, client.mutexHolds().size());
+    }
+  }
+
+  @Test
+  void aLockObjectForEachUseMakesNoOwnerForEach() {
+    client.lock("often").lock();
+    MutexOwner owner = lockHold("often").owner();
+    client.lock("often").unlock();
+    client.lock("often").lock();
+    assertSame(owner, lockHold("often").owner());
+    client.lock("often").unlock();
+    // Other options need another owner.
+    var other = client.lock("often", MortiseOptions.DEFAULTS.withLabel("other"));
+    other.lock();
+    assertNotSame(owner, lockHold("often").owner());
+    other.unlock();
+  }
+
+  @Test
+  void anOwnerThatStillHoldsIsNotUsedAgain() throws Exception {
+    MutexOwner owner = client.mutexes().take(Name.of("pooled"), null);
+    owner.acquire();
+    client.mutexes().giveBack(owner);
+    Waiting.until("its hold is given back", () -> !redis.exists("{mortise:pooled}"));
+    assertNotSame(owner, client.mutexes().take(Name.of("pooled"), null));
+  }
+
+  @Test
+  void aDeadThreadKeepsItsLockAndNotItsMemory() throws Exception {
+    var options = MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(100)).withRenewal(false);
+    try (var client = MortiseClient.open(redis.url())) {
+      var forgetful = new Worker(() -> client.lock("dead").lock());
+      forgetful.finish();
+      forgetful.thread().join();
+      assertFalse(client.lock("dead").tryLock());
+      assertEquals(1, client.mutexHolds().size());
+      int dead = 60;
+      for (int i = 0; i < dead; i++) {
+        String name = "dead " + i;
+        var thread = new Worker(() -> client.lock(name, options).lock()).thread();
+        thread.join();
+      }
+      assertEquals(1 + dead, client.mutexHolds().size());
+      for (int i = 0; i < dead; i++) {
+        String key = "{mortise:dead " + i + "}";
+        Waiting.until("its lease ends", () -> !redis.exists(key));
+      }
+      // Among many, those are looked for whom nobody can unlock and whose lease has ended.
+      int alive = 10;
+      for (int i = 0; i < alive; i++) client.lock("alive " + i).lock();
+      assertTrue(client.mutexHolds().size() <= 1 + alive);
+      for (int i = 0; i < alive; i++) client.lock("alive " + i).unlock();
+      assertEquals(1, client.mutexHolds().size());
+      assertFalse(client.lock("dead").tryLock());
+    }
+  }
+
+  @Test
   void onlyTheHolderUnlocks() throws Exception {
     MortiseLock lock = client.lock("mine");
     assertThrows(IllegalMonitorStateException.class, lock::unlock);
@@ -97,7 +187,7 @@ class LockTest {
               assertThrows(IllegalMonitorStateException.class, lock::unlock);
               assertThrows(IllegalMonitorStateException.class, lock::token);
               assertFalse(lock.tryLock());
-              assertFalse(lock.tryLock(20, TimeUnit.MILLISECONDS));
+              assertFalse(lock.tryLock(500, TimeUnit.MILLISECONDS));
               assertEquals(0, lock.validMillis());
             });
     stranger.finish();

@@ -1,9 +1,12 @@
 package org.mortise;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -56,6 +59,55 @@ class LossTest {
       lock.lock();
       redis.command("DEL", "{mortise:thread}");
       assertEquals("thread " + lock.token(), next(ofClient));
+    }
+  }
+
+  @Test
+  void whatAListenerThrowsGoesToItsThread() throws Exception {
+    var thrown = new LinkedBlockingQueue<Throwable>();
+    var told = new LinkedBlockingQueue<Long>();
+    ExecutorService single =
+        Executors.newSingleThreadExecutor(
+            work -> {
+              var thread = new Thread(work);
+              thread.setUncaughtExceptionHandler((which, what) -> thrown.add(what));
+              return thread;
+            });
+    try (var client =
+        MortiseClient.builder(redis.url()).options(SHORT).callbackExecutor(single).open()) {
+      var own = new AssertionError("a listener's own");
+      for (int round = 0; round < 2; round++) {
+        var owner = client.mutex("throws");
+        owner.addLossListener(
+            (name, token) -> {
+              throw own;
+            });
+        owner.addLossListener((name, token) -> told.add(token));
+        Lease lease = owner.acquire();
+        redis.command("DEL", "{mortise:throws}");
+        assertEquals(lease.token(), told.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
+        assertSame(own, thrown.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
+      }
+    } finally {
+      single.shutdown();
+    }
+  }
+
+  @Test
+  void aListenerThatWasRefusedIsAskedForAgain() throws Exception {
+    try (var client =
+        MortiseClient.builder(redis.url()).options(SHORT).queueCapacity(1).open()) {
+      var first = client.mutex("watch");
+      var second = client.mutex("watch");
+      first.addLossListener((name, token) -> {});
+      Waiting.assertStatus(Status.LIMIT, () -> second.addLossListener((name, token) -> {}));
+      Waiting.assertStatus(Status.LIMIT, () -> second.addLossListener((name, token) -> {}));
+      first.close();
+      var told = new LinkedBlockingQueue<Long>();
+      second.addLossListener((name, token) -> told.add(token));
+      Lease lease = second.tryAcquire().orElseThrow();
+      redis.command("DEL", "{mortise:watch}");
+      assertEquals(lease.token(), told.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
     }
   }
 

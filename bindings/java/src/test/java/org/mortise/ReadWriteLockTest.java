@@ -127,6 +127,21 @@ class ReadWriteLockTest {
   }
 
   @Test
+  void aLostHoldIsToldAndEnds() throws Exception {
+    var lock = client.readWriteLock("lost");
+    lock.writeLock().lock();
+    lock.readLock().lock();
+    redis.command("DEL", "{mortise:lost}");
+    // What comes after the loss was not protected, in either mode.
+    assertStatus(Status.LOST, lock.writeLock()::unlock);
+    assertFalse(lock.isReadHeldByCurrentThread());
+    assertStatus(Status.LOST, lock.readLock()::lock);
+    assertStatus(Status.LOST, lock.readLock()::unlock);
+    assertThrows(IllegalMonitorStateException.class, lock.readLock()::unlock);
+    assertTrue(othersCanWrite("lost"));
+  }
+
+  @Test
   void aReaderDoesNotWaitForItself() {
     var lock = client.readWriteLock("self");
     lock.readLock().lock();
@@ -163,6 +178,24 @@ class ReadWriteLockTest {
     assertThrows(IllegalMonitorStateException.class, lock.readLock()::unlock);
     lock.writeLock().unlock();
     assertTrue(othersCanWrite("upgrade"));
+  }
+
+  @Test
+  void countsDoNotOverflow() throws Exception {
+    var lock = client.readWriteLock("count");
+    lock.writeLock().lock();
+    lock.readLock().lock();
+    ThreadHold<ReadWriteOwner> hold = client.readWriteHolds().get(Name.of("count"));
+    hold.reads = Integer.MAX_VALUE;
+    hold.writes = Integer.MAX_VALUE;
+    assertThrows(Error.class, lock.readLock()::lock);
+    assertThrows(Error.class, lock.writeLock()::tryLock);
+    hold.reads = 1;
+    hold.writes = 1;
+    lock.readLock().unlock();
+    lock.writeLock().unlock();
+    assertTrue(othersCanWrite("count"));
+    assertEquals(0, client.readWriteHolds().size());
   }
 
   @Test
