@@ -138,7 +138,7 @@ TEST_F(rw_written, two_keys_hold_1_with_a_ttl) {
 // Stopped again and again, also between what a script asks of the clock and what it writes, the server
 // still knows whose keys these are.
 TEST_F(rw_written, hazard_6_a_slow_server_knows_its_two_keys) {
-  auto* const rw = open_rw("lease=30s&protocol=two_key");
+  auto* const rw = open_rw("lease=30s&command_timeout=20s&protocol=two_key");
   std::atomic<bool> is_over = false;
   std::thread stutter([&] {
     while (!is_over) {
@@ -148,7 +148,7 @@ TEST_F(rw_written, hazard_6_a_slow_server_knows_its_two_keys) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
   });
-  for (int round = 0; round < 100 && !HasFailure(); ++round) {
+  for (int round = 0; round < 30 && !HasFailure(); ++round) {
     EXPECT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw, patience_ms, nullptr)) << round;
     EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw, nullptr)) << round;
     EXPECT_EQ("0", say({"EXISTS", "k:read"})) << round;
