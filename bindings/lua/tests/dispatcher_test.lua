@@ -318,34 +318,4 @@ check.case("dispatch leaves the rest for later when there is much", function(nam
   dispatch_until(dispatcher, function() return ended == 300 end)
 end)
 
-check.case("ten thousand coroutines wait in order, on few threads", function(name)
-  local client, most = check.client(), 10000
-  local dispatcher = assert(new_dispatcher(client))
-  local holder = assert(client:lock(name):try())
-  local served = 0
-  local function of_process(what)
-    for line in io.lines("/proc/self/status") do
-      local value = line:match("^" .. what .. ":%s*(%d+)")
-      if value then return tonumber(value) end
-    end
-  end
-  collectgarbage()
-  local before_kib = of_process("VmRSS")
-  for index = 1, most do
-    coroutine.wrap(function()
-      local lock = client:lock(name)
-      local hold = assert(dispatcher:await(lock, "acquire"))
-      served = served + 1
-      check.equal(served, index)
-      assert(dispatcher:await(hold, "unlock"))
-    end)()
-  end
-  collectgarbage()
-  check.equal(of_process("Threads") <= 4, true)
-  local kib = (of_process("VmRSS") - before_kib) / most
-  check.equal(kib < 16, true, kib .. " KiB for each")
-  assert(holder:unlock())
-  dispatch_until(dispatcher, function() return served == most end)
-end)
-
 check.finish()
