@@ -6,6 +6,9 @@
  * the SWIG interface file instead.
  * ----------------------------------------------------------------------------- */
 
+#define SWIG_TYPE_TABLE mortise
+
+
 
 #define SWIG_VERSION 0x040100
 #define SWIGLUA
@@ -2726,6 +2729,26 @@ static swig_module_info swig_module = {swig_types, 18, 0, 0, 0, 0};
 
 
 #include <math.h>
+#include <pthread.h>
+
+/* ---- setup -------------------------------------------------------------------------------- */
+/* SWIG's tables of types are shared by all Lua states of the process and are filled when the first
+   of them loads the module, so states in several threads do that one after the other. What can
+   raise, e.g. for want of memory, does so under a pcall. */
+#undef SWIG_init
+#define SWIG_init mortise_lua_open
+static int SWIG_init(lua_State *L);
+SWIGEXPORT int luaopen_mortise_core(lua_State *L);
+
+int luaopen_mortise_core(lua_State *L) {
+  static pthread_mutex_t setup = PTHREAD_MUTEX_INITIALIZER;
+  int failed;
+  lua_pushcfunction(L, SWIG_init);
+  pthread_mutex_lock(&setup);
+  failed = lua_pcall(L, 0, 1, 0);
+  pthread_mutex_unlock(&setup);
+  return failed ? lua_error(L) : 1;
+}
 
 /* Below 2^53 every integer is exact in a double, which is all that Lua 5.1 has for a number. */
 #define MORTISE_LUA_EXACT 9007199254740992.0
@@ -2807,6 +2830,20 @@ static int mortise_lua_status(lua_State *L, mortise_status status, const mortise
   lua_pushboolean(L, 1);
   return 1;
 }
+
+static int mortise_lua_surplus(lua_State *L, int most) {
+  const int surplus = lua_gettop(L) - most;
+  lua_pushnil(L);
+  lua_pushfstring(L, "%d %s too many", surplus, surplus == 1 ? "argument" : "arguments");
+  mortise_lua_push_integer(L, MORTISE_INVALID_ARGUMENT);
+  return 3;
+}
+
+/* SWIG itself would raise an error. What is left out is nil, as ever in Lua. */
+#undef SWIG_check_num_args
+#define SWIG_check_num_args(function, least, most)                      \
+  if (lua_gettop(L) > (most)) return mortise_lua_surplus(L, (most));    \
+  lua_settop(L, (most));
 
 /* ---- arguments: each gives 0, or the number of results that say what is wrong ------------- */
 static int mortise_lua_integer(lua_State *L, int index, const char *argument, int64_t *value) {
@@ -3290,8 +3327,10 @@ static int _wrap_check_abi(lua_State* L) {
   SWIG_check_num_args("mortise_check_abi",2,2)
   if ((wrong1 = mortise_lua_integer(L, 1, "major", &wide1)) != 0) return wrong1;
   arg1 = (int32_t)wide1;
+  if (arg1 != wide1) return mortise_lua_misuse(L, "major", "an integer of 32 bits", 1);
   if ((wrong2 = mortise_lua_integer(L, 2, "minor", &wide2)) != 0) return wrong2;
   arg2 = (int32_t)wide2;
+  if (arg2 != wide2) return mortise_lua_misuse(L, "minor", "an integer of 32 bits", 2);
   result = (mortise_status)mortise_check_abi(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, NULL);
   return SWIG_arg;
@@ -3312,6 +3351,7 @@ static int _wrap_status_text(lua_State* L) {
   SWIG_check_num_args("mortise_status_text",1,1)
   if ((wrong1 = mortise_lua_integer(L, 1, "status", &wide1)) != 0) return wrong1;
   arg1 = (int32_t)wide1;
+  if (arg1 != wide1) return mortise_lua_misuse(L, "status", "an integer of 32 bits", 1);
   result = (char *)mortise_status_text(arg1);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
@@ -3439,6 +3479,7 @@ static int _wrap_options_set_renewal(lua_State* L) {
   arg1 = (mortise_options *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
   arg2 = (int32_t)wide2;
+  if (arg2 != wide2) return mortise_lua_misuse(L, "is_on", "an integer of 32 bits", 2);
   result = (mortise_status)mortise_options_set_renewal(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3495,6 +3536,7 @@ static int _wrap_options_set_reentrant(lua_State* L) {
   arg1 = (mortise_options *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
   arg2 = (int32_t)wide2;
+  if (arg2 != wide2) return mortise_lua_misuse(L, "is_on", "an integer of 32 bits", 2);
   result = (mortise_status)mortise_options_set_reentrant(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3524,6 +3566,7 @@ static int _wrap_options_set_reentrant_read(lua_State* L) {
   arg1 = (mortise_options *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
   arg2 = (int32_t)wide2;
+  if (arg2 != wide2) return mortise_lua_misuse(L, "is_on", "an integer of 32 bits", 2);
   result = (mortise_status)mortise_options_set_reentrant_read(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3553,6 +3596,7 @@ static int _wrap_options_set_reentrant_write(lua_State* L) {
   arg1 = (mortise_options *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
   arg2 = (int32_t)wide2;
+  if (arg2 != wide2) return mortise_lua_misuse(L, "is_on", "an integer of 32 bits", 2);
   result = (mortise_status)mortise_options_set_reentrant_write(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3664,6 +3708,7 @@ static int _wrap_options_set_fair_strict(lua_State* L) {
   arg1 = (mortise_options *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
   arg2 = (int32_t)wide2;
+  if (arg2 != wide2) return mortise_lua_misuse(L, "is_on", "an integer of 32 bits", 2);
   result = (mortise_status)mortise_options_set_fair_strict(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;

@@ -6,8 +6,33 @@
  * Nothing is raised here, because only the library in Lua above knows whose line to blame.
  */
 
+/* Our types are nobody else's: other libraries in the same state may be made with SWIG, too. */
+%begin %{
+#define SWIG_TYPE_TABLE mortise
+%}
+
 %{
 #include <math.h>
+#include <pthread.h>
+
+/* ---- setup -------------------------------------------------------------------------------- */
+/* SWIG's tables of types are shared by all Lua states of the process and are filled when the first
+   of them loads the module, so states in several threads do that one after the other. What can
+   raise, e.g. for want of memory, does so under a pcall. */
+#undef SWIG_init
+#define SWIG_init mortise_lua_open
+static int SWIG_init(lua_State *L);
+SWIGEXPORT int luaopen_mortise_core(lua_State *L);
+
+int luaopen_mortise_core(lua_State *L) {
+  static pthread_mutex_t setup = PTHREAD_MUTEX_INITIALIZER;
+  int failed;
+  lua_pushcfunction(L, SWIG_init);
+  pthread_mutex_lock(&setup);
+  failed = lua_pcall(L, 0, 1, 0);
+  pthread_mutex_unlock(&setup);
+  return failed ? lua_error(L) : 1;
+}
 
 /* Below 2^53 every integer is exact in a double, which is all that Lua 5.1 has for a number. */
 #define MORTISE_LUA_EXACT 9007199254740992.0
@@ -90,6 +115,20 @@ static int mortise_lua_status(lua_State *L, mortise_status status, const mortise
   return 1;
 }
 
+static int mortise_lua_surplus(lua_State *L, int most) {
+  const int surplus = lua_gettop(L) - most;
+  lua_pushnil(L);
+  lua_pushfstring(L, "%d %s too many", surplus, surplus == 1 ? "argument" : "arguments");
+  mortise_lua_push_integer(L, MORTISE_INVALID_ARGUMENT);
+  return 3;
+}
+
+/* SWIG itself would raise an error. What is left out is nil, as ever in Lua. */
+#undef SWIG_check_num_args
+#define SWIG_check_num_args(function, least, most)                      \
+  if (lua_gettop(L) > (most)) return mortise_lua_surplus(L, (most));    \
+  lua_settop(L, (most));
+
 /* ---- arguments: each gives 0, or the number of results that say what is wrong ------------- */
 static int mortise_lua_integer(lua_State *L, int index, const char *argument, int64_t *value) {
   const lua_Number number = lua_type(L, index) == LUA_TNUMBER ? lua_tonumber(L, index) : 0.5;
@@ -169,6 +208,7 @@ static int mortise_lua_new(lua_State *L, void *handle, const mortise_error *erro
 %typemap(in, noblock=1) int32_t (int wrong, int64_t wide) {
   if ((wrong = mortise_lua_integer(L, $input, "$1_name", &wide)) != 0) return wrong;
   $1 = (int32_t)wide;
+  if ($1 != wide) return mortise_lua_misuse(L, "$1_name", "an integer of 32 bits", $input);
 }
 %typemap(out, noblock=1) int64_t, mortise_event_kind, int32_t mortise_version,
                          int32_t mortise_queue_fd {
@@ -248,7 +288,6 @@ MORTISE_EACH_HANDLE(MORTISE_LUA_HANDLE)
   if (wrong != 0) return wrong;
   $1 = ($1_ltype)handle;
 }
-
 %typemap(in, noblock=1) const mortise_options *options = mortise_queue *queue;
 
 /* Only memory can be missing here. */

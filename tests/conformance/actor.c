@@ -38,12 +38,17 @@ static struct handle *find(const char *name) {
 /* Tags of notices are places in `handles`, tags of calls are numbers of lines above these. */
 static int64_t tag_of_call(struct words *line) { return MOST_HANDLES + atoll(line->id); }
 
-static void answer(struct words *line, mortise_status status, int64_t token, int64_t value) {
+static void answer_with(struct words *line, mortise_status status, int64_t token, int64_t value,
+                        const char *text) {
   printf("%s %s", line->id, words_status(status));
   if (token != 0) printf(" token=%" PRId64, token);
   if (value != INT64_MIN) printf(" value=%" PRId64, value);
-  words_print_text(mortise_error_message(error));
+  words_print_text(text);
   putchar('\n');
+}
+
+static void answer(struct words *line, mortise_status status, int64_t token, int64_t value) {
+  answer_with(line, status, token, value, mortise_error_message(error));
 }
 
 /* ---- new --------------------------------------------------------------------------------- */
@@ -124,16 +129,30 @@ static void do_new(struct words *line) {
 struct call {
   void *object;
   int64_t timeout_ms, lease_ms, weight, permits, tag;
+  const char *of; /* what a query is about */
   mortise_status status;
   int64_t token, value;
+  char label[MORTISE_MAX_LABEL_LEN + 1];
 };
 
 #include "methods.h"
 
+static int64_t number_of(const mortise_info *info, const char *of) {
+  if (strcmp(of, "is_held") == 0) return mortise_info_is_held(info);
+  if (strcmp(of, "is_mine") == 0) return mortise_info_is_mine(info);
+  if (strcmp(of, "holder_count") == 0) return mortise_info_holder_count(info);
+  if (strcmp(of, "permits") == 0) return mortise_info_permits(info);
+  if (strcmp(of, "permits_in_use") == 0) return mortise_info_permits_in_use(info);
+  return mortise_info_waiter_count(info);
+}
+
 static void query_into(struct call *call, mortise_status (*ask)(void *, mortise_info *)) {
   mortise_info *info = mortise_info_new();
   call->status = ask(call->object, info);
-  call->value = mortise_info_waiter_count(info);
+  call->value = number_of(info, call->of);
+  if (strcmp(call->of, "label") == 0) {
+    snprintf(call->label, sizeof call->label, "%s", mortise_info_entry_label(info, 0));
+  }
   mortise_info_free(info);
 }
 
@@ -199,15 +218,18 @@ static void do_call(struct words *line, int is_async) {
   static const struct handle of_queue = {QUEUE, "queue", NULL};
   const struct handle *handle =
       strcmp(line->second, of_queue.name) == 0 ? &of_queue : find(line->second);
+  const struct word *of = words_find(line, "of");
   struct call call = {handle->object,
                       words_number(line, "timeout_ms", 0),
                       words_number(line, "lease_ms", 0),
                       words_number(line, "weight", 1),
                       words_number(line, "permits", 1),
                       tag_of_call(line),
+                      of != NULL ? of->value : "",
                       MORTISE_OK,
                       0,
-                      INT64_MIN};
+                      INT64_MIN,
+                      ""};
   mortise_error_free(error);
   error = mortise_error_new();
   if (is_async || !call_special(handle, line->third, &call)) {
@@ -218,7 +240,8 @@ static void do_call(struct words *line, int is_async) {
     }
     method->run(&call);
   }
-  answer(line, call.status, call.token, call.value);
+  answer_with(line, call.status, call.token, call.value,
+              call.label[0] != '\0' ? call.label : mortise_error_message(error));
 }
 
 static void do_pump(struct words *line) {

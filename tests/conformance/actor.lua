@@ -132,8 +132,10 @@ local function call(name, method, given)
   local status, result, text =
     outcome(object[method], object, unpack(arguments(handle.kind, method, given)))
   local token, value
-  if type(result) == "table" and result.waiter_count then
-    value = result.waiter_count
+  if method == "query" and result then
+    value = result[given.of or "waiter_count"]
+    if given.of == "label" then text = result.holders[1].label end
+    if type(value) == "boolean" then value = value and 1 or 0 end
   elseif type(result) == "table" then
     token = result.token
   elseif type(result) == "number" then

@@ -15,11 +15,13 @@ import os
 import pathlib
 import sys
 import tempfile
+from concurrent import futures
 
 import actors
 import coverage
 from server import Server
 
+PLAYS_AT_A_TIME = 4
 HERE = pathlib.Path(__file__).resolve().parent
 
 # What a scenario may need, and a language has not. Its plays are left out, and are a dash in the table.
@@ -51,7 +53,7 @@ class Play:
                 if self.scenario.get("opens_clients", True):
                     self.step({"at": name, "new": "client", "as": "client",
                                "options": self.scenario.get("client_options", {})})
-            for number, step in enumerate(self.scenario["steps"], 1):
+            for number, step in enumerate(steps_of(self.scenario), 1):
                 try:
                     self.step(step)
                 except (Failed, actors.Gone) as problem:
@@ -68,6 +70,9 @@ class Play:
             return self.server.control(step["control"])
         if "sleep_ms" in step:
             return actors.sleep_ms(step["sleep_ms"])
+        if "is_pretended" in step:
+            self.remembered[step.get("remember")] = 0
+            return None
         actor = self.actors[step["at"]]
         if "signal" in step:
             return actor.signal(step["signal"])
@@ -102,12 +107,13 @@ class Play:
 
     @staticmethod
     def arguments(step):
-        known = ("timeout_ms", "weight", "permits", "lease_ms", "url", "client")
+        known = ("timeout_ms", "weight", "permits", "lease_ms", "url", "client", "of")
         return {key: step[key] for key in known if key in step}
 
     def server_step(self, step):
         """A plain command, repeated for as long as its reply may still become the expected one."""
         expected = step.get("equals")
+        said = step.get("says", "")
         for _ in range(200 if step.get("eventually") else 1):
             reply = self.server.command(step["server"])
             if expected is None or reply == str(expected):
@@ -117,6 +123,8 @@ class Play:
             self.remembered[step["remember"]] = int(reply)
         if expected is not None and reply != str(expected):
             raise Failed(f"the server says {reply!r}, not {expected!r}")
+        if said not in reply:
+            raise Failed(f"the server says {reply!r}, without {said!r}")
 
     def check(self, step, answer):
         expected = step.get("expect", "ok")
@@ -136,6 +144,15 @@ class Play:
                 raise Failed(f"{value} is not {key} {step[key]} ({self.remembered[step[key]]})")
         if "remember" in step:
             self.remembered[step["remember"]] = value
+
+
+def steps_of(scenario):
+    """Its steps; one with a `count` is as many, whose `as` and `name` end in 1, 2, …"""
+    for step in scenario["steps"]:
+        for number in range(1, step.get("count", 0) + 1):
+            yield {**step, "as": f"{step['as']}{number}", "name": f"{step['name']}{number}"}
+        if "count" not in step:
+            yield step
 
 
 def actors_of(scenario):
@@ -161,19 +178,47 @@ def casts(scenario, languages, is_mixed):
         yield "mixed", {name: turn[1] for name, turn in zip(names, turns)}
 
 
-def play(scenario, languages, is_mixed):
-    """Runs it with every cast; {label: problem or None}."""
-    results = {}
-    for label, cast in casts(scenario, languages, is_mixed):
-        with tempfile.TemporaryDirectory(prefix="mortise-conformance-") as folder:
-            try:
-                Play(scenario, cast, folder).run()
-                results[label] = None
-            except (Failed, actors.Gone) as problem:
-                results[label] = str(problem)
-        mark = "ok" if results[label] is None else "FAILED " + results[label]
-        print(f"{scenario['name']} [{label}]: {mark}", flush=True)
+def play(scenario, cast):
+    """Runs it with a cast; None, or what went wrong."""
+    with tempfile.TemporaryDirectory(prefix="mortise-conformance-") as folder:
+        try:
+            Play(scenario, cast, folder).run()
+        except (Failed, actors.Gone) as problem:
+            return str(problem)
+    return None
+
+
+def play_all(scenarios, languages, is_mixed):
+    """{scenario: {label: problem or None}}. A play mostly waits, so several go on at a time."""
+    results = {scenario["name"]: {} for scenario in scenarios}
+
+    def play_one(scenario, label, cast):
+        problem = play(scenario, cast)
+        results[scenario["name"]][label] = problem
+        print(f"{scenario['name']} [{label}]: {'FAILED ' + problem if problem else 'ok'}", flush=True)
+
+    with futures.ThreadPoolExecutor(max_workers=PLAYS_AT_A_TIME) as stages:
+        plays = [stages.submit(play_one, scenario, label, cast) for scenario in scenarios
+                 for label, cast in casts(scenario, languages, is_mixed)]
+        for one in plays:
+            one.result()
     return results
+
+
+def check_noticed(header, scenarios, command):
+    """The names of what can be left undone in one language without any scenario that fails."""
+    actors.PATIENCE_S = 5
+
+    def is_noticed(variants):
+        return any(play(scenario, {name: command for name in actors_of(scenario)})
+                   for scenario in variants)
+
+    broken = coverage.broken(header, scenarios)
+    with futures.ThreadPoolExecutor(max_workers=PLAYS_AT_A_TIME) as stages:
+        noticed = dict(zip(broken, stages.map(is_noticed, broken.values())))
+    for what, is_so in sorted(noticed.items()):
+        print(f"without {what}: {'noticed' if is_so else 'NOT NOTICED'}")
+    return [what for what, is_so in noticed.items() if not is_so]
 
 
 def table_of(results, labels):
@@ -199,6 +244,8 @@ def main():
     options.add_argument("--table", help="write the table scenario x language here")
     options.add_argument("--compare", metavar="FILE", help="fail unless the table is that of FILE")
     options.add_argument("--check-coverage", metavar="HEADER")
+    options.add_argument("--check-noticed", metavar="HEADER",
+                         help="fail unless a scenario fails without each option and each call")
     options.add_argument("scenarios", nargs="*")
     given = options.parse_args()
     files = given.scenarios or sorted(str(path) for path in (HERE / "scenarios").glob("*.json"))
@@ -208,7 +255,10 @@ def main():
     languages = dict(item.split("=", 1) for item in given.actor)
     if not languages or not scenarios:
         sys.exit("nothing to play: give --actor and scenarios")
-    results = {scenario["name"]: play(scenario, languages, given.mix) for scenario in scenarios}
+    if given.check_noticed:
+        missed = check_noticed(given.check_noticed, scenarios, next(iter(languages.values())))
+        sys.exit("no scenario notices that these are not done: " + ", ".join(missed) if missed else 0)
+    results = play_all(scenarios, languages, given.mix)
     labels = list(languages) + (["mixed"] if given.mix and len(languages) > 1 else [])
     if given.table:
         with open(given.table, "w", encoding="utf-8") as out:

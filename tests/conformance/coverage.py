@@ -1,8 +1,14 @@
 """Whether the scenarios show everything that the header promises."""
+import copy
 import re
 
 # What no scenario can bring about: a defect of ours, and an exhausted memory.
 BEYOND = {"internal", "no_memory"}
+# Only how fast something is.
+UNSEEN = {"busy_poll"}
+# What differs from run to run; each binding's own tests look at these.
+GETTERS_BEYOND = {"time_left_ms", "latest_token", "shown_holder_count", "entry_count", "entry_owner",
+                  "entry_host", "entry_pid", "entry_weight", "entry_is_exclusive"}
 
 
 def statuses_of(header):
@@ -22,44 +28,116 @@ def protocols_of(header):
 
 
 def calls_of(header):
-    """What an actor can be told: the methods of the four kinds, without the forms of waiting."""
+    """What an actor can be told: the methods of the four kinds, and the forms that do not wait."""
     found = re.findall(r"mortise_(lock|rw|semaphore|multi)_([a-z_]+)\(", header)
     return {f"{kind}.{method}" for kind, method in found
-            if not method.endswith("_async") and not method.startswith(("add_", "free", "new"))}
+            if not method.startswith(("add_", "free", "new"))}
+
+
+def getters_of(header):
+    return set(re.findall(r"mortise_info_([a-z_]+)\(const", header)) - GETTERS_BEYOND
+
+
+def is_read_only(method):
+    return method.startswith("is_") or method in ("token", "valid_ms", "query", "member_count")
+
+
+def is_asserted(step):
+    return any(key in step for key in ("equals", "at_least", "at_most", "above", "same_as", "says"))
+
+
+def kinds_of(scenario):
+    """What every handle of every actor is."""
+    return {(step["at"], step["as"] + ("1" if "count" in step else "")): step["new"]
+            for step in scenario["steps"] if "new" in step}
+
+
+def calls_in(scenario):
+    """(step, kind, method) of every call."""
+    kinds = kinds_of(scenario)
+    for step in scenario["steps"]:
+        method = step.get("do") or step.get("start")
+        if method:
+            kind = kinds.get((step["at"], step["on"]), "client")
+            yield step, kind, method + ("_async" if "start" in step else "")
+
+
+def options_in(scenario):
+    """The options that something was made with."""
+    yield scenario.get("client_options", {})
+    for step in scenario["steps"]:
+        if step.get("expect", "ok") == "ok":
+            yield step.get("options", {})
 
 
 def shown(scenarios):
-    seen = {"statuses": set(), "options": set(), "protocols": {"queued"}, "calls": set()}
+    seen = {"statuses": set(), "options": set(), "protocols": {"queued"}, "calls": set(),
+            "notices": set(), "getters": set()}
     for scenario in scenarios:
-        kinds = {}
-        options = [scenario.get("client_options", {})]
+        kinds = kinds_of(scenario)
+        for step, kind, method in calls_in(scenario):
+            # A value that nobody looks at shows nothing, and a watch is shown by a notice.
+            if method != "watch" and (not is_read_only(method) or is_asserted(step)):
+                seen["calls"].add(f"{kind}.{method}")
+            if method == "query" and is_asserted(step):
+                seen["getters"].add(step.get("of", "waiter_count").replace("label", "entry_label"))
         for step in scenario["steps"]:
-            at = step.get("at")
-            if "server" in step or "control" in step or at is None:
-                continue
-            if "new" in step:
-                kinds[(at, step["as"])] = step["new"]
-                options.append(step.get("options", {}))
-            method = step.get("do") or step.get("start")
-            if method:
-                seen["calls"].add(f"{kinds.get((at, step['on']), 'client')}.{method}")
-            seen["statuses"].add(step.get("expect", "ok"))
-            if step.get("notice") == "lost":
-                seen["calls"].add(f"{kinds[(at, step['on'])]}.watch")
-        for given in options:
+            if "at" in step and "signal" not in step:
+                seen["statuses"].add(step.get("expect", "ok"))
+            if "notice" in step:
+                seen["notices"].add(step["notice"])
+                seen["calls"].add(f"{kinds[(step['at'], step['on'])]}.watch")
+        for given in options_in(scenario):
             seen["options"].update(given)
-            if "protocol" in given:
-                seen["protocols"].add(given["protocol"])
+            seen["protocols"].update({given["protocol"]} if "protocol" in given else ())
     return seen
+
+
+def read(header_path):
+    with open(header_path, encoding="utf-8") as file:
+        return file.read()
 
 
 def check(header_path, scenarios):
     """None, or a text of what is missing, for sys.exit."""
-    with open(header_path, encoding="utf-8") as file:
-        header = file.read()
+    header = read(header_path)
     seen = shown(scenarios)
     wanted = {"statuses": statuses_of(header) - BEYOND, "options": options_of(header),
-              "protocols": protocols_of(header), "calls": calls_of(header)}
+              "protocols": protocols_of(header), "calls": calls_of(header),
+              "notices": {"lost", "at_risk"}, "getters": getters_of(header)}
     missing = [f"{what}: {', '.join(sorted(names - seen[what]))}"
                for what, names in wanted.items() if names - seen[what]]
     return "no scenario shows " + "; ".join(missing) if missing else None
+
+
+# ---- whether what is shown is also noticed ------------------------------------------------------
+
+def without_option(scenario, option):
+    """The scenario with nothing made with this option; None if nothing was."""
+    changed = copy.deepcopy(scenario)
+    given = [options for options in options_in(changed) if option in options]
+    for options in given:
+        del options[option]
+    return changed if given else None
+
+
+def without_call(scenario, call):
+    """The scenario with an actor that only says that it made this call; None if it never does."""
+    changed = copy.deepcopy(scenario)
+    steps = [step for step, kind, method in calls_in(changed)
+             if f"{kind}.{method}" == call and step.get("expect", "ok") == "ok"]
+    for step in steps:
+        step["is_pretended"] = True
+    return changed if steps else None
+
+
+def broken(header_path, scenarios):
+    """{what is not done: scenarios without it}, of which one has to fail."""
+    header = read(header_path)
+    calls = {call for call in calls_of(header)
+             if not is_read_only(call.split(".")[1]) and not call.endswith("_async")}
+    variants = {option: [without_option(scenario, option) for scenario in scenarios]
+                for option in options_of(header) - UNSEEN}
+    variants.update({call: [without_call(scenario, call) for scenario in scenarios]
+                     for call in calls})
+    return {what: [scenario for scenario in some if scenario] for what, some in variants.items()}

@@ -12,7 +12,7 @@ client.ping = handle.method(core.client_ping)
 -- A function that makes an object of the class; `new` is given the client's C object and the rest.
 local function maker(class, new)
   return function(self, ...)
-    local made, message, code, details = new(self.handle, ...)
+    local made, message, code, details = new(handle.unwrap(self), ...)
     -- The client stays as long as one of its handles does.
     if made then return setmetatable({handle = made, client = self}, class) end
     if code == core.INVALID_ARGUMENT then error(message, 2) end

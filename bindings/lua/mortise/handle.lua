@@ -5,15 +5,16 @@ local core = require "mortise.core"
 local handle = {}
 
 -- The C object of one of our tables; anything else as it is, for the C layer to say what is wrong.
-function handle.unwrap(value)
+local function unwrap(value)
   return type(value) == "table" and rawget(value, "handle") or value
 end
+handle.unwrap = unwrap
 
 --- A method that calls a function of the C layer with the handle and all arguments. Misuse is
 -- raised here, and not further down, so that the caller is one level above.
 function handle.method(call)
   return function(self, ...)
-    local value, message, code, details = call(self.handle, ...)
+    local value, message, code, details = call(unwrap(self), ...)
     if value ~= nil then return value end
     if code == core.INVALID_ARGUMENT then error(message, 2) end
     return nil, message, code, details
@@ -24,9 +25,9 @@ end
 -- without the room for others.
 function handle.look(call)
   return function(self)
-    local value = call(self.handle)
+    local value = call(type(self) == "table" and self.handle or self)
     if value ~= nil then return value end
-    local _, message = call(self.handle)
+    local _, message = call(unwrap(self))
     error(message, 2)
   end
 end
@@ -34,7 +35,7 @@ end
 --- The same where the first argument is one of our tables.
 function handle.method_with(call)
   return function(self, other, ...)
-    local value, message, code, details = call(self.handle, handle.unwrap(other), ...)
+    local value, message, code, details = call(unwrap(self), unwrap(other), ...)
     if value ~= nil then return value end
     if code == core.INVALID_ARGUMENT then error(message, 2) end
     return nil, message, code, details
@@ -50,10 +51,15 @@ function handle.class(name, free)
     return ("mortise.%s%s"):format(name, self.is_closed and " (closed)" or "")
   end
   function class.close(self)
+    if getmetatable(self) == class and self.is_closed then return end
+    local _, message = free(unwrap(self))
+    if message then error(message, 2) end
     self.is_closed = true
-    free(self.handle)
   end
-  class.__close = class.close
+  -- Of a block's end, which also gives the error that ended it.
+  function class.__close(self)
+    self:close()
+  end
   return class
 end
 

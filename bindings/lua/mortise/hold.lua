@@ -12,39 +12,81 @@ end
 
 --- `ending` is the name of the owner's method that ends this hold.
 function hold.new(owner, ending)
-  return setmetatable({owner = owner, ending = ending, token = owner.token and owner:token()}, hold)
+  local new = setmetatable({owner = owner, ending = ending, token = owner.token and owner:token()},
+                           hold)
+  owner.latest = new
+  return new
 end
 
--- A handle that was acquired anew has a higher token: its new hold is not ours to end.
-local function is_current(self)
-  return not self.is_over and (self.token == nil or self.owner:token() <= self.token)
+-- What the C layer's function for a method of the owner gives, or nil, message, code, as long as
+-- this hold is the owner's. A handle that was acquired anew has a higher token, and a multi, which
+-- has none, a later hold: that one is not ours to end.
+local function ask(self, method, ...)
+  if getmetatable(self) ~= hold then
+    return nil, "hold has to be of type hold, not " .. type(self), core.INVALID_ARGUMENT
+  end
+  local owner, is_ours = self.owner, not self.is_over
+  if is_ours and self.token then
+    local token, message, code = owner.calls.token(owner.handle)
+    if not token then return nil, message, code end
+    is_ours = token <= self.token
+  elseif is_ours then
+    is_ours = owner.latest == self
+  end
+  if not is_ours then return nil, core.status_text(core.NOT_OWNER), core.NOT_OWNER end
+  local call = owner.calls[method]
+  if not call then return nil, tostring(self) .. " has no " .. method, core.INVALID_ARGUMENT end
+  return call(owner.handle, ...)
 end
+
+-- The method that says whether there is a hold, by the one that ends it.
+local IS_HELD = {unlock = "is_held", release = "is_held", read_unlock = "is_reading",
+                 write_unlock = "is_writing"}
+
+-- With these an unlock was not even begun, and the hold is as it was.
+local NOT_BEGUN = {[core.BUSY] = true, [core.LIMIT] = true, [core.SHUT_DOWN] = true,
+                   [core.INVALID_ARGUMENT] = true}
 
 --- true, or nil, message, code: LOST when the hold had been lost before.
 function hold:unlock()
-  if not is_current(self) then
-    return nil, core.status_text(core.NOT_OWNER), core.NOT_OWNER
-  end
-  self.is_over = true
-  return self.owner[self.ending](self.owner)
+  local is_ok, message, code, details = ask(self, type(self) == "table" and self.ending)
+  if code == core.INVALID_ARGUMENT then error(message, 2) end
+  self.is_over = is_ok or not NOT_BEGUN[code]
+  if is_ok then return true end
+  return nil, message, code, details
 end
 
 --- Whether this hold is still valid by the local clock. Sends nothing.
 function hold:is_held()
-  return is_current(self) and self.owner:valid_ms() > 0
+  local is_held, message, code = ask(self, type(self) == "table" and IS_HELD[self.ending])
+  if code == core.INVALID_ARGUMENT then error(message, 2) end
+  return is_held or false
 end
 
 --- How long it is still valid by the local clock, in milliseconds.
 function hold:valid_ms()
-  return is_current(self) and self.owner:valid_ms() or 0
+  local left_ms, message, code = ask(self, "valid_ms")
+  if code == core.INVALID_ARGUMENT then error(message, 2) end
+  return left_ms or 0
 end
 
 --- Makes the hold last at least `lease_ms` (the lock's lease unless given) from now.
 function hold:extend(lease_ms)
-  if not is_current(self) then
-    return nil, core.status_text(core.NOT_OWNER), core.NOT_OWNER
-  end
-  return self.owner:extend(lease_ms)
+  local is_ok, message, code, details = ask(self, "extend", lease_ms)
+  if is_ok then return true end
+  if code == core.INVALID_ARGUMENT then error(message, 2) end
+  return nil, message, code, details
+end
+
+-- What a dispatcher can await.
+hold.calls = {unlock_async = true, extend_async = true}
+
+--- For the dispatcher: begins `unlock` or `extend`, which ends on a queue. Misuse is returned, too.
+function hold:begin(method, queue, tag, ...)
+  if method ~= "unlock" then return ask(self, method .. "_async", queue.handle, tag, ...) end
+  local is_ok, message, code, details = ask(self, self.ending .. "_async", queue.handle, tag)
+  self.is_over = is_ok or not NOT_BEGUN[code]
+  return is_ok, message, code, details
 end
 
 function hold:__close()
@@ -52,10 +94,10 @@ function hold:__close()
 end
 
 -- What `run` ends with once fn has come back from under the lock.
-local function finish(self, is_fine, ...)
+local function finish(self, unlock, is_fine, ...)
   local is_released, message, code = true, nil, nil
   if not self.is_over and not self.owner.is_closed then
-    is_released, message, code = self:unlock()
+    is_released, message, code = unlock(self)
   end
   if not is_fine then error((...), 0) end
   if not is_released and code == core.LOST then return nil, message, code, ... end
@@ -64,8 +106,8 @@ end
 
 --- Calls fn with the hold, then unlocks, also when fn raises. Gives true and fn's results; when the
 -- hold was lost meanwhile nil, message, LOST and fn's results. On Lua 5.1 fn cannot yield.
-function hold.run(self, fn)
-  return finish(self, pcall(fn, self))
+function hold.run(self, fn, unlock)
+  return finish(self, unlock or hold.unlock, pcall(fn, self))
 end
 
 return hold

@@ -9,11 +9,15 @@
 -- table: mortise.TIMED_OUT, mortise.EVENT_LOST, …
 local core = require "mortise.core"
 local client = require "mortise.client"
+local handle = require "mortise.handle"
+
+-- A library that is older than what this was compiled for would be called amiss.
+assert(core.check_abi(core.ABI_MAJOR, core.VERSION_MINOR))
 
 local mortise = {
   open = client.open,
   version = core.version_text,
-  status_text = core.status_text,
+  status_text = handle.method(core.status_text),
   -- Not from the C layer, where constants are of the size of a C long.
   MAX_MS = 31622400000,
 }

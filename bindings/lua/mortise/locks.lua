@@ -38,7 +38,7 @@ locks.multi = owner.class(
 for _, name in ipairs {"add_lock", "add_reader", "add_writer", "add_semaphore"} do
   local add = core["multi_" .. name]
   locks.multi[name] = function(self, member, ...)
-    local is_added, message, code, details = add(self.handle, handle.unwrap(member), ...)
+    local is_added, message, code, details = add(handle.unwrap(self), handle.unwrap(member), ...)
     if is_added then
       -- A member that is collected would be freed.
       self.members = self.members or {}

@@ -21,7 +21,8 @@ return function(options)
     local is_set
     is_set, message, code = core.options_set(made, key, text(value))
     if not is_set then
-      if type(key) == "string" and type(value) == "table" then message = key .. ": " .. message end
+      local is_about_value = type(key) == "string" and message:find("^value has")
+      if is_about_value then message = key .. ": " .. message end
       return nil, message, code
     end
   end

@@ -9,7 +9,7 @@ local owner = {}
 -- A method that acquires: gives a hold.
 local function acquiring(call, ending)
   return function(self, ...)
-    local is_ok, message, code, details = call(self.handle, ...)
+    local is_ok, message, code, details = call(handle.unwrap(self), ...)
     if is_ok then return hold.new(self, ending) end
     if code == core.INVALID_ARGUMENT then error(message, 2) end
     return nil, message, code, details
@@ -20,7 +20,7 @@ end
 local function running(call, ending)
   return function(self, fn, ...)
     if type(fn) ~= "function" then error("fn has to be a function, not " .. type(fn), 2) end
-    local is_ok, message, code, details = call(self.handle, ...)
+    local is_ok, message, code, details = call(handle.unwrap(self), ...)
     if is_ok then return hold.run(hold.new(self, ending), fn) end
     if code == core.INVALID_ARGUMENT then error(message, 2) end
     return nil, message, code, details
@@ -30,34 +30,41 @@ end
 local function querying(call)
   return function(self)
     local answer = core.info_new()
-    local is_ok, message, code, details = call(self.handle, answer)
+    local is_ok, message, code, details = call(handle.unwrap(self), answer)
     if is_ok then return info(answer) end
     if code == core.INVALID_ARGUMENT then error(message, 2) end
     return nil, message, code, details
   end
 end
 
+-- For the dispatcher: begins a method that ends on a queue. Misuse is returned, too.
+local function begin(self, method, queue, tag, ...)
+  return self.calls[method .. "_async"](self.handle, queue.handle, tag, ...)
+end
+
 --- A class from the C layer's functions `<prefix>_<method>`. `endings` says for each method that
 -- acquires which one ends its hold, `blocks` for each `with` which one acquires; `looks` ask nobody
 -- and take nothing, `plain` are the other methods. What has an `_async` form in C gets it here:
--- `<method>_async(queue, tag, …)`.
+-- `<method>_async(queue, tag, …)`. `calls` has the C layer's functions by the names of the methods;
+-- they do not raise misuse.
 function owner.class(prefix, endings, blocks, looks, plain)
   local class = handle.class(prefix, core[prefix .. "_free"])
-  class.endings = endings
+  class.endings, class.blocks, class.calls, class.begin = endings, blocks, {}, begin
   local function in_c(name) return core[prefix .. "_" .. name] end
   local function add(name, method)
-    class[name] = method
-    if in_c(name .. "_async") then
-      class[name .. "_async"] = handle.method_with(in_c(name .. "_async"))
+    local async = name .. "_async"
+    class[name], class.calls[name] = method, in_c(name)
+    if in_c(async) then
+      class[async], class.calls[async] = handle.method_with(in_c(async)), in_c(async)
     end
   end
 
   for name, ending in pairs(endings) do add(name, acquiring(in_c(name), ending)) end
   for name, acquire in pairs(blocks) do class[name] = running(in_c(acquire), endings[acquire]) end
-  for _, name in ipairs(looks) do class[name] = handle.look(in_c(name)) end
+  for _, name in ipairs(looks) do add(name, handle.look(in_c(name))) end
   for _, name in ipairs(plain) do add(name, handle.method(in_c(name))) end
-  if in_c("query") then class.query = querying(in_c("query")) end
-  if in_c("watch") then class.watch = handle.method_with(in_c("watch")) end
+  if in_c("query") then add("query", querying(in_c("query"))) end
+  if in_c("watch") then add("watch", handle.method_with(in_c("watch"))) end
   return class
 end
 

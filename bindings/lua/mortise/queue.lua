@@ -6,6 +6,9 @@ local queue = handle.class("queue", core.queue_free)
 
 queue.fd = handle.method(core.queue_fd)
 
+-- What is next is filled in here, and read at once.
+local filled = core.event_new()
+
 local function read(event)
   local status = core.event_status(event)
   local result = {
@@ -28,21 +31,28 @@ local function read(event)
   return result
 end
 
+--- As `next`, but misuse is returned, too.
+function queue:take(timeout_ms)
+  local is_ok, message, code, details = core.queue_next(handle.unwrap(self), timeout_ms, filled)
+  if is_ok then return read(filled) end
+  return nil, message, code, details
+end
+
 --- The oldest event, after at most `timeout_ms`: a table with kind, tag, status, token, and if need
 -- be message and details. Or nil, message, code: TIMED_OUT, or SHUT_DOWN once it is drained.
 function queue:next(timeout_ms)
-  self.event = self.event or core.event_new()
-  local is_ok, message, code, details = core.queue_next(self.handle, timeout_ms, self.event)
-  if is_ok then return read(self.event) end
+  local event, message, code, details = queue.take(self, timeout_ms)
+  if event then return event end
   if code == core.INVALID_ARGUMENT then error(message, 2) end
   return nil, message, code, details
 end
 
--- These two give nothing, so there is nothing but misuse to look for.
+-- These two give nothing, so there is nothing but misuse to look for. In C they allow for NULL.
 for _, name in ipairs {"wake", "shutdown"} do
   local call = core["queue_" .. name]
   queue[name] = function(self)
-    local _, message = call(self.handle)
+    if self == nil then error("queue has to be of type queue, not nil", 2) end
+    local _, message = call(handle.unwrap(self))
     if message then error(message, 2) end
   end
 end

@@ -14,10 +14,10 @@ function check.case(name, fn)
   print(("%s: FAILED\n%s"):format(name, tostring(trace)))
 end
 
---- The end of a test file.
+--- The end of a test file. Closes the Lua state, with whatever is still there.
 function check.finish()
   print(("%d cases, %d failed, on %s"):format(cases, failed, jit and jit.version or _VERSION))
-  os.exit(cases > 0 and failed == 0 and 0 or 1)
+  os.exit(cases > 0 and failed == 0 and 0 or 1, true)
 end
 
 function check.equal(got, wanted, what)

@@ -5,6 +5,14 @@ local fork = require "fork"
 
 local EXACT = 2 ^ 53
 
+-- A number of /proc/self/status, such as VmRSS in KiB.
+local function of_process(what)
+  for line in io.lines("/proc/self/status") do
+    local value = line:match("^" .. what .. ":%s*(%d+)")
+    if value then return tonumber(value) end
+  end
+end
+
 check.case("a name is any bytes", function()
   local client = check.client()
   for _, name in ipairs {"a\0b", "\0", "\255\254", "}{", "\240\159\148\146", ("x"):rep(1024)} do
@@ -76,12 +84,6 @@ end)
 check.case("a million calls leave nothing behind", function(name)
   local lock = check.client():lock(name, {reentrant = true})
   assert(lock:try())
-  local function resident()
-    for line in io.lines("/proc/self/status") do
-      local kilobytes = line:match("^VmRSS:%s*(%d+)")
-      if kilobytes then return tonumber(kilobytes) end
-    end
-  end
   local function cycle(times)
     for _ = 1, times do
       assert(lock:try())
@@ -89,11 +91,35 @@ check.case("a million calls leave nothing behind", function(name)
     end
     collectgarbage()
     collectgarbage()
-    return resident()
+    return of_process("VmRSS")
   end
   local before = cycle(100000)
   local after = cycle(900000)
   check.equal(after - before < 2048, true, ("growth of %d KiB"):format(after - before))
+end)
+
+check.case("ten thousand coroutines wait in order, on few threads", function(name)
+  local client, most = check.client(), 10000
+  local dispatcher = assert(require("mortise.dispatcher").new(client))
+  local holder = assert(client:lock(name):try())
+  local served = 0
+  collectgarbage()
+  local before_kib = of_process("VmRSS")
+  for index = 1, most do
+    coroutine.wrap(function()
+      local lock = client:lock(name)
+      local hold = assert(dispatcher:await(lock, "acquire"))
+      served = served + 1
+      check.equal(served, index)
+      assert(dispatcher:await(hold, "unlock"))
+    end)()
+  end
+  collectgarbage()
+  check.equal(of_process("Threads") <= 4, true)
+  local kib = (of_process("VmRSS") - before_kib) / most
+  check.equal(kib < 16, true, kib .. " KiB for each")
+  assert(holder:unlock())
+  while served < most do assert(dispatcher:dispatch(20000)) end
 end)
 
 check.case("a forked process can do nothing with its parent's locks", function(name)

@@ -33,6 +33,22 @@ check.case("a hold ends once, and only its own", function(name)
   check.outcome(mortise.NOT_OWNER, lock:unlock())
 end)
 
+check.case("a hold that could not be unlocked now can be later", function(name)
+  local client = check.client()
+  local lock, queue = client:lock(name), client:queue()
+  local hold = assert(lock:try())
+  check.redis("client pause 300 all")
+  assert(lock:extend_async(queue, 1, 60000))
+  local is_ok, _, code = hold:unlock()
+  if not is_ok then
+    check.equal(code, mortise.BUSY)
+    check.equal(assert(queue:next(20000)).tag, 1)
+    check.equal(hold:unlock(), true)
+  end
+  check.equal(lock:is_held(), false)
+  check.outcome(mortise.NOT_OWNER, hold:unlock())
+end)
+
 check.case("a reentrant lock counts", function(name)
   local client = check.client()
   local lock, other = client:lock(name, {reentrant = true}), client:lock(name)
@@ -60,6 +76,17 @@ check.case("a lost hold is told", function(name)
   check.equal(event.status, mortise.LOST)
   check.equal(hold:is_held(), false)
   check.outcome(mortise.LOST, hold:unlock())
+end)
+
+check.case("a hold that says that it is over was lost", function(name)
+  local client = check.client()
+  for index = 1, 20 do
+    local lock = client:lock(name .. "/" .. index, {lease = 60, renewal = false})
+    local hold = assert(lock:try())
+    while hold:is_held() do end -- luacheck: ignore 542
+    check.equal(lock:is_held(), false)
+    check.outcome(mortise.LOST, hold:unlock())
+  end
 end)
 
 check.case("a wait is cancelled", function(name)

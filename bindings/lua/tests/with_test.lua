@@ -15,13 +15,61 @@ end)
 
 check.case("with unlocks when fn raises, and raises the same", function(name)
   local lock = check.client():lock(name)
+  for _, problem in ipairs {{}, "a text", 5, print, false} do
+    local is_fine, raised = pcall(lock.with, lock, function()
+      check.equal(lock:is_held(), true)
+      error(problem, 0)
+    end)
+    check.equal(is_fine, false)
+    check.equal(raised, problem)
+    check.equal(lock:is_held(), false)
+  end
+  local is_fine, raised = pcall(lock.with, lock, function() error() end)
+  check.equal(is_fine, false)
+  check.equal(raised, nil)
+  check.equal(lock:is_held(), false)
+end)
+
+check.case("with raises the same also when the unlock fails", function(name)
+  local lock = check.client({command_timeout = "200ms"}):lock(name)
   local problem = {}
   local is_fine, raised = pcall(lock.with, lock, function()
-    check.equal(lock:is_held(), true)
+    check.redis("client pause 600 all")
     error(problem)
   end)
   check.equal(is_fine, false)
   check.equal(raised, problem)
+  check.equal(lock:is_held(), false)
+  -- Without an error of fn it is as ever: the server frees the lock when it can.
+  check.eventually(function() return lock:try() end)
+  assert(lock:unlock())
+  check.equal(lock:with(function() check.redis("client pause 600 all") end), true)
+  check.equal(lock:is_held(), false)
+  is_fine, raised = pcall(lock.with, lock, function()
+    lock:close()
+    error(problem)
+  end, 20000)
+  check.equal(is_fine, false)
+  check.equal(raised, problem)
+end)
+
+-- Lua 5.1 lets nobody yield under pcall, which is how `with` sees that fn raises.
+check.case("fn may yield where Lua lets it, and else the lock is given back", function(name)
+  local lock = check.client():lock(name)
+  local thread = coroutine.create(function()
+    return lock:with(function() return coroutine.yield("inside") end)
+  end)
+  local is_fine, first = coroutine.resume(thread)
+  if _VERSION == "Lua 5.1" and not jit then
+    check.equal(is_fine, false)
+    check.equal(first:find("attempt to yield", 1, true) ~= nil, true)
+  else
+    check.equal(first, "inside")
+    check.equal(lock:is_held(), true)
+    local _, is_ok, given = coroutine.resume(thread, "given")
+    check.equal(is_ok, true)
+    check.equal(given, "given")
+  end
   check.equal(lock:is_held(), false)
 end)
 

@@ -170,6 +170,25 @@ func (h *handle) change(ctx context.Context, from, to string) result {
 	return result{token: hold.Token()}
 }
 
+// toldBy is what a query is about, by the name of the getter in C.
+func toldBy(info *mortise.Info, of string) result {
+	switch of {
+	case "is_held":
+		return truth(info.IsHeld)
+	case "is_mine":
+		return truth(info.IsMine)
+	case "holder_count":
+		return number(info.HolderCount)
+	case "permits":
+		return number(info.Permits)
+	case "permits_in_use":
+		return number(info.PermitsInUse)
+	case "label":
+		return result{text: info.Holders[0].Label}
+	}
+	return number(info.WaiterCount)
+}
+
 func (h *handle) query(ctx context.Context) (*mortise.Info, error) {
 	return h.object.(interface {
 		Query(context.Context) (*mortise.Info, error)
@@ -261,7 +280,7 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 		if err != nil {
 			return failed(err)
 		}
-		return number(info.WaiterCount)
+		return toldBy(info, given["of"])
 	case "member_count":
 		return number(int64(h.object.(*mortise.Multi).MemberCount()))
 	case "cancel":

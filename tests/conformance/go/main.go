@@ -53,6 +53,7 @@ type result struct {
 	err   error
 	token int64
 	value *int64
+	text  string
 }
 
 func failed(err error) result { return result{err: err} }
@@ -74,6 +75,9 @@ func (r result) String() string {
 			panic(r.err)
 		}
 		text = statusNames[status] + " text=" + url.PathEscape(r.err.Error())
+	}
+	if r.text != "" {
+		text += " text=" + url.PathEscape(r.text)
 	}
 	if r.token != 0 {
 		text += fmt.Sprintf(" token=%d", r.token)

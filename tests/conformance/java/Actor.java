@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.mortise.Acquirable;
 import org.mortise.Lease;
+import org.mortise.LockInfo;
 import org.mortise.LossListener;
 import org.mortise.MortiseClient;
 import org.mortise.MortiseException;
@@ -284,6 +285,19 @@ final class Actor {
       }
     }
 
+    /** What a query is about, by the name of the getter in C. */
+    private static Result told(LockInfo info, String of) {
+      return switch (of) {
+        case "is_held" -> Result.truth(info.isHeld());
+        case "is_mine" -> Result.truth(info.isMine());
+        case "holder_count" -> Result.number(info.holderCount());
+        case "permits" -> Result.number(info.permits());
+        case "permits_in_use" -> Result.number(info.permitsInUse());
+        case "label" -> new Result(Status.OK, 0, null, info.holders().get(0).label());
+        default -> Result.number(info.waiterCount());
+      };
+    }
+
     /** The calls that need no lease. */
     private Result callOther(String method, Line line) {
       switch (method) {
@@ -305,7 +319,7 @@ final class Actor {
             case "is_writing" -> Result.truth(((ReadWriteOwner) owner).isWriting());
             case "valid_ms" -> Result.number(owner.validMillis());
             case "token" -> Result.number(owner.token());
-            case "query" -> Result.number(owner.query().waiterCount());
+            case "query" -> told(owner.query(), line.given.getOrDefault("of", ""));
             case "member_count" -> Result.number(((Multi) owner).memberCount());
             default -> throw new IllegalArgumentException(method);
           };

@@ -1,0 +1,86 @@
+--- Every function of mortise.h has its counterpart here, or a reason why not.
+local mortise = require "mortise"
+local check = require "check"
+
+local here = debug.getinfo(1, "S").source:match("^@(.*)tests/")
+local file = assert(io.open(here .. "../../capi/include/mortise/mortise.h"))
+local header = file:read("*a")
+file:close()
+
+-- Functions without a counterpart of their name: by what they are had, or why they are not.
+local OTHERWISE = {
+  version = "VERSION_NUMBER", version_text = "version", status_text = "status_text",
+  check_abi = "require asks it", get_api = "for dlopen from C",
+  client_new = "open",
+  error_new = "", error_free = "", error_code = "the third result", error_message = "the second",
+  options_new = "", options_free = "", options_set = "the table of options",
+  info_new = "", info_free = "", info_entry_count = "#holders + #waiters",
+  info_shown_holder_count = "#holders",
+  event_new = "", event_free = "", event_get_kind = "event.kind",
+  queue_next_batch = "for languages where a call of C costs much",
+}
+-- Typed setters are keys of the table of options; these have another name there.
+local KEYS = {fair_strict = "fair"}
+
+local functions = {}
+for name in header:gmatch("\nMORTISE_API [^;]-mortise_([a-z_]+)%(") do
+  functions[#functions + 1] = name
+end
+
+check.case("the header has functions", function() check.equal(#functions > 130, true) end)
+
+check.case("each function has a counterpart or a reason", function(name)
+  local client = check.client()
+  local objects = {client = client, lock = client:lock(name), rw = client:rw(name),
+                   semaphore = client:semaphore(name, 2), multi = client:multi(),
+                   queue = client:queue()}
+  assert(objects.lock:try())
+  local answer = assert(objects.lock:query())
+  local _, _, _, details = objects.rw:read_try()
+  assert(objects.rw:read_acquire_async(objects.queue, 1))
+  local event = assert(objects.queue:next(20000))
+  local fields = {info = answer, info_entry = answer.holders[1], error = details, event = event,
+                  event_error = event.details}
+
+  local function has(called)
+    if OTHERWISE[called] then return true end
+    local kind, method = called:match("^(%a+)_(.+)$")
+    local key = called:match("^options_set_(.+)$")
+    if key then
+      key = KEYS[key] or key:gsub("_ms$", "")
+      local _, message = pcall(client.lock, client, name, {[key] = "\0"})
+      return not message:find("option: ", 1, true)
+    end
+    if objects[kind] then
+      if method == "new" then return type(client[kind]) == "function" end
+      return type(objects[kind][method == "free" and "close" or method]) == "function"
+    end
+    local of_entry = called:match("^info_entry_(.+)$")
+    if of_entry then return fields.info_entry[of_entry] ~= nil end
+    return fields[kind][method] ~= nil or kind == "event" and fields.event_error[method] ~= nil
+  end
+
+  local missing = {}
+  for _, called in ipairs(functions) do
+    if not has(called) then missing[#missing + 1] = called end
+  end
+  check.equal(table.concat(missing, ", "), "", "what is missing")
+end)
+
+check.case("each constant of the header is there", function()
+  local count = 0
+  local function is_here(constant, value)
+    count = count + 1
+    check.equal(mortise[constant], tonumber(value), constant)
+  end
+  for constant, value in header:gmatch("\n  MORTISE_([A-Z_]+) = (%-?%d+)") do
+    is_here(constant, value)
+  end
+  for constant, value in header:gmatch("\n#define MORTISE_([A-Z_]+) %(?(%-?%d+)%)?\n") do
+    if constant ~= "RECORD_FIELDS" then is_here(constant, value) end
+  end
+  is_here("MAX_MS", header:match("MORTISE_MAX_MS INT64_C%((%d+)%)"))
+  check.equal(count > 30, true)
+end)
+
+check.finish()

@@ -1,0 +1,321 @@
+--- Coroutines that wait by a dispatcher.
+local mortise = require "mortise"
+local check = require "check"
+local new_dispatcher = require("mortise.dispatcher").new
+
+-- Dispatches until fn says yes.
+local function dispatch_until(dispatcher, fn)
+  while not fn() do assert(dispatcher:dispatch(20000)) end
+end
+
+-- Runs fn in a coroutine and dispatches until it has ended; an error in it is raised.
+local function run(dispatcher, fn)
+  local has_ended = false
+  coroutine.wrap(function()
+    fn()
+    has_ended = true
+  end)()
+  dispatch_until(dispatcher, function() return has_ended end)
+end
+
+check.case("coroutines take turns", function(name)
+  local client = check.client()
+  local dispatcher = assert(new_dispatcher(client))
+  local turns, inside = 0, 0
+  for _ = 1, 10 do
+    coroutine.wrap(function()
+      local lock = client:lock(name)
+      local hold = assert(dispatcher:await(lock, "acquire", 20000))
+      inside = inside + 1
+      check.equal(inside, 1)
+      check.equal(hold:is_held(), true)
+      check.equal(dispatcher:await(lock, "extend", 60000), true)
+      inside = inside - 1
+      check.equal(dispatcher:await(lock, "unlock"), true)
+      turns = turns + 1
+    end)()
+  end
+  check.equal(turns, 0)
+  while turns < 10 do assert(dispatcher:dispatch(20000)) end
+  dispatcher:close()
+  dispatcher:close()
+end)
+
+check.case("a dispatcher passes outcomes, misuse and losses on", function(name)
+  local client = check.client()
+  local dispatcher = assert(new_dispatcher(client))
+  local holder = client:lock(name, {lease = 100, renewal = false})
+  local lost
+  assert(dispatcher:watch(holder, function(event)
+    if event.kind == mortise.EVENT_LOST then lost = event.token end
+  end))
+  local hold = assert(holder:try())
+  local outcome, raised
+  coroutine.wrap(function()
+    raised = select(2, coroutine.resume(coroutine.create(function()
+      dispatcher:await(holder, "acquire", "soon")
+    end)))
+    outcome = {dispatcher:await(client:lock(name), "try")}
+  end)()
+  while not outcome or not lost do assert(dispatcher:dispatch(20000)) end
+  check.outcome(mortise.NOT_ACQUIRED, outcome[1], outcome[2], outcome[3])
+  check.equal(lost, hold.token)
+  check.equal(tostring(raised):match("_test.lua:%d+: timeout_ms has to be an integer") ~= nil, true)
+  check.misuse("there is no query to await", function() dispatcher:await(holder, "query") end)
+end)
+
+check.case("closing a dispatcher ends what waits", function(name)
+  local client = check.client()
+  local dispatcher = assert(new_dispatcher(client))
+  assert(client:lock(name):try())
+  local outcome
+  local blocker = client:lock(name .. "x")
+  assert(blocker:try())
+  coroutine.wrap(function()
+    outcome = {dispatcher:await(client:lock(name .. "x"), "acquire")}
+  end)()
+  check.equal(outcome, nil)
+  dispatcher:close()
+  check.equal(outcome[3], mortise.CANCELLED)
+end)
+
+check.case("a coroutine that somebody else wakes sleeps on", function(name)
+  local client = check.client()
+  local dispatcher = assert(new_dispatcher(client))
+  local holder, hold = client:lock(name), nil
+  assert(holder:try())
+  local sleeper = coroutine.create(function()
+    hold = assert(dispatcher:await(client:lock(name), "acquire", 20000))
+  end)
+  assert(coroutine.resume(sleeper))
+  assert(coroutine.resume(sleeper))
+  check.equal(coroutine.status(sleeper), "suspended")
+  collectgarbage()
+  assert(holder:unlock())
+  while not hold do assert(dispatcher:dispatch(20000)) end
+  check.equal(hold:is_held(), true)
+end)
+
+check.case("an error in a woken coroutine comes out of dispatch", function(name)
+  local client = check.client()
+  local dispatcher = assert(new_dispatcher(client))
+  coroutine.wrap(function()
+    assert(dispatcher:await(client:lock(name), "acquire", 20000))
+    error("mine")
+  end)()
+  local is_fine, message
+  repeat is_fine, message = pcall(dispatcher.dispatch, dispatcher, 20000) until not is_fine
+  check.equal(message:find("mine", 1, true) ~= nil, true)
+end)
+
+check.case("misuse is raised at the caller's line, and nothing is acquired", function(name)
+  local client = check.client()
+  local dispatcher, lock = assert(new_dispatcher(client)), client:lock(name)
+  check.misuse("client has to be of type client, not nil", function() new_dispatcher() end)
+  check.misuse("client has to be of type client", function() new_dispatcher(lock) end)
+  check.misuse("where a coroutine can yield", function() dispatcher:await(lock, "try") end)
+  check.misuse("there is no try to await", function() dispatcher:await(nil, "try") end)
+  check.misuse("there is no nil to await", function() dispatcher:await(lock) end)
+  check.misuse("fn has to be a function, not nil", function() dispatcher:await(lock, "with") end)
+  check.misuse("fn has to be a function, not number", function() dispatcher:watch(lock, 5) end)
+  check.misuse("mortise.client cannot be watched", function() dispatcher:watch(client, print) end)
+  check.misuse("timeout_ms has to be an integer", function() dispatcher:dispatch("now") end)
+  check.outcome(mortise.NOT_OWNER, lock:unlock())
+  check.equal(dispatcher:dispatch(), 0)
+  lock:close()
+  run(dispatcher, function()
+    local sleeper = coroutine.create(function() dispatcher:await(lock, "try") end)
+    local _, message = coroutine.resume(sleeper)
+    check.equal(message:match("_test.lua:%d+: this lock is closed$") ~= nil, true, message)
+  end)
+  dispatcher:close()
+  check.misuse("this queue is closed", function() dispatcher:dispatch() end)
+end)
+
+-- Lua 5.1 lets nobody yield under pcall.
+check.case("an await under pcall waits, or says that it cannot before it begins", function(name)
+  local client = check.client()
+  local dispatcher, lock = assert(new_dispatcher(client)), client:lock(name)
+  local can = _VERSION ~= "Lua 5.1" or jit ~= nil
+  run(dispatcher, function()
+    local is_fine, got = pcall(function() return assert(dispatcher:await(lock, "try")) end)
+    check.equal(is_fine, can, tostring(got))
+    check.equal(lock:is_held(), can)
+    if not can then check.equal(got:find("where a coroutine can yield", 1, true) ~= nil, true) end
+  end)
+end)
+
+check.case("a hold is extended and unlocked without blocking", function(name)
+  local client = check.client()
+  local dispatcher, rw = assert(new_dispatcher(client)), client:rw(name)
+  run(dispatcher, function()
+    local reading = assert(dispatcher:await(rw, "read_acquire", 20000))
+    check.equal(dispatcher:await(reading, "extend", 60000), true)
+    check.equal(reading:valid_ms() > 30000, true)
+    local writing = assert(dispatcher:await(rw, "upgrade_try"))
+    check.outcome(mortise.NOT_OWNER, dispatcher:await(reading, "unlock"))
+    check.equal(dispatcher:await(writing, "unlock"), true)
+    check.outcome(mortise.NOT_OWNER, dispatcher:await(writing, "unlock"))
+    check.equal(rw:is_writing(), false)
+  end)
+  check.misuse("there is no valid_ms to await", function()
+    dispatcher:await(assert(rw:read_try()), "valid_ms")
+  end)
+end)
+
+check.case("a with that is awaited lets others run, and unlocks whatever happens", function(name)
+  local client = check.client()
+  local dispatcher, problem, left = assert(new_dispatcher(client)), {}, 3
+  local inside, turns = 0, 0
+  for _ = 1, 3 do
+    coroutine.wrap(function()
+      local lock = client:lock(name)
+      local is_ok, given = dispatcher:await(lock, "with", function(hold)
+        inside = inside + 1
+        check.equal(inside, 1)
+        check.equal(hold:is_held(), true)
+        inside, turns = inside - 1, turns + 1
+        return turns
+      end, 20000)
+      check.equal(is_ok, true)
+      check.equal(given > 0, true)
+      check.equal(lock:is_held(), false)
+      left = left - 1
+    end)()
+  end
+  check.equal(turns, 0)
+  dispatch_until(dispatcher, function() return left == 0 end)
+
+  local lock = client:lock(name)
+  local failing = coroutine.create(function()
+    dispatcher:await(lock, "with", function() error(problem) end)
+  end)
+  assert(coroutine.resume(failing))
+  repeat
+    local _, raised = pcall(dispatcher.dispatch, dispatcher, 20000)
+  until raised == problem
+  check.equal(lock:is_held(), false)
+
+  run(dispatcher, function()
+    local semaphore, rw = client:semaphore(name .. "s", 3), client:rw(name .. "r")
+    check.equal(select(2, dispatcher:await(semaphore, "with", function()
+      return assert(semaphore:query()).permits_in_use
+    end, 2)), 2)
+    check.equal(select(2, dispatcher:await(rw, "with_write", function()
+      return rw:is_writing()
+    end, 20000)), true)
+    check.equal(rw:is_writing() or semaphore:is_held(), false)
+    local blocker = assert(client:lock(name):try())
+    check.outcome(mortise.TIMED_OUT, dispatcher:await(lock, "with", error, 10))
+    check.equal(blocker:unlock(), true)
+    -- The queue takes no more calls, and the lock is given back all the same.
+    check.equal(dispatcher:await(lock, "with", function() dispatcher.queue:shutdown() end), true)
+    check.equal(lock:is_held(), false)
+  end)
+end)
+
+check.case("a with that is awaited tells that the hold was lost", function(name)
+  local client = check.client()
+  local dispatcher = assert(new_dispatcher(client))
+  local lock = client:lock(name, {lease = 60, renewal = "off"})
+  run(dispatcher, function()
+    local value, message, code, given = dispatcher:await(lock, "with", function(hold)
+      check.eventually(function() return not hold:is_held() end)
+      return "done"
+    end)
+    check.outcome(mortise.LOST, value, message, code)
+    check.equal(given, "done")
+  end)
+end)
+
+check.case("two coroutines that wait with one handle", function(name)
+  local client = check.client()
+  local dispatcher, lock = assert(new_dispatcher(client)), client:lock(name)
+  local holder, hold = assert(client:lock(name):try()), nil
+  coroutine.wrap(function() hold = assert(dispatcher:await(lock, "acquire", 20000)) end)()
+  run(dispatcher, function()
+    check.outcome(mortise.BUSY, dispatcher:await(lock, "acquire", 20000))
+  end)
+  assert(holder:unlock())
+  dispatch_until(dispatcher, function() return hold end)
+  run(dispatcher, function()
+    check.outcome(mortise.ALREADY_HELD, dispatcher:await(lock, "acquire", 20000))
+  end)
+  check.equal(hold:unlock(), true)
+end)
+
+check.case("what is closed ends the coroutines that wait for it", function(name)
+  local client, other = check.client(), check.client()
+  local dispatcher, outcomes = assert(new_dispatcher(client)), {}
+  assert(other:lock(name):try())
+  local locks = {client:lock(name), client:lock(name)}
+  for place, lock in ipairs(locks) do
+    coroutine.wrap(function()
+      outcomes[place] = select(3, dispatcher:await(lock, "acquire"))
+    end)()
+  end
+  locks[1]:close()
+  dispatch_until(dispatcher, function() return outcomes[1] end)
+  check.equal(outcomes[2], nil)
+  client:close()
+  dispatch_until(dispatcher, function() return outcomes[2] end)
+  check.equal(outcomes[1], mortise.CLOSED)
+  check.equal(outcomes[2], mortise.CLOSED)
+  dispatcher:close()
+end)
+
+check.case("a grant for a coroutine that was closed is given back", function(name)
+  local client = check.client()
+  -- What Lua 5.4 does by coroutine.close is done here by an error where the coroutine sleeps.
+  local function park()
+    return function() if coroutine.yield() == "close" then error("closed") end end, error
+  end
+  local dispatcher, lock = assert(new_dispatcher(client, park)), client:lock(name)
+  local holder = assert(client:lock(name):try())
+  local thread = coroutine.create(function() dispatcher:await(lock, "acquire") end)
+  assert(coroutine.resume(thread))
+  if coroutine.close then coroutine.close(thread) else coroutine.resume(thread, "close") end
+  check.equal(coroutine.status(thread), "dead")
+  assert(holder:unlock())
+  dispatch_until(dispatcher, function() return client:lock(name):try() end)
+  check.equal(lock:is_held(), false)
+end)
+
+check.case("a watch is replaced and ended", function(name)
+  local client = check.client()
+  local dispatcher = assert(new_dispatcher(client))
+  local lock = client:lock(name, {lease = 90, renewal = false})
+  local first, kinds = 0, {}
+  assert(dispatcher:watch(lock, function() first = first + 1 end))
+  assert(dispatcher:watch(lock, function(event) kinds[#kinds + 1] = event.kind end))
+  assert(lock:try())
+  dispatch_until(dispatcher, function() return #kinds == 2 end)
+  check.equal(kinds[1], mortise.EVENT_AT_RISK)
+  check.equal(kinds[2], mortise.EVENT_LOST)
+  check.outcome(mortise.LOST, lock:unlock())
+  assert(dispatcher:watch(lock, nil))
+  assert(lock:try())
+  check.eventually(function() return not lock:is_held() end)
+  check.outcome(mortise.LOST, lock:unlock())
+  check.equal(dispatcher:dispatch(100), 0)
+  check.equal(first, 0)
+  check.equal(#kinds, 2)
+end)
+
+check.case("dispatch leaves the rest for later when there is much", function(name)
+  local client = check.client()
+  local dispatcher, ended = assert(new_dispatcher(client)), 0
+  for index = 1, 300 do
+    coroutine.wrap(function()
+      assert(dispatcher:await(client:lock(name .. "/" .. index), "try"))
+      ended = ended + 1
+    end)()
+  end
+  -- Answers come in order, so all have come when this one has.
+  assert(client:ping())
+  check.equal(dispatcher:dispatch(20000) <= 256, true)
+  check.equal(ended < 300, true)
+  dispatch_until(dispatcher, function() return ended == 300 end)
+end)
+
+check.finish()
