@@ -200,9 +200,9 @@ void use_lock(world& all) {
       mortise_lock_watch(lock, all.queue(), all.number(), all.error());
       break;
     default:
-      mortise_lock_token(lock);
-      if (mortise_lock_is_held(lock) == 0 && mortise_lock_is_held(lock) == 1) std::abort();
-      mortise_lock_valid_ms(lock);
+      // An asynchronous call may change each of them between two looks.
+      if (mortise_lock_token(lock) < 0 || mortise_lock_valid_ms(lock) < 0) std::abort();
+      if ((mortise_lock_is_held(lock) | 1) != 1) std::abort();
       break;
   }
 }
