@@ -30,25 +30,32 @@ final class Mode implements Acquirable {
     return isAcquired(tryCode());
   }
 
-  /**
-   * Waits as long as it takes. What is free is acquired by this thread itself; a wait goes over the
-   * queue, where closing ends it and where it costs no carrier of virtual threads.
-   */
+  /** Waits as long as it takes. */
   void lock() {
-    if (!Threads.mustNotBlock()) {
-      try {
-        if (owner.call(calls.tryNow) == Status.OK.code()) return;
-      } catch (MortiseException said) {
-        // What is final is said again by the call that waits.
-      }
-    }
+    if (acquiresAtOnce()) return;
     owner.core().checkMayWait();
     requireAcquired(Threads.join(waitFor(Times.FOREVER)).code());
+  }
+
+  /**
+   * Whether it was free, and now is ours: this thread asks by itself, which needs no other to wake it.
+   * A wait goes over the queue, where closing and interrupts end it, and where it costs no carrier of
+   * virtual threads.
+   */
+  private boolean acquiresAtOnce() {
+    if (Threads.mustNotBlock() || !owner.hasOwnLease()) return false;
+    try {
+      return owner.call(calls.tryNow) == Status.OK.code();
+    } catch (MortiseException said) {
+      return false; // What is final is said again by the call that waits.
+    }
   }
 
   /** Waits; when interrupted, a grant that won the race is given back. */
   boolean await(long timeoutMillis) throws InterruptedException {
     if (Thread.interrupted()) throw new InterruptedException();
+    // A server that does not answer may take longer than a timeout.
+    if (timeoutMillis == Times.FOREVER && acquiresAtOnce()) return true;
     owner.core().checkMayWait();
     CompletableFuture<Event> end = waitFor(timeoutMillis);
     try {

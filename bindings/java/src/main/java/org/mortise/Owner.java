@@ -70,7 +70,7 @@ public abstract class Owner implements AutoCloseable {
             });
     cleanable = MortiseClient.CLEANER.register(this, handle);
     LossListener listener = client.lossListener();
-    if (listener != null && calls.watch() != null) addLossListener(listener);
+    if (listener != null && hasOwnLease()) addLossListener(listener);
   }
 
   /**
@@ -146,7 +146,7 @@ public abstract class Owner implements AutoCloseable {
    */
   public final void addLossListener(LossListener listener) {
     Objects.requireNonNull(listener, "listener");
-    if (calls.watch() == null) throw noLeaseOfItsOwn();
+    if (!hasOwnLease()) throw noLeaseOfItsOwn();
     var fresh = new Watch(name);
     fresh.add(listener);
     Watch known = watch.compareAndExchange(null, fresh);
@@ -171,6 +171,11 @@ public abstract class Owner implements AutoCloseable {
   @Override
   public void close() {
     cleanable.clean();
+  }
+
+  /** A multi has those of its members only. */
+  boolean hasOwnLease() {
+    return calls.watch() != null;
   }
 
   static MortiseException noLeaseOfItsOwn() {
