@@ -18,7 +18,8 @@ import (
 //
 // The error is that of acquiring, else that of the work, else that of unlocking. It is ErrLost, beside
 // what the work returned, when the hold was lost before the end of the work, which may then not have
-// been alone.
+// been alone. An unlock of which the server did not tell the outcome is no error: the work was alone,
+// and what may be left of the hold ends with its lease.
 func Do(ctx context.Context, acquire func(context.Context) (*Hold, error),
 	work func(ctx context.Context, hold *Hold) error) (err error) {
 	if acquire == nil || work == nil {
@@ -33,6 +34,7 @@ func Do(ctx context.Context, acquire func(context.Context) (*Hold, error),
 		unlocked := hold.Unlock(context.Background())
 		switch {
 		case errors.Is(err, ErrLost) || errors.Is(unlocked, ErrNotOwner): // the work knows, or did it
+		case errors.Is(unlocked, ErrUnknown) || errors.Is(unlocked, ErrUnreachable):
 		case err == nil:
 			err = unlocked
 		case errors.Is(unlocked, ErrLost):

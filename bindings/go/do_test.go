@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -58,11 +59,35 @@ func TestDoTellsTheLossBesideTheError(t *testing.T) {
 	}
 }
 
+// The end of the hold ends the work's context, but not the wait for the unlock's answer.
 func TestDoAfterTheWorkHasUnlocked(t *testing.T) {
 	client := startServer(t).open(t)
-	must(t, Do(within(t), client.lock(t, "a").Acquire, func(ctx context.Context, hold *Hold) error {
-		return hold.Unlock(ctx)
-	}))
+	outer, inner := client.lock(t, "a"), client.lock(t, "b")
+	for i := 0; i < 100; i++ {
+		must(t, Do(within(t), outer.Acquire, func(ctx context.Context, first *Hold) error {
+			return Do(ctx, inner.Acquire, func(ctx context.Context, second *Hold) error {
+				must(t, second.Unlock(ctx))
+				return first.Unlock(ctx)
+			})
+		}))
+	}
+}
+
+// The work was alone, and the hold ends by itself, also if nobody says so.
+func TestDoIsContentWithAnUnlockOfUnknownOutcome(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t, WithCommandTimeout(time.Second))
+	mine := errors.New("mine")
+	for _, want := range []error{nil, mine} {
+		got := Do(within(t), client.lock(t, "a").Acquire, func(context.Context, *Hold) error {
+			server.signal(t, syscall.SIGSTOP)
+			return want
+		})
+		server.signal(t, syscall.SIGCONT)
+		if got != want {
+			t.Fatal("the work ended with ", want, ", Do with ", got)
+		}
+	}
 }
 
 // The work's context has the values and the end of the caller's.

@@ -149,14 +149,15 @@ func (h *Hold) Lost() <-chan struct{} { return h.during().lost }
 // AtRisk is closed when a third of the lease is left and nothing renews it.
 func (h *Hold) AtRisk() <-chan struct{} { return h.during().atRisk }
 
-type holdKey struct{}
+// holdKey marks the contexts that end with a hold, and keeps it from being collected meanwhile.
+type holdKey struct{ hold *Hold }
 
 // Context is cancelled when the hold ends, be it lost or unlocked: give it to the work that the lock
 // protects. With Go 1.20 or later context.Cause tells which. Bind is for work that has a context
 // already.
 func (h *Hold) Context() context.Context {
 	// Whoever works under the context keeps the hold from being collected.
-	return context.WithValue(h.during().ctx, holdKey{}, h)
+	return context.WithValue(h.during().ctx, holdKey{h}, true)
 }
 
 // Bind is a child of a context that is also cancelled when the hold ends. Call the function in the
@@ -165,7 +166,7 @@ func (h *Hold) Bind(parent context.Context) (context.Context, context.CancelFunc
 	if parent == nil {
 		parent = context.Background()
 	}
-	ctx, cancel := withCause(context.WithValue(parent, holdKey{}, h))
+	ctx, cancel := withCause(context.WithValue(parent, holdKey{h}, true))
 	over := h.during().ctx
 	go func() {
 		select {
@@ -202,8 +203,12 @@ func (h *Hold) Extend(ctx context.Context, lease time.Duration) error {
 // Unlock gives the lock back. The context bounds the wait for the answer only: the lock is given back
 // also when the context is over. After it returns nothing is held, whatever it returns, but for
 // ErrBusy: then another goroutine acquires with this handle. ErrLost says that the hold was lost before,
-// and a second Unlock is ErrNotOwner.
+// and a second Unlock is ErrNotOwner. A context that ends with this very hold bounds nothing here; the
+// wait then ends with the command timeout at the latest.
 func (h *Hold) Unlock(ctx context.Context) error {
 	defer runtime.KeepAlive(h)
+	if ctx != nil && ctx.Value(holdKey{h}) != nil {
+		ctx = context.Background()
+	}
 	return h.core().unlock(ctx, h)
 }
