@@ -15,7 +15,8 @@ thread_local int allocations_left = -1;
 
 }  // namespace
 
-// NOLINTBEGIN(misc-new-delete-overloads): the other forms come to these two
+// Not inlined, or GCC sees a free() of what is not malloc's.
+// NOLINTBEGIN(misc-new-delete-overloads): the other forms come to these, but for a sanitizer's
 void* operator new(std::size_t size) {
   if (allocations_left == 0) throw std::bad_alloc();
   if (allocations_left > 0) --allocations_left;
@@ -23,8 +24,15 @@ void* operator new(std::size_t size) {
   if (room == nullptr) throw std::bad_alloc();
   return room;
 }
-void operator delete(void* room) noexcept { std::free(room); }
-void operator delete(void* room, std::size_t /*size*/) noexcept { std::free(room); }
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept try {
+  return operator new(size);
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+[[gnu::noinline]] void operator delete(void* room) noexcept { std::free(room); }
+[[gnu::noinline]] void operator delete(void* room, std::size_t /*size*/) noexcept {
+  std::free(room);
+}
 // NOLINTEND(misc-new-delete-overloads)
 
 namespace mortise::testing {
