@@ -21,7 +21,7 @@ constexpr const char* usage =
     "\n"
     "  --only ROW        only this row, or all whose name begins so; may be repeated\n"
     "  --list            the rows' names, without measuring\n"
-    "  --quick           fewer rounds: within two minutes, and less exact\n"
+    "  --quick           fewer rounds: sooner done, and less exact\n"
     "  --raw             the absolute numbers behind each row\n"
     "  --server PROGRAM  the server to start instead of redis-server, such as valkey-server\n"
     "  --tcp             over loopback TCP instead of unix sockets\n"
