@@ -1,0 +1,28 @@
+# The tests that take seconds, with how many on two cores: `sort -rnk3
+# build/release/Testing/Temporary/CTestCostData.txt`. CTest ignores names that are not there.
+foreach(test
+    conformance.noticed=32
+    bindings.go.race=32
+    bindings.go.test=25
+    bindings.go.cgocheck=24
+    conformance.scenarios=23
+    java.maven=17
+    integration_tests.local_server_test.NothingIsLostWhenClientsRaceWithItsEnd=11
+    safety_tests.safety.chaos=10
+    java.tests=10
+    safety_tests.safety.hazard_31_hostile_replies_are_refused=9
+    safety_tests.safety.shared_chaos=9
+    integration_tests.local_server_test.StaysWhileALockIsKept=6
+    integration_tests.local_server_test.StaysWhileSomebodyIsConnected=6
+    safety_tests.safety.hazard_18_renewal_survives_the_loss_of_each_first_try=6
+    safety_tests.safety.hazard_23_denied_publish_does_not_make_a_release_fail=4
+    integration_tests.local_server_test.AllComeTogetherAgainAfterItsEnd=4
+    safety_tests.safety.hazard_18_renewal_survives_refusals_of_each_first_try=4
+    capi.watch_test=4
+    safety_tests.safety.hazard_27_flushed_scripts_do_not_show=3
+    safety_tests.safety.hazard_24_killed_subscribers_still_get_their_turn=3
+    packaging.go-static=3)
+  if(test MATCHES "^(.*)=(.*)$")
+    set_tests_properties("${CMAKE_MATCH_1}" PROPERTIES COST ${CMAKE_MATCH_2})
+  endif()
+endforeach()
