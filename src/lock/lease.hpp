@@ -9,9 +9,9 @@
 
 namespace mortise::lock {
 
-// A grant that its receiver has not confirmed by a renewal ends this soon, so that a dead grantee
-// costs its successors seconds, not a whole lease.
-constexpr std::int64_t grant_lease_ms = 3000;
+// A grant that its receiver has not confirmed by a renewal ends this soon, so that a grantee who is
+// dead or stopped costs its successors less than two seconds, not a whole lease.
+constexpr std::int64_t grant_lease_ms = 1600;
 
 // How many waiters of one client may pass the lock on among themselves, and for how long, while
 // other clients wait.

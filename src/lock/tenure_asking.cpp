@@ -9,14 +9,18 @@ namespace mortise::lock {
 
 namespace {
 
-// How a waiter looks again by itself, in case a message was lost or somebody died (hazard 24). The
-// head looks right when the present lease ends; those behind it later, the further the later, so
-// that many waiters cost the server few looks.
+// How a waiter looks again by itself, because a message was lost, or because whoever has the lock or
+// is before it is silent (hazard 24). It looks when the present lease ends, the head first; and it
+// trusts in that lease for no longer than an interval, as another may have the lock by then. For the
+// first few the interval is below what a grant lasts, so that they find their own without a message.
+// It grows with the place, so that n waiters cost the server O(log n) looks a second.
 constexpr std::int64_t poll_cap_ms = 15'000;
+constexpr std::int64_t poll_interval_ms = 1400;
+static_assert(poll_interval_ms < grant_lease_ms);
+constexpr std::int64_t poll_first_places = 8;
 constexpr time_ns poll_slack_ns = 2 * ns_per_ms;
 constexpr std::int64_t poll_jitter_ns = 3 * ns_per_ms;
-constexpr time_ns poll_behind_ns = 700 * ns_per_ms;
-constexpr time_ns poll_each_place_ns = 30 * ns_per_ms;
+constexpr time_ns poll_each_place_ns = 20 * ns_per_ms;
 constexpr std::int64_t poll_places_max = 10'000;
 // A refusal that will pass is asked again after this, with full jitter on top.
 constexpr time_ns retry_ns = 50 * ns_per_ms;
@@ -83,15 +87,15 @@ void tenure::retry_later(time_ns now, time_ns at_least) {
 }
 
 void tenure::plan_poll(const verdict& said, time_ns now) noexcept {
+  const auto place = said.place < 0 ? 1 : std::min(said.place, poll_places_max);
+  const auto interval =
+      to_ns(std::min(poll_interval_ms * (place / poll_first_places + 1), poll_cap_ms));
   // No key (-2): nobody holds it. A key without expiry (-1) is none that this protocol writes.
   const auto ttl_ms =
-      said.ttl_ms == -1 ? 1000 : std::clamp<std::int64_t>(said.ttl_ms, 0, poll_cap_ms);
-  auto wait = to_ns(ttl_ms) + poll_slack_ns + world_.random_below(poll_jitter_ns);
-  if (said.place != 0) {
-    const auto place = said.place < 0 ? 1 : std::min(said.place, poll_places_max);
-    wait += poll_behind_ns + place * poll_each_place_ns + world_.random_below(poll_behind_ns);
-  }
-  ask_at_ = now + wait;
+      said.ttl_ms == -1 ? poll_cap_ms : std::clamp<std::int64_t>(said.ttl_ms, 0, poll_cap_ms);
+  const auto lease_end = to_ns(ttl_ms) + poll_slack_ns + place * poll_each_place_ns +
+                         world_.random_below(poll_jitter_ns);
+  ask_at_ = now + std::min(lease_end, interval - world_.random_below(interval / 10));
 }
 
 // Without a queue: when the present lease ends, or earlier when nobody would tell of a release. The

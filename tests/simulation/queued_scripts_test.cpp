@@ -85,6 +85,20 @@ TEST_F(queued_scripts, a_newcomer_cannot_slip_in_when_the_lease_of_a_lock_with_w
   EXPECT_EQ(held(), bob);
 }
 
+// Who hands over to a waiter before it that may be silent is told when that grant ends.
+TEST_F(queued_scripts, hazard_24_who_hands_over_learns_when_the_grant_ends) {
+  take(alice);
+  EXPECT_FALSE(ask(bob));
+  EXPECT_FALSE(ask(carol));
+  pass_ms(501);
+  const auto said = run(scripts::queued_acquire, {carol, "500", "again"});
+  ASSERT_EQ(said.items.size(), 5U);
+  EXPECT_EQ(said.items[3].integer, 550);
+  EXPECT_EQ(said.items[4].integer, 0);
+  pass_ms(551);
+  EXPECT_TRUE(ask(carol));
+}
+
 TEST_F(queued_scripts, a_renewed_lock_with_waiters_keeps_its_whole_lease_and_the_queues_turn) {
   take(alice);
   EXPECT_FALSE(ask(bob));

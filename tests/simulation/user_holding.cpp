@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lock/lease.hpp"
 #include "simulation/user.hpp"
 
 namespace mortise::simulation {
@@ -72,8 +73,8 @@ void user::on_lost() {
 
 void user::on_at_risk() {
   ++world_.seen[count::at_risk];
-  // Where an answer takes a large part of the lease a risk is nothing unusual.
-  const bool is_near = world_.plan.latency_ns * 25 < lease_ms_ * ns_per_ms;
+  // Where an answer takes a large part of the lease, or of a grant's, a risk is nothing unusual.
+  const bool is_near = world_.plan.latency_ns * 25 < lock::grant_ms(lease_ms_) * ns_per_ms;
   if (!world_.plan.has_faults() && owner_->renews && is_near) {
     const auto held_for = client_.clock.read(world_.time.now()) - client_.clock.read(hold_.granted);
     const bool is_at_end = owner_->max_hold_ms >= 0 &&

@@ -159,13 +159,13 @@ TEST_F(leaving_test, a_head_looks_at_once_when_nobody_holds) {
 TEST_F(leaving_test, hazard_24_an_answer_older_than_a_message_does_not_undo_it) {
   auto claim = make();
   claim.start(true, nullptr, start_ns);
-  claim.on_head(3302, start_ns + ms(1));
+  claim.on_head(302, start_ns + ms(1));
   claim.on_answer(1, queued(30'000, 1, 50'000'000), start_ns + ms(2));
-  EXPECT_LT(claim.next_timer(), start_ns + ms(3400));
+  EXPECT_LT(claim.next_timer(), start_ns + ms(400));
   // A later answer is believed.
   claim.on_timer(claim.next_timer());
-  claim.on_answer(2, queued(9000, 0, 53'000'000), start_ns + ms(3400));
-  EXPECT_GT(claim.next_timer(), start_ns + ms(9000));
+  claim.on_answer(2, queued(900, 0, 50'400'000), start_ns + ms(400));
+  EXPECT_GT(claim.next_timer(), start_ns + ms(1300));
 }
 
 // ---- the same, as a handle sees it ----------------------------------------------------------

@@ -1,6 +1,7 @@
 // A link that keeps what was asked, so that a test can play the server and the clock by hand.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,9 @@ struct asked_question {
   bool with_text;
 };
 
+// Which of the numbers that chance may give is given.
+enum class chance_of : std::uint8_t { least, most };
+
 class scripted_link final : public lock::link {
  public:
   bool ask(const lock::question& asked, lock::operation* /*caller*/) noexcept override {
@@ -32,7 +36,9 @@ class scripted_link final : public lock::link {
   std::string new_owner_token(std::string_view /*label*/, std::int64_t /*ttl_ms*/) override {
     return "token-" + std::to_string(++tokens_given);
   }
-  std::int64_t random_below(std::int64_t /*bound*/) noexcept override { return 0; }
+  std::int64_t random_below(std::int64_t bound) noexcept override {
+    return luck == chance_of::least ? 0 : bound - 1;
+  }
   [[nodiscard]] outcome problem() const override {
     return is_up ? outcome{} : outcome::of(status::unreachable, "no connection");
   }
@@ -42,6 +48,7 @@ class scripted_link final : public lock::link {
 
   bool is_up = true;
   bool has_room = true;  // false: as if too many requests were open
+  chance_of luck = chance_of::least;
   int tokens_given = 0;
   std::vector<asked_question> questions;
 };
