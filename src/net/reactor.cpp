@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/private_descriptors.hpp"
 #include "net/thread.hpp"
 
 namespace mortise::net {
@@ -28,14 +29,19 @@ outcome refusal(const char* what, int error) {
 
 }  // namespace
 
-reactor::~reactor() { stop(); }
+// Only now: a thread that has posted may be about to wake the loop, and the number of a descriptor
+// that is closed can be somebody else's at once.
+reactor::~reactor() {
+  stop();
+  close_descriptors();
+}
 
 outcome reactor::open_descriptors() {
-  epoll_fd_ = ::epoll_create1(EPOLL_CLOEXEC);
+  epoll_fd_ = keep_private(::epoll_create1(EPOLL_CLOEXEC));
   if (epoll_fd_ < 0) return refusal("an epoll descriptor", errno);
-  wake_fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  wake_fd_ = keep_private(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (wake_fd_ < 0) return refusal("an eventfd", errno);
-  clock_fd_ = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  clock_fd_ = keep_private(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
   if (clock_fd_ < 0) return refusal("a timerfd", errno);
   // Edge-triggered: each write and each expiry is one event, and nobody has to read them away.
   for (int* own : {&wake_fd_, &clock_fd_}) {
@@ -51,7 +57,7 @@ outcome reactor::open_descriptors() {
 
 void reactor::close_descriptors() noexcept {
   for (int* own : {&epoll_fd_, &wake_fd_, &clock_fd_}) {
-    if (*own >= 0) ::close(*own);
+    close_private(*own);
     *own = -1;
   }
 }
@@ -78,7 +84,6 @@ void reactor::stop() noexcept {
     ::pthread_join(thread_, nullptr);
     is_started_ = false;
   }
-  close_descriptors();
 }
 
 bool reactor::is_current_thread() const noexcept {

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/private_descriptors.hpp"
+
 namespace mortise::net {
 
 namespace {
@@ -33,7 +35,8 @@ socket_transport::~socket_transport() { close(); }
 
 io_result socket_transport::start_connect(const address& where) noexcept {
   close();
-  descriptor_ = ::socket(where.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  descriptor_ =
+      keep_private(::socket(where.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (descriptor_ < 0) return failure(errno);
   if (!where.is_unix()) {
     set(descriptor_, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -95,7 +98,7 @@ io_result socket_transport::receive_with(char* into, std::size_t room, int flags
 void socket_transport::finish_sending() noexcept { ::shutdown(descriptor_, SHUT_WR); }
 
 void socket_transport::close() noexcept {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  close_private(descriptor_);
   descriptor_ = -1;
 }
 

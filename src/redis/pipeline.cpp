@@ -2,13 +2,14 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <new>
 #include <string>
 #include <utility>
+
+#include "base/private_descriptors.hpp"
 
 namespace mortise::redis {
 
@@ -45,7 +46,9 @@ pipeline::pipeline(net::reactor& loop, pipeline_listener& listener, purpose use,
                    const pipeline_limits& limits)
     : loop_(loop), listener_(listener), use_(use), limits_(limits) {
   // Nobody but the I/O thread ever reads messages.
-  if (use == purpose::commands) kick_fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (use == purpose::commands) {
+    kick_fd_ = keep_private(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  }
 }
 
 pipeline::~pipeline() {
@@ -53,7 +56,7 @@ pipeline::~pipeline() {
   loop_.cancel(teardown_task_);
   loop_.cancel(static_cast<net::timer&>(*this));
   loop_.cancel(rest_timer_);
-  if (kick_fd_ >= 0) ::close(kick_fd_);
+  close_private(kick_fd_);
 }
 
 outcome pipeline::check() const {

@@ -1,11 +1,23 @@
 /* After fork() the child's handles are inert, and nothing it does touches the parent (hazard 21). */
 #include "fixture.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static test_server *server;
 static mortise_client *client;
+
+/* As an emulator or a sandbox does that takes it for mere advice: says yes and does nothing. */
+static int madvise_lies;
+
+int madvise(void *address, size_t length, int advice) {
+  if (advice == MADV_WIPEONFORK && madvise_lies) return 0;
+  return (int)syscall(SYS_madvise, address, length, advice);
+}
 
 /* Runs a check in a forked child, which must end well and in time. */
 static void in_child(void (*check)(void *), void *argument) {
@@ -168,11 +180,88 @@ static void a_fork_amid_calls_is_harmless(void) {
   mortise_lock_free(waiter);
 }
 
-int main(void) {
+/* This program again, as another process, which can be killed. Its stdin and stdout are pipes. */
+typedef struct process {
+  pid_t pid;
+  int to, from;
+} process;
+
+static process run_again(const char *role, const char *url) {
+  int in[2], out[2];
+  CHECK(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
+  process self = {fork(), in[1], out[0]};
+  CHECK(self.pid >= 0);
+  if (self.pid == 0) {
+    dup2(in[0], 0);
+    dup2(out[1], 1);
+    execl("/proc/self/exe", "fork_test", role, url, NULL);
+    _exit(127);
+  }
+  close(in[0]);
+  close(out[1]);
+  return self;
+}
+
+static void wait_for_byte(int descriptor) {
+  char byte;
+  CHECK(read(descriptor, &byte, 1) == 1);
+}
+
+/* Waits for a lock, forks a child that outlives it, and is killed. */
+static int wait_and_fork(const char *url) {
+  mortise_client *own = mortise_client_new(url, strlen(url), NULL, NULL);
+  mortise_queue *queue = mortise_queue_new(own, 0, NULL);
+  mortise_lock *lock = open_lock(own, "orphan");
+  CHECK_STATUS(MORTISE_OK, mortise_lock_acquire_async(lock, queue, 1, MORTISE_FOREVER, NULL));
+  wait_for_byte(0);
+  if (fork() == 0) {
+    char byte;
+    CHECK(write(1, "c", 1) == 1);
+    _exit(read(0, &byte, 1) == 0 ? 0 : 1); /* until the test closes the pipe */
+  }
+  for (;;) pause();
+}
+
+static void a_child_does_not_keep_its_dead_parent_alive(void) {
+  const char *listeners = "EVAL return(#redis.call('PUBSUB','CHANNELS','mortise:inbox:*')) 0";
+  mortise_lock *held = open_lock(client, "orphan");
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(held, NULL));
+  CHECK_NUMBER(1, server_number(server, listeners));
+  process parent = run_again("wait and fork", server_url(server));
+  server_wait_for(server, "LLEN {mortise:orphan}:q", 1);
+  CHECK_NUMBER(2, server_number(server, listeners));
+  CHECK(write(parent.to, "f", 1) == 1);
+  wait_for_byte(parent.from); /* from the child, which is there now */
+  CHECK(kill(parent.pid, SIGKILL) == 0);
+  CHECK(waitpid(parent.pid, NULL, 0) == parent.pid);
+  server_wait_for_exactly(server, listeners, 1);
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(held, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(held, patience_ms, NULL));
+  close(parent.to);
+  close(parent.from);
+  mortise_lock_free(held);
+}
+
+/* The whole test once more, with nothing but libc to tell of a fork. */
+static void libc_alone_is_enough(void) {
+  process again = run_again("madvise lies", "");
+  int state = 0;
+  CHECK(waitpid(again.pid, &state, 0) == again.pid);
+  CHECK(WIFEXITED(state));
+  CHECK_NUMBER(0, WEXITSTATUS(state));
+  close(again.to);
+  close(again.from);
+}
+
+int main(int count, char **arguments) {
+  if (count > 2 && strcmp(arguments[1], "wait and fork") == 0) return wait_and_fork(arguments[2]);
+  madvise_lies = count > 1;
   server = server_start(NULL);
   client = open_client(server);
   RUN(children_are_inert);
   RUN(a_fork_amid_calls_is_harmless);
+  RUN(a_child_does_not_keep_its_dead_parent_alive);
+  if (!madvise_lies) RUN(libc_alone_is_enough);
   mortise_client_free(client);
   server_free(server);
   return 0;
