@@ -20,7 +20,7 @@ mortise_queue* mortise_queue_new(mortise_client* client, int64_t capacity, morti
       return bad_argument("capacity", std::to_string(capacity) + " is out of range; give 1 to " +
                                           std::to_string(max_capacity) + ", or 0 for the default");
     }
-    if (core.is_closed()) return outcome::of(status::closed, "the client was freed");
+    if (core.is_closed()) return mortise::client_freed();
     auto handle = std::make_unique<mortise_queue>();
     handle->object =
         std::make_shared<event_queue>(capacity == 0 ? default_capacity : capacity, client->object);

@@ -52,4 +52,7 @@ struct outcome {
   }
 };
 
+// Of a handle whose client is gone.
+inline outcome client_freed() { return outcome::of(status::closed, "the client was freed"); }
+
 }  // namespace mortise

@@ -119,7 +119,7 @@ void core::close() noexcept {
 
 outcome core::new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
                          std::int64_t permits, std::shared_ptr<lock_handle>& into) {
-  if (is_closed()) return outcome::of(status::closed, "the client was freed");
+  if (is_closed()) return client_freed();
   const auto* rules = lock::find_protocol(kind, terms.protocol);
   if (rules == nullptr) return lock::no_such_protocol(kind, terms.protocol);
   if (rules->how != lock::waiting::queue && lock::is_own_key(name)) {
@@ -134,6 +134,7 @@ outcome core::new_handle(lock::lock_kind kind, std::string_view name, const sett
   // `strict` competes by itself: nobody of this client passes the lock on to it or gets it from it.
   const bool is_shared = kind == lock::lock_kind::mutex && rules->how == lock::waiting::queue;
   auto keeper = keeper_for(name, is_shared && !terms.fair_strict, *rules);
+  if (!keeper) return client_freed();
   auto own_terms = terms;
   if (kind == lock::lock_kind::semaphore) {
     own_terms.reentrant_read = own_terms.reentrant_write = false;
@@ -175,7 +176,7 @@ void core::close_multis() noexcept {
 }
 
 outcome core::ping() {
-  if (is_closed()) return outcome::of(status::closed, "the client was freed");
+  if (is_closed()) return client_freed();
   return ask_ping(servers_->connection_for({}), defaults_.command_timeout_ms);
 }
 
@@ -183,6 +184,7 @@ std::shared_ptr<gatekeeper> core::keeper_for(std::string_view name, bool is_shar
                                              const lock::protocol& rules) {
   const auto key = rules.keys(name).front();
   const std::lock_guard guard(registry_mutex_);
+  if (is_closed()) return nullptr;  // its gate would never be closed
   if (is_shared) {
     const auto known = shared_keepers_.find(key);
     if (known != shared_keepers_.end()) {

@@ -65,6 +65,7 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   // Tells the server that this client lives, and who it is.
   class heartbeat;
 
+  // nullptr once closed.
   std::shared_ptr<gatekeeper> keeper_for(std::string_view name, bool is_shared,
                                          const lock::protocol& rules);
   std::vector<std::shared_ptr<gatekeeper>> all_keepers();

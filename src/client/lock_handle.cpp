@@ -45,8 +45,6 @@ class queued final : public Base, public event_node {
   std::shared_ptr<event_queue> queue_;
 };
 
-outcome closed() { return outcome::of(status::closed, "the client was freed"); }
-
 }  // namespace
 
 lock_handle::lock_handle(std::shared_ptr<core> client, std::shared_ptr<gatekeeper> keeper,
@@ -73,7 +71,7 @@ lock_handle::~lock_handle() {
 
 void lock_handle::release() noexcept {
   keeper_->enter([&](lock::gate& gate, time_ns now) {
-    if (!core_->is_closed()) gate.forget(owner_, now);
+    gate.forget(owner_, now);
     end_watch();
   });
 }
@@ -92,7 +90,7 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
     accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
       deadline = core::deadline_after(timeout_ms, now);
       call.waiting.begins_at(now);
-      return core_->is_closed() ? closed() : start(gate, now);
+      return start(gate, now);
     });
   } catch (...) {
     // Memory ran out; a question may be on its way, in this thread's name.
@@ -159,13 +157,13 @@ outcome lock_handle::extend(std::int64_t lease_ms) {
 }
 
 outcome lock_handle::resize(std::int64_t permits) {
-  if (core_->is_closed()) return closed();
+  if (core_->is_closed()) return client_freed();
   return ask_resize(core_->servers().connection_for(name_), keeper_->keys(), permits,
                     core_->defaults().command_timeout_ms);
 }
 
 outcome lock_handle::query(lock_info& info) {
-  if (core_->is_closed()) return closed();
+  if (core_->is_closed()) return client_freed();
   lock::question asked;
   std::string mine;
   asked.weight = keeper_->look([&](const lock::gate& gate, time_ns now) {
@@ -195,7 +193,7 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
       call->deadline = core::deadline_after(timeout_ms, now);
       // What ends or extends a hold is about the token of that hold.
       if (kind != event_kind::acquired) call->told.token = owner_.token;
-      auto how = core_->is_closed() ? closed() : start(gate, *call, now);
+      auto how = start(gate, *call, now);
       // Accepted, so it owns itself; it may have ended already.
       if (how.ok()) static_cast<void>(call.release());
       return how;
@@ -268,29 +266,25 @@ outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std
 outcome lock_handle::start(lock::acquiring& call) {
   call.who = &owner_;
   return keeper_->enter([&](lock::gate& gate, time_ns now) {
-    if (core_->is_closed()) return closed();
     auto armed = rearm();
     return armed.ok() ? gate.acquire(call, now) : armed;
   });
 }
 
 outcome lock_handle::start_unlock(lock::operation& call, lock::hold_mode mode) {
-  return keeper_->enter([&](lock::gate& gate, time_ns now) {
-    return core_->is_closed() ? closed() : gate.unlock(owner_, mode, &call, now);
-  });
+  return keeper_->enter(
+      [&](lock::gate& gate, time_ns now) { return gate.unlock(owner_, mode, &call, now); });
 }
 
 void lock_handle::give_back(lock::hold_mode mode) noexcept {
-  keeper_->enter([&](lock::gate& gate, time_ns now) {
-    if (!core_->is_closed()) gate.unlock(owner_, mode, nullptr, now);
-  });
+  keeper_->enter([&](lock::gate& gate, time_ns now) { gate.unlock(owner_, mode, nullptr, now); });
 }
 
 const std::string& lock_handle::key() const noexcept { return keeper_->keys().front(); }
 
 outcome lock_handle::cancel() {
   return keeper_->enter([&](lock::gate& gate, time_ns now) {
-    if (core_->is_closed()) return closed();
+    if (gate.is_closed()) return client_freed();
     if (owner_.pending == nullptr) {
       return outcome::of(status::not_owner, "nothing waits on this handle");
     }
@@ -302,8 +296,8 @@ outcome lock_handle::cancel() {
 // ---- notices --------------------------------------------------------------------------------
 
 outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag) {
-  return keeper_->enter([&](lock::gate&, time_ns) {
-    if (core_->is_closed()) return closed();
+  return keeper_->enter([&](lock::gate& gate, time_ns) {
+    if (gate.is_closed()) return client_freed();
     end_watch();
     watching_.queue = std::move(queue);
     watching_.tag = tag;
@@ -358,20 +352,19 @@ void lock_handle::notice_at_risk() noexcept {
 // ---- looking --------------------------------------------------------------------------------
 
 bool lock_handle::is_held() const {
-  return keeper_->look([&](const lock::gate& gate, time_ns now) {
-    return !core_->is_closed() && gate.is_held(owner_, now);
-  });
+  return keeper_->look(
+      [&](const lock::gate& gate, time_ns now) { return gate.is_held(owner_, now); });
 }
 
 bool lock_handle::is_held(lock::hold_mode mode) const {
   return keeper_->look([&](const lock::gate& gate, time_ns now) {
-    return !core_->is_closed() && gate.is_held(owner_, now) && owner_.has_hold(mode);
+    return gate.is_held(owner_, now) && owner_.has_hold(mode);
   });
 }
 
 std::int64_t lock_handle::valid_ms() const {
   return keeper_->look([&](const lock::gate& gate, time_ns now) -> std::int64_t {
-    if (core_->is_closed() || !gate.is_held(owner_, now)) return 0;
+    if (!gate.is_held(owner_, now)) return 0;
     return (gate.valid_until(owner_) - now) / ns_per_ms;
   });
 }

@@ -46,7 +46,7 @@ outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::porti
 // Takes the multi for this call, or says why not.
 outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, bool is_unlock) {
   const std::lock_guard guard(mutex_);
-  if (core_->is_closed()) return outcome::of(status::closed, "the client was freed");
+  if (core_->is_closed()) return client_freed();
   if (open_) return outcome::of(status::busy, "another call on this multi is at work; wait for it");
   if (is_unlock && !is_held_) return outcome::of(status::not_owner, "this multi holds nothing");
   if (!is_unlock && is_held_) {

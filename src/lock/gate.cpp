@@ -10,6 +10,7 @@ namespace mortise::lock {
 // ---- what users ask for ---------------------------------------------------------------------
 
 outcome gate::acquire(acquiring& wanted, time_ns now) {
+  if (is_closed_) return client_freed();
   settle(now);
   auto& who = *wanted.who;
   switch (who.state) {
@@ -65,6 +66,7 @@ outcome gate::acquire_again(acquiring& wanted) {
 }
 
 outcome gate::unlock(owner& who, hold_mode mode, operation* done, time_ns now) {
+  if (is_closed_) return client_freed();
   settle(now);
   const bool has_hold = who.state == owner_state::held || who.state == owner_state::lost;
   if (has_hold && who.hold_count(mode) == 0) {
@@ -105,6 +107,7 @@ outcome gate::unlock(owner& who, hold_mode mode, operation* done, time_ns now) {
 
 // ok when it holds and no other call is at work on it.
 outcome gate::check_held(const owner& who) const {
+  if (is_closed_) return client_freed();
   switch (who.state) {
     case owner_state::idle:
       return outcome::of(status::not_owner, "this handle holds nothing");
@@ -236,12 +239,13 @@ void gate::forget(owner& who, time_ns now) {
 }
 
 void gate::close(time_ns now) {
-  const auto closed = outcome::of(status::closed, "the client was freed");
+  is_closed_ = true;
+  const auto closed = client_freed();
   while (!waiters_.empty()) finish(*waiters_.front(), closed);
   finish_extensions(closed, time_never);
   finish_raise(closed);
   for (auto& gone : departures_) {
-    if (gone.who != nullptr) gone.who->state = owner_state::idle;
+    if (gone.who != nullptr) std::exchange(gone.who, nullptr)->state = owner_state::idle;
     if (gone.done != nullptr) end(*std::exchange(gone.done, nullptr), closed, 0);
   }
   if (!current_) return;

@@ -60,8 +60,10 @@ class gate {
   void abandon(operation& given_up, status why, time_ns now);
   // The handle goes away: gives back what it holds, ends what it waits for.
   void forget(owner& who, time_ns now);
-  // Ends everything, and gives back what is held.
+  // Ends everything, gives back what is held, and accepts nothing any more. From then on it knows no
+  // handle, so that they may go in any order.
   void close(time_ns now);
+  [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
 
   [[nodiscard]] bool is_held(const owner& who, time_ns now) const noexcept;
   [[nodiscard]] time_ns valid_until(const owner& who) const noexcept;
@@ -143,6 +145,7 @@ class gate {
   operation* raising_ = nullptr;
   owner* holder_ = nullptr;    // who holds by current_
   bool is_refilling_ = false;  // fencing tokens are being drawn, then the next waiter gets the lock
+  bool is_closed_ = false;
   bool is_contended_ = false;  // the lock is likely taken, so the cheap try would be in vain
   int passes_ = 0;
   time_ns batch_start_ = 0;
