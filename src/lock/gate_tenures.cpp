@@ -147,6 +147,8 @@ void gate::lose(time_ns now) {
     const auto lost = outcome::of(status::lost, "the hold was lost");
     finish_extensions(lost, time_never);
     finish_raise(lost);
+    // Also when the clock was looked at too late to tell of it in time (hazard 20).
+    if (!current_->is_risk_told()) listener_.on_at_risk(*loser);
     listener_.on_lost(*loser);
   }
   // By our clock it is over; at the server it may have a little left, which is given back.

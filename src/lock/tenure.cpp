@@ -110,9 +110,10 @@ void tenure::on_up(time_ns now) {
       if (open_.empty()) ask(again(), lease_ttl_ms(), nullptr, now);
       break;
     case tenure_phase::held:
-      // Finds out at once whether the hold has survived.
+      // Finds out at once whether the hold has survived, also one that is not to be prolonged.
       renew_at_ = now;
       renew_if_wanted(now);
+      if (open_.empty()) renew(0, 0, nullptr, now);
       break;
     case tenure_phase::leaving:
       if (open_.empty()) ask(leave_step_, 0, nullptr, now);

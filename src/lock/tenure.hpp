@@ -110,6 +110,8 @@ class tenure {
   [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
   [[nodiscard]] const keeping& terms() const noexcept { return terms_; }
   [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
+  // Whether at_risk was said since the hold was last prolonged.
+  [[nodiscard]] bool is_risk_told() const noexcept { return told_risk_; }
   [[nodiscard]] const outcome& details() const noexcept { return details_; }
   [[nodiscard]] answer leave_result() const noexcept { return leave_result_; }
   // Whether any question has found its way to the servers.
@@ -148,6 +150,7 @@ class tenure {
   news on_raise_answer(const open_question& asked, const verdict& said, time_ns now);
   news on_leave_answer(const open_question& asked, const verdict& said, time_ns now);
   news enter_held(time_ns from, std::int64_t lease_ms, const verdict& said, time_ns now);
+  news on_late_look(const verdict& said) noexcept;
   news lose() noexcept;
   void take_tokens(const verdict& said) noexcept;
   void plan_poll(const verdict& said, time_ns now) noexcept;
@@ -186,6 +189,8 @@ class tenure {
 
   // Held.
   time_ns granted_at_ = 0;
+  std::int64_t granted_us_ = 0;  // the server's time of the grant
+  bool may_be_queued_ = false;   // a look came too late, and may have put us into the queue again
   time_ns valid_until_ = 0;
   time_ns nominal_ns_ = 0;   // the length of the present lease
   time_ns asked_until_ = 0;  // the latest deadline that was ever asked for

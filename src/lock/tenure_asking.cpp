@@ -151,6 +151,7 @@ news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool othe
   }
   verdict said;
   said.last_token = last_token;
+  said.server_us = server_us;
   said.token_count = rules_.tokens_per_grant;
   said.others_wait = others_wait;
   return enter_held(from, lease_ms, said, now);

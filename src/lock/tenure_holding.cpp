@@ -19,7 +19,9 @@ news tenure::enter_held(time_ns from, std::int64_t lease_ms, const verdict& said
   granted_at_ = from;
   valid_until_ = from + nominal_ns_;
   asked_until_ = valid_until_;
-  others_wait_ = said.others_wait;
+  granted_us_ = said.server_us;
+  // Word of somebody who waits can overtake the answer, which is older then (RESP2).
+  others_wait_ = others_wait_ || said.others_wait;
   take_tokens(said);
   // An answer that arrives when its lease is over is not a grant (hazard 6).
   if (now >= valid_until_) return lose();
@@ -105,12 +107,19 @@ std::uint32_t tenure::lower(std::int64_t weight, operation* caller, time_ns now)
 }
 
 news tenure::on_held_answer(const open_question& asked, const verdict& said, time_ns now) {
-  // A look that a message has overtaken.
-  if (asked.what != step::renew && asked.what != step::raise) return news::none;
+  if (asked.what != step::renew && asked.what != step::raise) return on_late_look(said);
   // The deadline decides, not the answer: once it has passed nothing brings the hold back.
   if (now >= valid_until_ || said.what == answer::not_owner) return lose();
   return asked.what == step::renew ? on_renew_answer(asked, said, now)
                                    : on_raise_answer(asked, said, now);
+}
+
+// A look that a message has overtaken. If the lock was deleted in between it has found us gone, and has
+// put us into the queue (hazard 14).
+news tenure::on_late_look(const verdict& said) noexcept {
+  if (said.what == answer::granted || said.what == answer::unsent) return news::none;
+  may_be_queued_ = true;
+  return said.what == answer::queued && said.server_us > granted_us_ ? lose() : news::none;
 }
 
 news tenure::on_raise_answer(const open_question& asked, const verdict& said, time_ns now) {

@@ -22,8 +22,9 @@ void tenure::leave(operation* caller, time_ns now) {
   }
   phase_ = tenure_phase::leaving;
   // A look that was overtaken by a message may still enqueue us, if the grant has lapsed by then.
-  const bool may_queue = std::any_of(open_.begin(), open_.end(),
-                                     [](const auto& item) { return item.what != step::renew; });
+  const bool may_queue =
+      may_be_queued_ || std::any_of(open_.begin(), open_.end(),
+                                    [](const auto& item) { return item.what != step::renew; });
   leave_step_ = step::cancel;
   if (was_held && !may_queue) leave_step_ = others_wait_ ? step::release : step::release_alone;
   left_at_ = now;
@@ -64,9 +65,13 @@ news tenure::on_leave_answer(const open_question& asked, const verdict& said, ti
       // lock that nobody wants costs all others its lease.
       retry_later(now, (now - left_at_) / 2);
       return news::refused;
+    case answer::cancelled:
+      leave_result_ = said.what;
+      if (valid_until_ == 0) break;
+      [[fallthrough]];  // only queued, not the owner, although it had been granted to us
     case answer::not_owner:
       // After a release whose answer was lost this is what success looks like.
-      leave_result_ = leave_unknown_ && now < valid_until_ ? answer::released : said.what;
+      leave_result_ = leave_unknown_ && now < valid_until_ ? answer::released : answer::not_owner;
       break;
     default:
       leave_result_ = said.what;

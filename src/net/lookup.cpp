@@ -52,6 +52,7 @@ void lookup::start(time_ns deadline) {
       start_detached_thread(stack_bytes, &lookup::resolve_in_background, handed_over.get());
   if (error != 0) {
     is_wanted_ = false;
+    if (!known_.empty()) return listener_.on_resolved({{}, known_});
     return listener_.on_resolved(
         {outcome::of(status::limit, std::string("cannot create a thread for a name lookup: ") +
                                         std::strerror(error) + "; raise the limit (ulimit -u)"),
@@ -85,6 +86,7 @@ void lookup::run() noexcept {
     const std::lock_guard guard(shared_->mutex);
     found = std::move(shared_->found);
   }
+  if (found.result.ok()) known_ = found.addresses;
   if (std::exchange(is_wanted_, false)) listener_.on_resolved(std::move(found));
 }
 

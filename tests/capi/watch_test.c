@@ -44,6 +44,7 @@ static void a_hold_taken_away_is_told(void) {
     CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
     const int64_t token = mortise_lock_token(lock);
     server_command(server, harm[i]);
+    check_event(queue, MORTISE_EVENT_AT_RISK, 40 + i, token);
     check_event(queue, MORTISE_EVENT_LOST, 40 + i, token);
     CHECK_NUMBER(0, mortise_lock_is_held(lock));
     CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(lock, NULL));
@@ -51,6 +52,46 @@ static void a_hold_taken_away_is_told(void) {
     check_quiet(queue);
   }
   server_wait_for_exactly(server, "EXISTS {mortise:taken}", 0);
+  mortise_queue_free(queue);
+}
+
+/* Nothing of it is left at a server that was started anew, which is asked at the reconnect. */
+static void a_hold_that_its_server_has_forgotten_is_told_at_the_reconnect(void) {
+  mortise_queue *queue = open_queue(0);
+  mortise_options *options = options_with("lease", "1h");
+  set_option(options, "renewal", "off");
+  mortise_lock *lock = open_lock_with(client, "forgotten", options);
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 3, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
+  const int64_t token = mortise_lock_token(lock);
+  server_kill(server);
+  server_restart(server);
+  check_event(queue, MORTISE_EVENT_AT_RISK, 3, token);
+  check_event(queue, MORTISE_EVENT_LOST, 3, token);
+  CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(lock, NULL));
+  mortise_options_free(options);
+  mortise_lock_free(lock);
+  mortise_queue_free(queue);
+}
+
+/* A connection that breaks costs a hold nothing that is not renewed either. */
+static void a_hold_that_is_not_renewed_survives_a_reconnect(void) {
+  mortise_queue *queue = open_queue(0);
+  mortise_options *options = options_with("lease", "1h");
+  set_option(options, "renewal", "off");
+  mortise_lock *lock = open_lock_with(client, "kept", options);
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 4, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
+  const int64_t valid_ms = mortise_lock_valid_ms(lock);
+  CHECK(server_number(server, "CLIENT KILL TYPE pubsub SKIPME yes") >= 1);
+  while (mortise_client_ping(client, NULL) != MORTISE_OK) poll(NULL, 0, 10);
+  CHECK_STATUS(MORTISE_OK, mortise_lock_extend(lock, 3600 * 1000, NULL)); /* behind the question */
+  CHECK(mortise_lock_valid_ms(lock) >= valid_ms - patience_ms);
+  CHECK(server_number(server, "PTTL {mortise:kept}") > valid_ms);
+  check_quiet(queue);
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(lock, NULL));
+  mortise_options_free(options);
+  mortise_lock_free(lock);
   mortise_queue_free(queue);
 }
 
@@ -157,6 +198,8 @@ int main(void) {
   server = server_start(NULL);
   client = open_client(server);
   RUN(a_hold_taken_away_is_told);
+  RUN(a_hold_that_its_server_has_forgotten_is_told_at_the_reconnect);
+  RUN(a_hold_that_is_not_renewed_survives_a_reconnect);
   RUN(a_hold_that_cannot_be_renewed_is_told_twice);
   RUN(a_hold_without_renewal_ends_with_both);
   RUN(an_unlocked_or_renewed_hold_is_not_told);

@@ -53,7 +53,11 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
     ASSERT_TRUE(gate_.is_held(first_, start_ns + ms(1)));
   }
   void on_lost(owner& who) noexcept override { lost_ = &who; }
-  void on_at_risk(owner& who) noexcept override { at_risk_ = &who; }
+  void on_at_risk(owner& who) noexcept override {
+    EXPECT_EQ(lost_, nullptr) << "the risk comes before the loss";
+    at_risk_ = &who;
+    ++risks_;
+  }
 
   scripted_link link_;
   lock::gate gate_{lock::queued_protocol(), link_, *this};
@@ -63,6 +67,7 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
   acquire_call second_call_{second_};
   owner* lost_ = nullptr;
   owner* at_risk_ = nullptr;
+  int risks_ = 0;
 };
 
 TEST_F(gate_test, one_waiter_stands_for_all_at_the_server) {
@@ -200,6 +205,36 @@ TEST_F(gate_test, lost_is_terminal_and_cannot_release_the_successors_hold) {
             status::lost);
   EXPECT_EQ(link_.count(), asked);
   EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(30'002)));
+}
+
+TEST_F(gate_test, hazard_20_the_risk_is_told_before_the_loss_however_late_the_clock_is_looked_at) {
+  hold_first();
+  link_.is_up = false;
+  gate_.on_timer(start_ns + ms(40'000));
+  EXPECT_EQ(at_risk_, &first_);
+  EXPECT_EQ(lost_, &first_);
+  EXPECT_EQ(risks_, 1);
+}
+
+TEST_F(gate_test, the_risk_is_told_once_and_then_the_loss) {
+  hold_first();
+  link_.is_up = false;
+  gate_.on_timer(start_ns + ms(25'000));
+  EXPECT_EQ(risks_, 1);
+  EXPECT_EQ(lost_, nullptr);
+  gate_.on_timer(start_ns + ms(31'000));
+  EXPECT_EQ(lost_, &first_);
+  EXPECT_EQ(risks_, 1);
+}
+
+TEST_F(gate_test, hazard_24_word_of_a_waiter_may_overtake_the_answer_that_does_not_know_of_it) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  gate_.on_wanted(link_.last().token, start_ns + ms(1));
+  answer_last(granted(), start_ns + ms(2));
+  gate_.acquire(second_call_, start_ns + ms(3));
+  other_call unlocked;
+  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(50));
+  EXPECT_EQ(link_.questions[link_.count() - 2].what, step::release);
 }
 
 TEST_F(gate_test, hazard_14_a_renewal_that_finds_nothing_is_a_loss_at_once) {
@@ -358,6 +393,24 @@ TEST_F(gate_test, forgetting_a_handle_gives_back_and_ends_its_wait) {
   EXPECT_EQ(link_.last().what, step::release_alone);
   answer_last(said(answer::released), start_ns + ms(5));
   EXPECT_TRUE(gate_.is_idle());
+}
+
+TEST_F(gate_test, a_closed_gate_accepts_nothing_and_knows_no_handle) {
+  hold_first();
+  other_call unlocked;
+  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(2));
+  const auto asked = link_.last();
+  gate_.close(start_ns + ms(3));
+  EXPECT_EQ(unlocked.result.code, status::closed);
+  first_.state = owner_state::lost;  // as if something else were there by now
+  gate_.on_answer(asked.tenure, asked.serial, said(answer::released), start_ns + ms(4));
+  EXPECT_EQ(first_.state, owner_state::lost);
+  EXPECT_TRUE(gate_.is_idle());
+  acquire_call late(second_);
+  EXPECT_EQ(gate_.acquire(late, start_ns + ms(5)).code, status::closed);
+  EXPECT_EQ(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(5)).code,
+            status::closed);
+  EXPECT_EQ(gate_.extend(first_, 0, unlocked, start_ns + ms(5)).code, status::closed);
 }
 
 TEST_F(gate_test, closing_finishes_everything_once) {

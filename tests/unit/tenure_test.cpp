@@ -384,5 +384,55 @@ TEST_F(tenure_test, a_reconnect_asks_at_once_whether_the_hold_has_survived) {
   EXPECT_EQ(claim.on_answer(2, said(answer::not_owner), start_ns + ms(2001)), news::lost);
 }
 
+TEST_F(tenure_test, a_reconnect_asks_for_a_hold_that_is_not_renewed_and_changes_nothing) {
+  auto claim = make_held();
+  auto fixed = terms();
+  fixed.renews = false;
+  fixed.until = claim.valid_until();
+  claim.keep(fixed, start_ns + ms(1));
+  const auto asked = link_.count();
+  claim.on_up(start_ns + ms(2000));
+  ASSERT_EQ(link_.count(), asked + 1);
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(28'000));
+  auto again = claim;
+  EXPECT_EQ(claim.on_answer(2, said(answer::renewed), start_ns + ms(2001)), news::renewed);
+  EXPECT_EQ(claim.valid_until(), start_ns + ms(30'000));
+  EXPECT_EQ(again.on_answer(2, said(answer::not_owner), start_ns + ms(2001)), news::lost);
+}
+
+// An admin has deleted the lock after it was granted, and the look that was on its way has put us
+// at the end of the queue.
+TEST_F(tenure_test, hazard_14_a_look_that_enqueues_the_holder_is_a_loss_and_is_taken_back) {
+  auto claim = make();
+  claim.start(true, nullptr, start_ns);
+  claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
+  claim.on_timer(claim.next_timer());
+  ASSERT_EQ(link_.last().what, step::reacquire);
+  const auto look = link_.last().serial;
+  ASSERT_EQ(claim.on_grant(first_token, 55'000'000, true, start_ns + ms(5000)), news::granted);
+  auto older = claim;
+  EXPECT_EQ(older.on_answer(look, queued(0, 0, 54'999'000), start_ns + ms(5010)), news::none);
+  EXPECT_EQ(older.phase(), tenure_phase::held) << "carried out before the grant";
+  EXPECT_EQ(claim.on_answer(look, queued(1500, 1, 55'001'000), start_ns + ms(5010)), news::lost);
+  claim.leave(nullptr, start_ns + ms(5010));
+  EXPECT_EQ(link_.last().what, step::cancel);
+}
+
+TEST_F(tenure_test, hazard_14_a_look_of_a_holder_that_was_never_answered_is_taken_back) {
+  auto claim = make();
+  claim.start(true, nullptr, start_ns);
+  claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
+  claim.on_timer(claim.next_timer());
+  const auto look = link_.last().serial;
+  ASSERT_EQ(claim.on_grant(first_token, 55'000'000, true, start_ns + ms(5000)), news::granted);
+  EXPECT_EQ(claim.on_answer(look, said(answer::broken), start_ns + ms(5010)), news::none);
+  claim.leave(nullptr, start_ns + ms(5020));
+  EXPECT_EQ(link_.last().what, step::cancel);
+  // To have been in the queue only is not to have held.
+  claim.on_answer(link_.last().serial, said(answer::cancelled), start_ns + ms(5030));
+  EXPECT_EQ(claim.leave_result(), answer::not_owner);
+}
+
 }  // namespace
 }  // namespace mortise::testing

@@ -122,9 +122,12 @@ enum mortise_event_kind_code {
   MORTISE_EVENT_UNLOCKED = 2,
   /** An extend ended. */
   MORTISE_EVENT_EXTENDED = 3,
-  /** A watched hold was lost; the token is that of the lost hold. */
+  /** A watched hold was lost; the token is that of the lost hold. AT_RISK was told before. */
   MORTISE_EVENT_LOST = 4,
-  /** A watched hold has a third of its lease left and is not being renewed; once per hold. */
+  /**
+   * A watched hold has a third of its lease left and is not being renewed, or is just being lost; once
+   * per hold, and before every LOST.
+   */
   MORTISE_EVENT_AT_RISK = 5,
   /** An upgrade ended; on MORTISE_OK with the new fencing token. */
   MORTISE_EVENT_UPGRADED = 6,
