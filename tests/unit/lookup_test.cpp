@@ -53,27 +53,38 @@ class waiting_listener final : public net::lookup_listener {
   std::atomic<std::uint32_t> ended{0};
 };
 
+// A look-up is used on the reactor's thread.
+class starter final : public net::task {
+ public:
+  explicit starter(net::lookup& what) : what_(what) {}
+  void run() noexcept override { what_.start(time_never); }
+
+ private:
+  net::lookup& what_;
+};
+
 TEST(lookup_test, without_a_thread_the_last_known_address_is_taken) {
   net::reactor loop;
   ASSERT_TRUE(loop.start().ok());
   waiting_listener listener;
   net::lookup lookup(loop, std::make_shared<stub_resolver>(), listener);
+  starter start(lookup);
 
   refuses_threads = true;
-  lookup.start(time_never);
+  loop.post(start);
   ASSERT_TRUE(listener.wait());
   EXPECT_EQ(listener.last.result.code, status::limit) << "nothing is known yet";
   EXPECT_NE(listener.last.result.message.find("ulimit -u"), std::string::npos);
 
   refuses_threads = false;
-  lookup.start(time_never);
+  loop.post(start);
   ASSERT_TRUE(listener.wait());
   ASSERT_EQ(listener.last.addresses.size(), 1U);
 
   refuses_threads = true;
-  lookup.start(time_never);
-  refuses_threads = false;
+  loop.post(start);
   ASSERT_TRUE(listener.wait());
+  refuses_threads = false;
   EXPECT_TRUE(listener.last.result.ok()) << listener.last.result.message;
   ASSERT_EQ(listener.last.addresses.size(), 1U);
   EXPECT_EQ(listener.last.addresses[0].text(), "unix:///tmp/nowhere");
