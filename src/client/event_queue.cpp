@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/core.hpp"
+#include "net/futex.hpp"
 #include "redis/waiter.hpp"
 
 namespace mortise::client {
@@ -103,14 +104,14 @@ void event_queue::signal_locked() noexcept {
 }
 
 void event_queue::call_one_locked() noexcept {
-  auto* const called = first_consumer_;
+  auto* const called = first_consumer_.load();
   if (called == nullptr) return;
   first_consumer_ = called->next;
   called->waiting.finish();  // it stays until it has had the mutex
 }
 
 void event_queue::wake_all_locked() noexcept {
-  while (first_consumer_ != nullptr) call_one_locked();
+  while (first_consumer_.load() != nullptr) call_one_locked();
 }
 
 void event_queue::unsignal_locked() noexcept {
@@ -139,10 +140,7 @@ status event_queue::next(time_ns deadline, event& into) {
       return status::ok;
     }
     unsignal_locked();
-    if (is_woken_) {
-      is_woken_ = false;
-      return status::timed_out;
-    }
+    if (is_woken_.exchange(false)) return status::timed_out;
     if (is_freed_ || is_drained_locked()) return status::shut_down;
     if (boot_now() >= deadline) return status::timed_out;
     wait_for_event(guard, deadline);
@@ -164,30 +162,42 @@ std::unique_ptr<event_node> event_queue::take_ready(std::int64_t count) noexcept
 void event_queue::after_take_locked() noexcept {
   unsignal_locked();
   // Whoever sleeps beside us must hear of what is left, and all of them when nothing will come.
-  if (first_ != nullptr) call_one_locked();
+  if (first_ != nullptr || is_woken_.load()) call_one_locked();
   if (is_drained_locked()) wake_all_locked();
 }
 
 void event_queue::wait_for_event(std::unique_lock<std::mutex>& guard, time_ns deadline) {
   {
     consumer self;
-    self.next = first_consumer_;
-    first_consumer_ = &self;
+    self.next = first_consumer_.load();
+    first_consumer_.store(&self);
     guard.unlock();
-    if (client_) {
-      client_->servers().await(self.waiting, deadline);
-    } else {
-      self.waiting.wait(deadline);
+    // A wake that has not seen us is seen here: each side writes before it looks.
+    if (!is_woken_.load()) {
+      if (client_) {
+        client_->servers().await(self.waiting, deadline);
+      } else {
+        self.waiting.wait(deadline);
+      }
     }
     guard.lock();
-    for (auto** place = &first_consumer_; *place != nullptr; place = &(*place)->next) {
-      if (*place != &self) continue;
-      *place = self.next;
-      break;
-    }
+    leave_locked(self);
     guard.unlock();  // whoever has called us may want the mutex before it wakes us
+    outlast_wakers();
   }
   guard.lock();
+}
+
+void event_queue::leave_locked(const consumer& self) noexcept {
+  auto* at = first_consumer_.load();
+  if (at == &self) return first_consumer_.store(self.next);
+  for (; at != nullptr; at = at->next) {
+    if (at->next == &self) at->next = self.next;
+  }
+}
+
+void event_queue::outlast_wakers() noexcept {
+  while (const auto inside = wakers_.load()) net::futex_wait(wakers_, inside, time_never);
 }
 
 int event_queue::descriptor() {
@@ -197,10 +207,13 @@ int event_queue::descriptor() {
   return event_fd_;
 }
 
+// Only atomics and system calls: a signal handler may be here that has interrupted the very thread
+// that holds the mutex.
 void event_queue::wake() noexcept {
-  const std::lock_guard guard(mutex_);
-  is_woken_ = true;
-  call_one_locked();
+  wakers_.fetch_add(1);
+  is_woken_.store(true);
+  if (auto* const called = first_consumer_.load()) called->waiting.finish_from_signal();
+  if (wakers_.fetch_sub(1) == 1) net::futex_wake_all(&wakers_);
 }
 
 void event_queue::shut_down() {

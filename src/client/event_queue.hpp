@@ -2,6 +2,7 @@
 // wait to be read. Every event has its place reserved before its call is accepted.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -95,6 +96,7 @@ class event_queue {
     return status::ok;
   }
   [[nodiscard]] int descriptor();
+  // Async-signal-safe.
   void wake() noexcept;
   void shut_down();
   // Shuts down, drops what is unread, and keeps nothing from then on.
@@ -109,6 +111,8 @@ class event_queue {
   std::unique_ptr<event_node> take_ready(std::int64_t count) noexcept;
   void after_take_locked() noexcept;
   void wait_for_event(std::unique_lock<std::mutex>& guard, time_ns deadline);
+  void leave_locked(const consumer& self) noexcept;
+  void outlast_wakers() noexcept;
   void call_one_locked() noexcept;
   void signal_locked() noexcept;
   void wake_all_locked() noexcept;
@@ -130,10 +134,12 @@ class event_queue {
   std::list<event_node*> waiting_;
   bool is_shut_down_ = false;
   bool is_freed_ = false;
-  bool is_woken_ = false;
   bool is_polled_ = false;  // somebody has asked for the descriptor
   bool is_signalled_ = false;
-  consumer* first_consumer_ = nullptr;  // those that were not called yet
+  // Those that were not called yet. Changed under the mutex; wake() looks at the first without it.
+  std::atomic<consumer*> first_consumer_{nullptr};
+  std::atomic<bool> is_woken_{false};
+  std::atomic<std::uint32_t> wakers_{0};  // threads inside wake(), which keep every consumer alive
 };
 
 }  // namespace mortise::client

@@ -16,13 +16,20 @@ constexpr time_ns nap_room_ns = 50 * ns_per_ms;
 
 }  // namespace
 
-void waiter::finish() noexcept {
+void waiter::finish() noexcept { end_wait(caller::ordinary); }
+
+void waiter::finish_from_signal() noexcept { end_wait(caller::maybe_signal_handler); }
+
+void waiter::end_wait(caller who) noexcept {
   const std::atomic<std::uint32_t>* const address = &state_;
   auto seen = state_.load(std::memory_order_acquire);
   for (;;) {
     if (seen == state_done || seen == state_finishing) return;
-    const bool is_elsewhere = seen == state_leading && !is_own();
-    const bool is_later = seen == state_sleeping && wake_scope::is_open();
+    // A signal handler may have interrupted the waiting thread itself just before it sleeps, and
+    // must not touch thread-local memory.
+    const bool is_handler = who == caller::maybe_signal_handler;
+    const bool is_elsewhere = seen == state_leading && (is_handler || !is_own());
+    const bool is_later = seen == state_sleeping && !is_handler && wake_scope::is_open();
     const auto next = is_elsewhere || is_later ? state_finishing : state_done;
     if (!state_.compare_exchange_weak(seen, next, std::memory_order_acq_rel,
                                       std::memory_order_acquire)) {

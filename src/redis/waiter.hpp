@@ -26,6 +26,8 @@ class waiter {
   // Marks the wait as over and wakes the caller wherever it sleeps. Any thread, any number of
   // times, but not after the caller could see is_done(): the object may be gone then.
   void finish() noexcept;
+  // The same, async-signal-safe, and wakes at once.
+  void finish_from_signal() noexcept;
   [[nodiscard]] bool is_done() const noexcept {
     return state_.load(std::memory_order_acquire) == state_done;
   }
@@ -50,6 +52,9 @@ class waiter {
   static constexpr std::uint32_t state_leading = 2;
   static constexpr std::uint32_t state_finishing = 3;
   static constexpr std::uint32_t state_done = 4;
+
+  enum class caller : std::uint8_t { ordinary, maybe_signal_handler };
+  void end_wait(caller who) noexcept;
 
   // Each of these is called by the waiting thread, the first two and the last two without locks.
   // Whether it may sleep where nothing but an answer wakes it, which would make it late for its

@@ -855,7 +855,11 @@ MORTISE_API mortise_status mortise_queue_next_batch(mortise_queue *queue, int64_
  * @since 1.0
  */
 MORTISE_API int32_t mortise_queue_fd(const mortise_queue *queue);
-/** Makes one waiting (or the next) `mortise_queue_next` return MORTISE_TIMED_OUT now. @since 1.0 */
+/**
+ * Makes one waiting (or the next) `mortise_queue_next` return MORTISE_TIMED_OUT now, unless it finds
+ * an event. Async-signal-safe, so that a signal handler can end a wait: see capi/doc/threading.md.
+ * @since 1.0
+ */
 MORTISE_API void mortise_queue_wake(mortise_queue *queue);
 /**
  * No new calls are accepted, waiting acquires that end here are cancelled, and `mortise_queue_next`
