@@ -269,6 +269,7 @@ void core::on_message(std::string_view text, time_ns /*now*/) noexcept {
   keeper->enter([&](lock::gate& gate, time_ns now) {
     switch (told->kind) {
       case message_kind::grant:
+        keeper->see_last_holder();
         return gate.on_grant(told->owner, told->last_token, told->server_us, told->others_wait,
                              now);
       case message_kind::head:

@@ -8,6 +8,23 @@
 
 namespace mortise::client {
 
+namespace {
+
+// A renewal may lower a writer to a reader.
+bool may_give_back(lock::step what) noexcept {
+  switch (what) {
+    case lock::step::renew:
+    case lock::step::release_alone:
+    case lock::step::release:
+    case lock::step::cancel:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 gatekeeper::gatekeeper(core& owner, std::uint64_t id, std::string_view name,
                        const lock::protocol& rules)
     : core_(owner),
@@ -16,6 +33,7 @@ gatekeeper::gatekeeper(core& owner, std::uint64_t id, std::string_view name,
       name_(name),
       keys_(rules.keys(name)),
       channel_(rules.channel != nullptr ? rules.channel(name) : ""),
+      order_(keys_.front()),
       gate_(rules, static_cast<lock::link&>(*this), static_cast<lock::gate_listener&>(*this)),
       chance_(random_number() | 1U) {}
 
@@ -67,6 +85,7 @@ bool gatekeeper::ask(const lock::question& asked, lock::operation* caller) noexc
   auto* const next = free_inquiries_.back();
   next->tenure = asked.tenure;
   next->serial = asked.serial;
+  if (may_give_back(asked.what)) order_.before_giving_back();
   last_sent_ = next->send(asked, rules_, keys_, caller != nullptr ? caller->lender : nullptr);
   if (last_sent_ != status::ok) return false;
   free_inquiries_.pop_back();
@@ -83,6 +102,7 @@ void gatekeeper::on_verdict(deployment::inquiry& answered, const lock::verdict& 
     const auto tenure = answered.tenure;
     const auto serial = answered.serial;
     free_inquiries_.push_back(&answered);
+    if (said.what == lock::answer::granted) see_last_holder();
     gate.on_answer(tenure, serial, said, now);
   });
   core_.retire_if_idle(*this);

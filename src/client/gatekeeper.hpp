@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/event_queue.hpp"
+#include "client/handover_order.hpp"
 #include "deployment/deployment.hpp"
 #include "lock/gate.hpp"
 #include "net/reactor.hpp"
@@ -42,6 +43,8 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
     const settle_on_exit settle{*this, unread};
     return step(gate_, now);
   }
+  // From inside of enter(): the server has granted, so what the last holder wrote is to be seen.
+  void see_last_holder() noexcept { order_.after_grant(); }
   // Takes a finished node that no queue wants, from inside of enter().
   void bury(std::unique_ptr<event_node> node) noexcept {
     node->behind = std::move(unread_);
@@ -93,6 +96,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   const std::string name_;
   const lock::key_set keys_;
   const std::string channel_;  // empty for none
+  handover_order order_;
   mutable std::mutex mutex_;
   lock::gate gate_;
   std::uint64_t attempts_ = 0;

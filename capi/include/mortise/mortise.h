@@ -6,7 +6,8 @@
  * 1. A handle is an owner. `mortise_lock_new` makes one owner of one name; two handles never share
  *    a hold, and a hold never follows a thread. Any thread may call any function on any handle.
  *    The exceptions are `mortise_options`, `mortise_error`, `mortise_event` and `mortise_info`:
- *    those belong to one thread at a time.
+ *    those belong to one thread at a time. What was written before an unlock is seen by the next
+ *    holder in the process.
  * 2. A hold is a lease. It ends by unlock, or it is LOST, for ever. `mortise_lock_is_held` and
  *    `mortise_lock_valid_ms` are computed from a suspend-aware clock and a deadline taken before
  *    the request was sent; no thread has to run for them to be right.
