@@ -40,6 +40,8 @@
 //
 // # Ending
 //
-// Close clients and handles. What was forgotten is closed once the collector has found it. After a fork
+// Close clients and handles. What was forgotten is closed once the collector has found it. A program's
+// end gives nothing back by itself, and os.Exit runs no deferred calls: close the client before. The
+// option release_at_exit is for programs that C's exit ends, such as those with Go as a library. After a fork
 // without exec, all calls on the parent's objects are ErrForked.
 package mortise

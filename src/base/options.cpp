@@ -220,7 +220,11 @@ outcome set_write_lifetime_text(settings& values, std::string_view text) {
   return set_duration(values, write_lifetime_range, text);
 }
 
-constexpr std::array<option, 16> known_options = {{
+outcome set_release_at_exit_text(settings& values, std::string_view text) {
+  return set_word(values.release_at_exit, "release_at_exit", text, "on", "off");
+}
+
+constexpr std::array<option, 17> known_options = {{
     {"lease", set_lease_text},
     {"renewal", set_renewal_text},
     {"max_hold", set_max_hold_text},
@@ -237,6 +241,7 @@ constexpr std::array<option, 16> known_options = {{
     {"command_timeout", set_command_timeout_text},
     {"client_name", set_client_name},
     {"busy_poll", set_busy_poll_text},
+    {"release_at_exit", set_release_at_exit_text},
 }};
 
 }  // namespace

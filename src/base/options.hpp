@@ -29,6 +29,7 @@ struct settings {
   std::int64_t command_timeout_ms = 3'000;
   std::string client_name;
   std::int64_t busy_poll_us = 0;
+  bool release_at_exit = false;
 };
 
 constexpr std::int64_t longest_ms = 31'622'400'000;  // MORTISE_MAX_MS

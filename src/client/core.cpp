@@ -4,6 +4,7 @@
 
 #include "base/printable.hpp"
 #include "base/random.hpp"
+#include "client/exit_release.hpp"
 #include "client/inbox.hpp"
 #include "client/lock_handle.hpp"
 #include "client/multi_handle.hpp"
@@ -22,8 +23,6 @@ namespace {
 
 constexpr std::int64_t record_ttl_ms = 60'000;
 constexpr time_ns heartbeat_ns = 20 * ns_per_s;
-// How long a closing client tries to hand what it gives back to the kernel.
-constexpr time_ns linger_ns = 100 * ns_per_ms;
 
 std::string record_command(std::string_view client_id) {
   std::string bytes;
@@ -97,16 +96,25 @@ outcome core::open(std::string_view url) {
   const auto deadline = boot_now() + defaults_.command_timeout_ms * ns_per_ms;
   auto opened = servers_->open(deadline);
   if (opened.ok()) reactor_.schedule(*heartbeat_, boot_now() + heartbeat_ns);
+  if (opened.ok() && defaults_.release_at_exit) opened = close_at_exit(weak_from_this());
   return opened;
 }
 
 void core::close() noexcept {
-  if (is_closed_.exchange(true)) return;
+  if (begin_close()) end_close(linger_ns);
+}
+
+bool core::begin_close() noexcept {
+  if (is_closed_.exchange(true)) return false;
   for (const auto& keeper : all_keepers()) {
     keeper->enter([](lock::gate& gate, time_ns now) { gate.close(now); });
   }
   if (heartbeat_) heartbeat_->say_farewell();
-  if (servers_) servers_->close(linger_ns);
+  return true;
+}
+
+void core::end_close(time_ns longest_ns) noexcept {
+  if (servers_) servers_->close(longest_ns);
   reactor_.stop();
   close_multis();
   std::unordered_map<std::uint64_t, std::shared_ptr<gatekeeper>> gone;

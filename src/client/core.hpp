@@ -33,6 +33,12 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   outcome open(std::string_view url);
   // Ends every wait, gives back every hold, and lets nothing happen any more. Any thread, once.
   void close() noexcept;
+  // The same in two steps, of which the first sends what is given back and waits for nothing, and
+  // the second is for whom the first has said true: nobody else closes it.
+  [[nodiscard]] bool begin_close() noexcept;
+  void end_close(time_ns longest_ns) noexcept;
+  // How long a closing client tries to hand what it gives back to the kernel.
+  static constexpr time_ns linger_ns = 100 * ns_per_ms;
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(); }
 
   // `permits` is a semaphore's.

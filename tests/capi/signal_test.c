@@ -11,7 +11,7 @@ static test_server *server;
 static mortise_client *client;
 static mortise_queue *woken;
 
-enum { signal_count = 2000, reader_count = 3, event_count = 2000 };
+enum { signal_count = 1000, reader_count = 3, event_count = 1000 };
 
 static atomic_int handled;
 static atomic_int broken_promises;

@@ -122,6 +122,13 @@ class Actor:
     def signal(self, name):
         os.killpg(self.process.pid, getattr(signal, "SIG" + name))
 
+    def end_by_itself(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            raise Gone(f"{self.name} does not end") from None
+
     def end(self):
         try:
             self.signal("KILL")

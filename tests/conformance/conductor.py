@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # What a scenario may need, and a language has not. Its plays are left out, and are a dash in the table.
 CANNOT = {
-    "go": {"fork", "queue", "negative_timeout"},
+    "go": {"fork", "queue", "negative_timeout", "exit_handlers"},
     "java": {"fork", "queue", "negative_timeout", "text_of_not_acquired"},
 }
 
@@ -76,6 +76,8 @@ class Play:
         actor = self.actors[step["at"]]
         if "signal" in step:
             return actor.signal(step["signal"])
+        if "ends" in step:
+            return actor.end_by_itself()
         if "await" in step:
             return self.check(step, actor.await_call(self.started[step["await"]]))
         if "notice" in step:

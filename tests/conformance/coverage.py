@@ -82,7 +82,7 @@ def shown(scenarios):
             if method == "query" and is_asserted(step):
                 seen["getters"].add(step.get("of", "waiter_count").replace("label", "entry_label"))
         for step in scenario["steps"]:
-            if "at" in step and "signal" not in step:
+            if "at" in step and not {"signal", "ends"} & set(step):
                 seen["statuses"].add(step.get("expect", "ok"))
             if "notice" in step:
                 seen["notices"].add(step["notice"])

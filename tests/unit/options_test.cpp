@@ -224,6 +224,18 @@ TEST(options, client_name) {
   EXPECT_EQ(values.client_name, longest);
 }
 
+TEST(options, release_at_exit) {
+  settings values;
+  EXPECT_FALSE(values.release_at_exit);
+  EXPECT_EQ(set(values, "release_at_exit", "on"), "");
+  EXPECT_TRUE(values.release_at_exit);
+  EXPECT_EQ(set(values, "release_at_exit", "yes"),
+            R"(release_at_exit: "yes" is not known; give "on" or "off")");
+  EXPECT_TRUE(values.release_at_exit);
+  EXPECT_EQ(set(values, "release_at_exit", "off"), "");
+  EXPECT_FALSE(values.release_at_exit);
+}
+
 TEST(options, protocol) {
   settings values;
   EXPECT_EQ(set(values, "protocol", "queued"), "");
@@ -243,7 +255,7 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
                   " is not known; give one of lease, renewal, max_hold, "
                   "reentrant, reentrant_read, reentrant_write, fair, label, "
                   "protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
-                  "command_timeout, client_name, busy_poll");
+                  "command_timeout, client_name, busy_poll, release_at_exit");
   }
 }
 

@@ -221,8 +221,9 @@ MORTISE_API void mortise_options_free(mortise_options *options);
  * `max_hold` also "unlimited"), `renewal` and `reentrant` ("on" or "off"), `fair` ("batch" or
  * "strict"), `label`, `client_name`, `protocol` (see capi/doc/protocols.md), `busy_poll` (microseconds); since
  * 1.1 `reentrant_read` and `reentrant_write` ("on" or "off"), `poll_interval`, `read_lifetime` and
- * `write_lifetime` (durations; see capi/doc/protocols.md) and `poll_attempts` (a number or
- * "unlimited").
+ * `write_lifetime` (durations; see capi/doc/protocols.md), `poll_attempts` (a number or
+ * "unlimited") and `release_at_exit` ("on" or "off": whether exit() gives back what the client holds;
+ * see capi/doc/operations.md).
  *
  * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for an unknown key or a value out of range.
  * @since 1.0

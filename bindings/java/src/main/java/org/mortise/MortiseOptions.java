@@ -138,6 +138,17 @@ public final class MortiseOptions {
     return with("command_timeout", text(timeout, "timeout"));
   }
 
+  /**
+   * Whether the JVM's end gives back what the client holds: by a return from main, {@code
+   * System.exit} or SIGTERM. For clients only.
+   *
+   * @param isOn false is the default
+   * @return options with that value
+   */
+  public MortiseOptions withReleaseAtExit(boolean isOn) {
+    return with("release_at_exit", isOn ? "on" : "off");
+  }
+
   /** Calls with the address of native options, which live that long. */
   long use(LongUnaryOperator call) {
     long address = MortiseNative.options_new();
