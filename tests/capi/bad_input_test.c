@@ -212,18 +212,26 @@ static void malformed_urls_are_refused(void) {
   mortise_error_free(error);
 }
 
-/* Opening a client at such a server fails with this status, within the timeout and some. */
-static void check_open_fails(const char *url, mortise_status status, const char *part) {
+/* Opening a client at such a server, with this patience, fails with this status. */
+static void check_open_fails_within(int64_t timeout_ms, const char *url, mortise_status status,
+                                    const char *part) {
   mortise_error *error = mortise_error_new();
   mortise_options *options = mortise_options_new();
-  mortise_options_set_command_timeout_ms(options, 300, NULL);
+  CHECK_STATUS(MORTISE_OK, mortise_options_set_command_timeout_ms(options, timeout_ms, NULL));
   const int64_t begin = now_ms();
   CHECK(mortise_client_new(url, strlen(url), options, error) == NULL);
-  CHECK(now_ms() - begin < 3000);
+  CHECK(now_ms() - begin < timeout_ms + patience_ms);
   CHECK_ERROR(error, status, part);
   fprintf(stderr, "  %s\n", mortise_error_message(error));
   mortise_options_free(options);
   mortise_error_free(error);
+}
+
+/* What the server says, or the system about it, ends the opening long before its timeout. */
+static void check_open_fails(const char *url, mortise_status status, const char *part) {
+  const int64_t begin = now_ms();
+  check_open_fails_within(60000, url, status, part);
+  CHECK(now_ms() - begin < patience_ms);
 }
 
 /* A port of this host on which nobody listens: it was just ours. */
@@ -251,33 +259,26 @@ static void absent_servers_are_named(void) {
 
 static void silent_servers_are_given_up(void) {
   test_server *silent = server_start_silent();
-  check_open_fails(server_url(silent), MORTISE_UNREACHABLE, "redis.sock");
+  check_open_fails_within(300, server_url(silent), MORTISE_UNREACHABLE, "redis.sock");
   server_free(silent);
 }
 
 static void strangers_are_told_apart(void) {
-  const char *const answers[] = {"HTTP/1.1 400 Bad Request\r\n\r\n",
-                                 "SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n",
-                                 "\r\n\r\n\r\n",
-                                 "$-7\r\n",
-                                 "*1000000000\r\n",
-                                 "$99999999999999999999\r\n",
-                                 ":12x\r\n",
-                                 "+OK\r\n"};
-  for (size_t i = 0; i < sizeof answers / sizeof answers[0]; ++i) {
-    test_server *stranger = server_start_answering(answers[i]);
-    mortise_error *error = mortise_error_new();
-    mortise_options *options = options_with("command_timeout", "300ms");
-    const char *url = server_url(stranger);
-    const int64_t begin = now_ms();
-    CHECK(mortise_client_new(url, strlen(url), options, error) == NULL);
-    CHECK(now_ms() - begin < 3000);
-    const mortise_status status = mortise_error_code(error);
-    CHECK(status == MORTISE_UNREACHABLE || status == MORTISE_REFUSED);
-    CHECK_ERROR(error, status, "");
-    fprintf(stderr, "  %s\n", mortise_error_message(error));
-    mortise_options_free(options);
-    mortise_error_free(error);
+  /* The last speaks the protocol, and says nothing that a server of ours would. */
+  const struct {
+    const char *answer;
+    mortise_status status;
+  } strangers[] = {{"HTTP/1.1 400 Bad Request\r\n\r\n", MORTISE_UNREACHABLE},
+                   {"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", MORTISE_UNREACHABLE},
+                   {"\r\n\r\n\r\n", MORTISE_UNREACHABLE},
+                   {"$-7\r\n", MORTISE_UNREACHABLE},
+                   {"*1000000000\r\n", MORTISE_UNREACHABLE},
+                   {"$99999999999999999999\r\n", MORTISE_UNREACHABLE},
+                   {":12x\r\n", MORTISE_UNREACHABLE},
+                   {"+OK\r\n", MORTISE_REFUSED}};
+  for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; ++i) {
+    test_server *stranger = server_start_answering(strangers[i].answer);
+    check_open_fails(server_url(stranger), strangers[i].status, "redis.sock");
     server_free(stranger);
   }
 }
@@ -285,7 +286,7 @@ static void strangers_are_told_apart(void) {
 static void a_loading_server_is_told(void) {
   test_server *loading =
       server_start_answering("-LOADING Redis is loading the dataset in memory\r\n");
-  check_open_fails(server_url(loading), MORTISE_REFUSED, "load");
+  check_open_fails_within(1000, server_url(loading), MORTISE_REFUSED, "load");
   server_free(loading);
 }
 

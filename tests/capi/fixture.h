@@ -109,6 +109,15 @@ static inline void wait_until_busy(mortise_lock *lock) {
   }
 }
 
+/* Until a client knows how it stands with its server. */
+static inline void wait_for_ping(mortise_client *client, mortise_status wanted) {
+  const int64_t begin = now_ms();
+  while (mortise_client_ping(client, NULL) != wanted) {
+    CHECK(now_ms() - begin < patience_ms);
+    poll(NULL, 0, 1);
+  }
+}
+
 /* Until this handle no longer holds by its own reckoning. */
 static inline void wait_until_not_held(mortise_lock *lock) {
   const int64_t begin = now_ms();

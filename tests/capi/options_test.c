@@ -190,22 +190,33 @@ static void defaults_are_as_documented(void) {
   mortise_client_free(client);
 }
 
+/* Until a hold lasts longer than the lease that it was taken with. */
+static void wait_until_renewed(mortise_lock *lock, int64_t taken_ms, int64_t lease_ms) {
+  while (now_ms() + mortise_lock_valid_ms(lock) <= taken_ms + lease_ms) {
+    CHECK(now_ms() - taken_ms < patience_ms);
+    poll(NULL, 0, 1);
+  }
+}
+
 /* A handle that outlives its lease is renewed; without renewal, or beyond max_hold, it is not. */
 static void renewal_and_max_hold_take_effect(void) {
   mortise_client *client = open_client(server);
-  mortise_options *options = options_with("lease", "300ms");
+  mortise_options *options = options_with("lease", "6s");
   mortise_lock *renewed = open_lock_with(client, "renewed", options);
+  set_option(options, "lease", "300ms");
   set_option(options, "max_hold", "400ms");
   mortise_lock *bounded = open_lock_with(client, "bounded", options);
   set_option(options, "renewal", "off");
   mortise_lock *single = open_lock_with(client, "single", options);
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(renewed, NULL));
+  const int64_t taken_ms = now_ms();
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(bounded, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(single, NULL));
   wait_until_not_held(single);
   CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(single, NULL));
   wait_until_not_held(bounded);
   CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(bounded, NULL));
+  wait_until_renewed(renewed, taken_ms, 6000);
   CHECK_NUMBER(1, mortise_lock_is_held(renewed));
   CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(renewed, NULL));
   mortise_lock_free(renewed);

@@ -119,9 +119,11 @@ static void cancel_races_with_the_grant(void) {
     wait_until_busy(waiter);
     if (i % 2) CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(holder, NULL));
     const mortise_status told = mortise_lock_cancel(waiter, NULL);
-    CHECK(told == MORTISE_OK || told == MORTISE_NOT_OWNER);
+    if (i % 2 == 0) CHECK_STATUS(MORTISE_OK, told); /* nobody has let it in */
     if (i % 2 == 0) CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(holder, NULL));
     const mortise_status status = finish_acquire(&call);
+    /* The two calls tell the same story. */
+    CHECK_STATUS(status == MORTISE_OK ? MORTISE_NOT_OWNER : MORTISE_OK, told);
     if (status == MORTISE_OK) {
       ++granted;
       CHECK_NUMBER(1, mortise_lock_is_held(waiter));
@@ -156,7 +158,8 @@ static void freeing_races_with_everything(void) {
     if (i % 2 == 0) CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(holder, NULL));
     for (int k = 0; k < 2; ++k) {
       const mortise_status status = finish_acquire(&calls[k]);
-      CHECK(status == MORTISE_CLOSED || status == MORTISE_OK);
+      /* One may have been let in before its client was freed; else the holder holds it still. */
+      if (i % 2 == 0 || status != MORTISE_OK) CHECK_STATUS(MORTISE_CLOSED, status);
     }
     if (i % 3 != 0) mortise_lock_free(first);
     mortise_lock_free(second);

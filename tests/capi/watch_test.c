@@ -10,12 +10,16 @@ static mortise_queue *open_queue(int64_t capacity) {
   return queue;
 }
 
-static mortise_lock *open_short(const char *name, const char *renewal) {
-  mortise_options *options = options_with("lease", "600ms");
+static mortise_lock *open_leased(const char *name, const char *lease, const char *renewal) {
+  mortise_options *options = options_with("lease", lease);
   set_option(options, "renewal", renewal);
   mortise_lock *lock = open_lock_with(client, name, options);
   mortise_options_free(options);
   return lock;
+}
+
+static mortise_lock *open_short(const char *name, const char *renewal) {
+  return open_leased(name, "600ms", renewal);
 }
 
 static void check_event(mortise_queue *queue, mortise_event_kind kind, int64_t tag, int64_t token) {
@@ -39,7 +43,8 @@ static void a_hold_taken_away_is_told(void) {
   mortise_queue *queue = open_queue(0);
   const char *const harm[] = {"DEL {mortise:taken}", "SET {mortise:taken} other PX 500"};
   for (int i = 0; i < 2; ++i) {
-    mortise_lock *lock = open_short("taken", "on");
+    /* Renewed after a second, and at risk after two. */
+    mortise_lock *lock = open_leased("taken", "3s", "on");
     CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 40 + i, NULL));
     CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
     const int64_t token = mortise_lock_token(lock);
@@ -194,6 +199,64 @@ static void notices_are_never_dropped(void) {
   mortise_queue_free(queue);
 }
 
+/* Each acquire arms the watch anew, also one that ends in an event. */
+static void every_hold_has_its_own_notices(void) {
+  mortise_queue *queue = open_queue(0);
+  mortise_lock *lock = open_leased("again", "150ms", "off");
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 7, NULL));
+  for (int round = 0; round < 4; ++round) {
+    if (round % 2 == 0) CHECK_STATUS(MORTISE_OK, mortise_lock_try_async(lock, queue, 8, NULL));
+    if (round % 2 == 1) {
+      CHECK_STATUS(MORTISE_OK, mortise_lock_acquire_async(lock, queue, 8, patience_ms, NULL));
+    }
+    mortise_event *event = mortise_event_new();
+    CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+    CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_get_kind(event));
+    CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
+    const int64_t token = mortise_event_token(event);
+    mortise_event_free(event);
+    check_event(queue, MORTISE_EVENT_AT_RISK, 7, token);
+    check_event(queue, MORTISE_EVENT_LOST, 7, token);
+  }
+  mortise_lock_free(lock);
+  mortise_queue_free(queue);
+}
+
+static void every_hold_of_a_multi_has_its_own_notices(void) {
+  mortise_queue *queue = open_queue(0);
+  mortise_lock *lock = open_leased("member", "150ms", "off");
+  mortise_multi *multi = mortise_multi_new(client, NULL);
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, lock, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 9, NULL));
+  for (int round = 0; round < 2; ++round) {
+    CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(multi, patience_ms, NULL));
+    const int64_t token = mortise_lock_token(lock);
+    check_event(queue, MORTISE_EVENT_AT_RISK, 9, token);
+    check_event(queue, MORTISE_EVENT_LOST, 9, token);
+    CHECK_STATUS(MORTISE_LOST, mortise_multi_unlock(multi, NULL));
+  }
+  mortise_multi_free(multi);
+  mortise_lock_free(lock);
+  mortise_queue_free(queue);
+}
+
+static void a_freed_handle_leaves_its_place(void) {
+  mortise_queue *queue = open_queue(1);
+  mortise_lock *other = open_lock(client, "other");
+  for (int is_held = 0; is_held < 2; ++is_held) {
+    mortise_lock *lock = open_lock(client, "gone");
+    CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 1, NULL));
+    if (is_held) CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
+    CHECK_STATUS(MORTISE_LIMIT, mortise_lock_watch(other, queue, 2, NULL));
+    mortise_lock_free(lock);
+    CHECK_STATUS(MORTISE_OK, mortise_lock_watch(other, queue, 2, NULL));
+    CHECK_STATUS(MORTISE_OK, mortise_lock_watch(other, NULL, 0, NULL));
+  }
+  check_quiet(queue);
+  mortise_lock_free(other);
+  mortise_queue_free(queue);
+}
+
 int main(void) {
   server = server_start(NULL);
   client = open_client(server);
@@ -205,6 +268,9 @@ int main(void) {
   RUN(an_unlocked_or_renewed_hold_is_not_told);
   RUN(a_watch_can_be_replaced_and_ended);
   RUN(notices_are_never_dropped);
+  RUN(every_hold_has_its_own_notices);
+  RUN(every_hold_of_a_multi_has_its_own_notices);
+  RUN(a_freed_handle_leaves_its_place);
   mortise_client_free(client);
   server_free(server);
   return 0;

@@ -1,6 +1,7 @@
 """The server of one scenario, on a unix socket."""
 import os
 import pathlib
+import signal
 import subprocess
 import time
 
@@ -33,12 +34,16 @@ class Server:
         return done.stdout.rstrip("\n")
 
     def control(self, what):
-        if what == "stop":
-            self.stop()
-        elif what == "start":
-            self.start()
-        else:
-            raise ValueError(f"control: {what} is neither stop nor start")
+        """Ends the server and starts it anew; or makes it hang, with its sockets open, and go on."""
+        {"stop": self.stop, "start": self.start,
+         "pause": self.pause, "resume": self.resume}[what]()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOWAIT)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def stop(self):
         if self.process is not None:

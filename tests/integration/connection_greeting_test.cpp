@@ -95,19 +95,23 @@ TEST(Greeting, LoadsScriptsAndSaysThePrologue) {
 
 TEST(Greeting, UsesTwoSocketsWhereThereIsNoResp3) {
   test_server server({.arguments = {"--rename-command", "HELLO", ""}});
+  server.connect()->command({"SET", "where", "in database 0"});
+  const auto second = server.connect();
+  second->command({"SELECT", "2"});
+  second->command({"SET", "where", "in database 2"});
   session client(server.socket_path(), [](auto& config) { config.database = 2; });
   const auto result = client.open();
   ASSERT_TRUE(result.ok()) << result.message;
   EXPECT_EQ(client.heard.ups[0].protocol, 2);
   EXPECT_EQ(client.heard.ups[0].role, "master");
   EXPECT_EQ(client.heard.ups[0].run_id.size(), 40U);
-  EXPECT_EQ(client.ask({"GET", "b"}), "(nil)");
+  EXPECT_EQ(client.ask({"GET", "where"}), "in database 2");
   EXPECT_EQ(server.command({"PUBLISH", "mortise:inbox", "one"}), "1");
   ASSERT_TRUE(client.heard.wait_for_pushes(1));
   // Either socket's end is the end of both.
   server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
   ASSERT_TRUE(client.heard.wait_for_ups(2));
-  EXPECT_EQ(client.ask_when_up({"PING"}), "PONG");
+  EXPECT_EQ(client.ask_when_up({"GET", "where"}), "in database 2");
   EXPECT_EQ(server.command({"PUBLISH", "mortise:inbox", "two"}), "1");
   ASSERT_TRUE(client.heard.wait_for_pushes(2));
   EXPECT_EQ(client.heard.pushes[1].second, "two");

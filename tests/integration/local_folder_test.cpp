@@ -50,8 +50,25 @@ TEST_F(local_server_test, RefusesAPathThatCannotBeASocket) {
   EXPECT_EQ(ensure().code, status::invalid_argument);
 }
 
+// A library must not run what happens to lie in the current folder.
+TEST_F(local_server_test, LooksForProgramsOnlyInFoldersWithAFullPath) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::create_directory(base_ + "/relative");
+  for (const char* name :
+       {"redis-server", "redis-cli", "relative/redis-server", "relative/redis-cli"}) {
+    write_program(name, "#!/bin/sh\n");
+  }
+  std::filesystem::current_path(base_);
+  settings_.search_path = "relative:.::./relative:";
+  const auto result = ensure();
+  std::filesystem::current_path(before);
+  EXPECT_EQ(result.code, status::unreachable);
+  EXPECT_NE(result.message.find("apt-get install redis-server"), std::string::npos)
+      << result.message;
+}
+
 TEST_F(local_server_test, SaysWhatToInstall) {
-  settings_.search_path = base_ + ":relative:";
+  settings_.search_path = base_;
   auto result = ensure();
   EXPECT_EQ(result.code, status::unreachable);
   EXPECT_NE(result.message.find("apt-get install redis-server"), std::string::npos)

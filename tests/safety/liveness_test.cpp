@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "safety/handles.hpp"
+#include "support/deaf_port.hpp"
 #include "support/fake_server.hpp"
 #include "support/server.hpp"
 
@@ -132,8 +133,8 @@ constexpr std::int64_t bound_ms = 3 * second_ms;
 
 TEST(safety, hazard_26_opening_at_a_blackhole_ends_by_its_deadline) {
   fake_server mute([](fake_peer&, const fake_command&) {});
-  // The last is an address that is nobody's: packets to it vanish, or the network refuses them.
-  for (const auto& url : {mute.url(), std::string("redis://192.0.2.1:6379")}) {
+  const deaf_port deaf;
+  for (const auto& url : {mute.url(), deaf.url()}) {
     const auto whole = url + "?command_timeout=300ms";
     const auto error = new_error();
     const auto begin = boot_now();
@@ -143,6 +144,7 @@ TEST(safety, hazard_26_opening_at_a_blackhole_ends_by_its_deadline) {
     EXPECT_LT(ms_since(begin), bound_ms);
     EXPECT_EQ(MORTISE_UNREACHABLE, mortise_error_code(error.get()))
         << mortise_error_message(error.get());
+    EXPECT_EQ(1, mortise_error_is_retryable(error.get()));
   }
 }
 

@@ -161,15 +161,14 @@ TEST(safety, hazard_15_an_upgrade_whose_reply_is_lost_is_settled_by_the_next_ren
 TEST(safety, hazard_15_a_downgrade_whose_reply_is_lost_lets_readers_in) {
   test_server server;
   proxy between(server.socket_path());
-  const auto client = open_client(between.url() + "?lease=30s&command_timeout=300ms");
+  const auto client = open_client(between.url() + "?lease=30s&command_timeout=1s");
   const auto other = open_client(server.url());
   for (const auto& harm : lost_replies()) {
     const auto rw = open_rw(client, "down");
     const auto reader = open_rw(other, "down");
     ASSERT_EQ(MORTISE_OK, mortise_rw_write_acquire(rw.get(), patience_ms, nullptr));
     between.set_rule(once(harm, scripts::shared_renew));
-    const auto how = mortise_rw_downgrade(rw.get(), nullptr);
-    EXPECT_TRUE(how == MORTISE_OK || how == MORTISE_UNKNOWN) << told(how);
+    EXPECT_EQ(MORTISE_UNKNOWN, mortise_rw_downgrade(rw.get(), nullptr));
     EXPECT_EQ(0, mortise_rw_is_writing(rw.get()));
     EXPECT_EQ(1, mortise_rw_is_reading(rw.get()));
     EXPECT_EQ(MORTISE_OK, mortise_rw_read_acquire(reader.get(), 10 * second_ms, nullptr));
@@ -182,18 +181,23 @@ TEST(safety, hazard_15_a_downgrade_whose_reply_is_lost_lets_readers_in) {
 TEST(safety, hazard_16_a_semaphores_release_whose_reply_is_lost_ends_once) {
   test_server server;
   proxy between(server.socket_path());
-  const auto client = open_client(between.url() + "?lease=30s&command_timeout=300ms");
+  const auto client = open_client(between.url() + "?lease=30s&command_timeout=1s");
   const auto other = open_client(server.url());
   for (const auto& harm : lost_replies()) {
     const auto semaphore = open_semaphore(client, "once", 3);
     const auto heir = open_semaphore(other, "once", 3);
     ASSERT_EQ(MORTISE_OK, mortise_semaphore_acquire(semaphore.get(), 2, patience_ms, nullptr));
     between.set_rule(once(harm, scripts::shared_release));
-    const auto how = mortise_semaphore_release(semaphore.get(), nullptr);
-    EXPECT_TRUE(how == MORTISE_OK || how == MORTISE_UNKNOWN) << told(how);
+    // What broke is asked again behind the reconnect; what hangs is given up.
+    const bool hangs = harm.what == fault::kind::swallow;
+    EXPECT_EQ(hangs ? MORTISE_UNKNOWN : MORTISE_OK,
+              mortise_semaphore_release(semaphore.get(), nullptr));
     EXPECT_EQ(0, mortise_semaphore_is_held(semaphore.get()));
     EXPECT_EQ(MORTISE_OK, mortise_semaphore_acquire(heir.get(), 3, 10 * second_ms, nullptr));
-    // The release that is tried again gives back nothing of what the heir has.
+    // The release that is tried again gives back nothing of what the heir has. Its own connection may
+    // not be back yet.
+    EXPECT_TRUE(
+        eventually([&] { return mortise_client_ping(client.get(), nullptr) == MORTISE_OK; }));
     EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_semaphore_try(semaphore.get(), 1, nullptr));
     EXPECT_EQ("-3", server.command({"ZSCORE", lock_key("once"), "semaphore"}));
     EXPECT_EQ(MORTISE_OK, mortise_semaphore_release(heir.get(), nullptr));

@@ -101,9 +101,8 @@ TEST(safety, hazard_16_ghost_of_an_abandoned_acquire_does_not_stay) {
   for (int round = 0; round < 3; ++round) {
     const auto lock = open_lock(client, "ghost");
     server.pause();
-    const auto got = mortise_lock_acquire(lock.get(), 300, nullptr);
-    EXPECT_TRUE(got == MORTISE_UNKNOWN || got == MORTISE_UNREACHABLE || got == MORTISE_TIMED_OUT)
-        << told(got);
+    // It was sent, so nobody knows.
+    EXPECT_EQ(MORTISE_UNKNOWN, mortise_lock_acquire(lock.get(), 300, nullptr));
     EXPECT_EQ(0, mortise_lock_is_held(lock.get()));
     server.resume();
     // The command that was sent before is carried out now or never, and what it took is given back.
@@ -123,8 +122,7 @@ TEST(safety, hazard_16_ghost_of_an_abandoned_release_does_not_end_the_next_hold)
   for (int round = 0; round < 5; ++round) {
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
     server.pause();
-    const auto said = mortise_lock_unlock(lock.get(), nullptr);
-    EXPECT_TRUE(said == MORTISE_UNKNOWN || said == MORTISE_UNREACHABLE) << told(said);
+    EXPECT_EQ(MORTISE_UNKNOWN, mortise_lock_unlock(lock.get(), nullptr));
     server.resume();
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
     EXPECT_TRUE(always(
