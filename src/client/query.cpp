@@ -22,10 +22,12 @@ namespace {
 class plain_request final : public redis::request {
  public:
   using reader = std::function<void(const redis::value&)>;
+  // Whether it leaves a doubt that nobody answered: looking changes nothing.
+  enum class purpose { looks, changes };
 
   static outcome run(redis::connection& server, const std::string& bytes, time_ns deadline,
-                     reader read) {
-    auto call = std::make_shared<plain_request>(std::move(read));
+                     purpose use, reader read) {
+    auto call = std::make_shared<plain_request>(use, std::move(read));
     call->caller = &call->waiting_;
     call->self_ = call;
     const auto submitted = server.submit(*call, bytes, redis::flush::before_await);
@@ -40,14 +42,16 @@ class plain_request final : public redis::request {
       if (!call->is_over_) {
         call->read_ = nullptr;
         auto how = outcome::of(status::unknown, "the server did not answer in time");
-        how.is_retryable = how.is_ambiguous = true;
+        how.is_retryable = true;
+        how.is_ambiguous = use == purpose::changes;
         return how;
       }
     }
     return call->how_;
   }
 
-  explicit plain_request(reader read) : read_(std::move(read)) {}
+  plain_request(purpose use, reader read)
+      : is_change_(use == purpose::changes), read_(std::move(read)) {}
 
   void on_reply(const redis::value& reply, time_ns /*now*/) noexcept override {
     {
@@ -55,7 +59,7 @@ class plain_request final : public redis::request {
       try {
         if (reply.is_error() && reply.text().substr(0, 8) != "NOSCRIPT") {
           how_ = lock::read_error(reply.text()).details;
-          how_.is_ambiguous = false;  // looking changes nothing
+          how_.is_ambiguous = how_.is_ambiguous && is_change_;
         } else if (read_) {
           read_(reply);
         }
@@ -73,7 +77,7 @@ class plain_request final : public redis::request {
       how_ = outcome::of(was_sent ? status::unknown : status::unreachable,
                          "the connection broke before the answer");
       how_.is_retryable = true;
-      how_.is_ambiguous = was_sent;
+      how_.is_ambiguous = was_sent && is_change_;
       is_over_ = true;
     }
     end();
@@ -85,6 +89,7 @@ class plain_request final : public redis::request {
     waiting_.finish();
   }
 
+  const bool is_change_;
   redis::waiter waiting_;
   std::mutex mutex_;
   bool is_over_ = false;
@@ -160,7 +165,8 @@ namespace {
 
 // Runs a script that is no step of a tenure, also when the server has forgotten it (hazard 27).
 outcome run_script(redis::connection& server, const lock::protocol_row& row, lock::question asked,
-                   const lock::key_set& keys, time_ns deadline, const plain_request::reader& read) {
+                   const lock::key_set& keys, time_ns deadline, plain_request::purpose use,
+                   const plain_request::reader& read) {
   bool is_missing = false;
   const auto read_unless_missing = [&](const redis::value& reply) {
     is_missing = reply.is_error();
@@ -169,7 +175,7 @@ outcome run_script(redis::connection& server, const lock::protocol_row& row, loc
   for (asked.with_text = false;; asked.with_text = true) {
     std::string bytes;
     lock::write_script(bytes, row, asked, keys);
-    auto how = plain_request::run(server, bytes, deadline, read_unless_missing);
+    auto how = plain_request::run(server, bytes, deadline, use, read_unless_missing);
     if (!how.ok() || !is_missing || asked.with_text) return how;
   }
 }
@@ -180,15 +186,16 @@ outcome ask_query(redis::connection& server, const lock::protocol& rules, const 
                   const lock::question& asked, std::int64_t timeout_ms, lock_info& info) {
   const auto deadline = boot_now() + timeout_ms * ns_per_ms;
   info = {};
-  auto how = run_script(server, rules.query, asked, keys, deadline, [&](const redis::value& reply) {
-    read_query(reply, rules.has_weights, info);
-  });
+  constexpr auto use = plain_request::purpose::looks;
+  auto how =
+      run_script(server, rules.query, asked, keys, deadline, use,
+                 [&](const redis::value& reply) { read_query(reply, rules.has_weights, info); });
   if (!how.ok() || info.entries.empty()) return how;
   std::string bytes;
   redis::command_writer writer(bytes);
   writer.begin(1 + info.entries.size()).arg("MGET");
   for (const auto& party : info.entries) writer.arg(record_key(party.client));
-  return plain_request::run(server, bytes, deadline,
+  return plain_request::run(server, bytes, deadline, use,
                             [&](const redis::value& reply) { read_records(reply, info); });
 }
 
@@ -197,14 +204,15 @@ outcome ask_resize(redis::connection& server, const lock::key_set& keys, std::in
   lock::question asked;
   asked.limit = permits;
   return run_script(server, {&scripts::semaphore_resize, 4, 5, "resize"}, asked, keys,
-                    boot_now() + timeout_ms * ns_per_ms, [](const redis::value&) {});
+                    boot_now() + timeout_ms * ns_per_ms, plain_request::purpose::changes,
+                    [](const redis::value&) {});
 }
 
 outcome ask_ping(redis::connection& server, std::int64_t timeout_ms) {
   std::string bytes;
   redis::command_writer(bytes).command({"PING"});
   return plain_request::run(server, bytes, boot_now() + timeout_ms * ns_per_ms,
-                            [](const redis::value&) {});
+                            plain_request::purpose::looks, [](const redis::value&) {});
 }
 
 }  // namespace mortise::client

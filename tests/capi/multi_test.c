@@ -223,6 +223,32 @@ static void a_member_that_is_gone_is_told(void) {
   close_set(&set);
 }
 
+/* All of them are held only until the first of them ends, wherever it stands. */
+static void it_is_valid_as_long_as_its_shortest_member(void) {
+  const char *const leases[3][3] = {
+      {"9s", "60s", "120s"}, {"60s", "9s", "120s"}, {"60s", "120s", "9s"}};
+  const char *const names[] = {"valid 1", "valid 2", "valid 3"};
+  for (int i = 0; i < 3; ++i) {
+    mortise_multi *multi = mortise_multi_new(client, NULL);
+    mortise_lock *locks[3];
+    for (int k = 0; k < 3; ++k) {
+      mortise_options *options = options_with("lease", leases[i][k]);
+      locks[k] = open_lock_with(client, names[k], options);
+      CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, locks[k], NULL));
+      mortise_options_free(options);
+    }
+    CHECK_NUMBER(0, mortise_multi_valid_ms(multi));
+    CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(multi, patience_ms, NULL));
+    const int64_t valid_ms = mortise_multi_valid_ms(multi);
+    CHECK(valid_ms > 0 && valid_ms <= 9000);
+    CHECK(valid_ms >= mortise_lock_valid_ms(locks[i]));
+    for (int k = 0; k < 3; ++k) CHECK(k == i || mortise_lock_valid_ms(locks[k]) > 20000);
+    CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(multi, NULL));
+    mortise_multi_free(multi);
+    for (int k = 0; k < 3; ++k) mortise_lock_free(locks[k]);
+  }
+}
+
 static void freeing_gives_back(void) {
   struct set set = open_set(0);
   CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
@@ -296,6 +322,7 @@ int main(void) {
   RUN(a_wait_is_cancelled_whole);
   RUN(bad_members_are_named);
   RUN(a_member_that_is_gone_is_told);
+  RUN(it_is_valid_as_long_as_its_shortest_member);
   RUN(freeing_gives_back);
   RUN(opposite_orders_do_not_deadlock);
   RUN(closing_the_client_ends_a_wait);

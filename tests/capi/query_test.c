@@ -64,6 +64,36 @@ static void holder_and_free_lock_are_told(void) {
   mortise_info_free(info);
 }
 
+/* As long as a label may be, with the marks of an owner token in it. */
+static void the_longest_label_is_told_whole(void) {
+  char label[MORTISE_MAX_LABEL_LEN + 1];
+  for (int i = 0; i < MORTISE_MAX_LABEL_LEN; ++i) label[i] = "0123456789:* "[i % 13];
+  label[MORTISE_MAX_LABEL_LEN - 1] = '*';
+  label[MORTISE_MAX_LABEL_LEN] = '\0';
+  mortise_info *info = mortise_info_new();
+  mortise_options *options = options_with("label", label);
+  set_option(options, "fair", "strict");
+  mortise_lock *holder = open_lock_with(client, "label", options);
+  mortise_lock *waiter = open_lock_with(client, "label", options);
+  background call;
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(holder, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_query(holder, info, NULL));
+  CHECK_NUMBER(1, mortise_info_is_mine(info));
+  check_entry_is_ours(info, 0, label);
+  start_acquire(&call, waiter, patience_ms);
+  server_wait_for_exactly(server, "LLEN {mortise:label}:q", 1);
+  CHECK_STATUS(MORTISE_OK, mortise_lock_query(holder, info, NULL));
+  CHECK_NUMBER(1, mortise_info_is_mine(info));
+  check_entry_is_ours(info, 0, label);
+  check_entry_is_ours(info, 1, label);
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(holder, NULL));
+  CHECK_STATUS(MORTISE_OK, finish_acquire(&call));
+  mortise_lock_free(waiter);
+  mortise_lock_free(holder);
+  mortise_options_free(options);
+  mortise_info_free(info);
+}
+
 /* A successor by local pass holds by the same claim at the server, but it is not the same handle. */
 static void mine_is_the_handles(void) {
   mortise_info *info = mortise_info_new();
@@ -143,6 +173,7 @@ int main(void) {
   client = open_client(server);
   RUN(a_new_info_is_empty);
   RUN(holder_and_free_lock_are_told);
+  RUN(the_longest_label_is_told_whole);
   RUN(mine_is_the_handles);
   RUN(waiters_are_told_in_their_order);
   RUN(a_strange_holder_is_told_as_it_is);

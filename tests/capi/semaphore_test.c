@@ -1,6 +1,8 @@
 /* Semaphores: how many permits may be out, in which order they are given, and how many there are. */
 #include "fixture.h"
 
+#include <unistd.h>
+
 static test_server *server;
 static mortise_client *client;
 static mortise_queue *queue;
@@ -287,6 +289,85 @@ static void a_query_tells_weights(void) {
   mortise_info_free(info);
 }
 
+/* The first sixteen of either are shown, and who waits stands behind who holds. */
+static void a_query_shows_some_of_many(void) {
+  enum { crowd = 20, tail = 18 };
+  mortise_info *info = mortise_info_new();
+  mortise_semaphore *holders[crowd];
+  mortise_semaphore *waiters[tail];
+  char label[32];
+  mortise_options *options = mortise_options_new();
+  for (int i = 0; i < crowd; ++i) {
+    holders[i] = open_semaphore("many", crowd);
+    CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(holders[i], 1, NULL));
+  }
+  for (int i = 0; i < tail; ++i) {
+    snprintf(label, sizeof label, "waiter %d", i);
+    set_option(options, "label", label);
+    waiters[i] = mortise_semaphore_new(client, "many", 4, crowd, options, NULL);
+    wait_for_permits(waiters[i], i, 2, "LLEN {mortise:many}:sq", i + 1);
+  }
+  CHECK_STATUS(MORTISE_OK, mortise_semaphore_query(waiters[0], info, NULL));
+  CHECK_NUMBER(crowd, mortise_info_holder_count(info));
+  CHECK_NUMBER(16, mortise_info_shown_holder_count(info));
+  CHECK_NUMBER(tail, mortise_info_waiter_count(info));
+  CHECK_NUMBER(32, mortise_info_entry_count(info));
+  for (int i = 0; i < 16; ++i) {
+    snprintf(label, sizeof label, "waiter %d", i);
+    CHECK_NUMBER(1, mortise_info_entry_weight(info, i));
+    CHECK_NUMBER(2, mortise_info_entry_weight(info, 16 + i));
+    CHECK(strcmp(mortise_info_entry_label(info, i), "") == 0);
+    CHECK(strcmp(mortise_info_entry_label(info, 16 + i), label) == 0);
+    CHECK_NUMBER(getpid(), mortise_info_entry_pid(info, i));
+    CHECK_NUMBER(getpid(), mortise_info_entry_pid(info, 16 + i));
+  }
+  for (int i = 0; i < tail; ++i) {
+    mortise_semaphore_free(waiters[i]);
+    check_event(MORTISE_EVENT_ACQUIRED, i, MORTISE_CLOSED);
+  }
+  for (int i = 0; i < crowd; ++i) mortise_semaphore_free(holders[i]);
+  mortise_options_free(options);
+  mortise_info_free(info);
+}
+
+/* A hold whose lease has ended is no hold, though nobody has swept it away yet. */
+static void a_query_does_not_count_the_dead(void) {
+  mortise_info *info = mortise_info_new();
+  mortise_semaphore *semaphore = open_semaphore("dead", 7);
+  CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(semaphore, 2, NULL));
+  CHECK_NUMBER(1, server_number(server,
+                                "EVAL return(redis.call('ZADD',KEYS[1],-5,'semaphore',1,"
+                                "'3'..string.char(32)..'m1:dead:1.1::1')) 1 {mortise:dead}"));
+  CHECK_STATUS(MORTISE_OK, mortise_semaphore_query(semaphore, info, NULL));
+  CHECK_NUMBER(3, server_number(server, "ZCARD {mortise:dead}"));
+  CHECK_NUMBER(2, mortise_info_permits_in_use(info));
+  CHECK_NUMBER(1, mortise_info_holder_count(info));
+  CHECK_NUMBER(1, mortise_info_entry_count(info));
+  CHECK_NUMBER(2, mortise_info_entry_weight(info, 0));
+  CHECK_NUMBER(1, mortise_info_is_mine(info));
+  /* Nor does it stand in anybody's way. */
+  mortise_semaphore *heir = open_semaphore("dead", 7);
+  CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(heir, 5, NULL));
+  mortise_semaphore_free(heir);
+  mortise_semaphore_free(semaphore);
+  mortise_info_free(info);
+}
+
+/* Permits are not counted per handle, so the option means nothing here. */
+static void reentrant_has_no_effect(void) {
+  mortise_options *options = options_with("reentrant", "on");
+  mortise_semaphore *semaphore = mortise_semaphore_new(client, "again", 5, 3, options, NULL);
+  CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(semaphore, 1, NULL));
+  CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_semaphore_try(semaphore, 1, NULL));
+  CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_semaphore_acquire(semaphore, 1, patience_ms, NULL));
+  CHECK_NUMBER(-1, server_number(server, "ZSCORE {mortise:again} semaphore"));
+  CHECK_STATUS(MORTISE_OK, mortise_semaphore_release(semaphore, NULL));
+  CHECK_NUMBER(0, mortise_semaphore_is_held(semaphore));
+  CHECK_NUMBER(0, server_number(server, "EXISTS {mortise:again}"));
+  mortise_semaphore_free(semaphore);
+  mortise_options_free(options);
+}
+
 static void other_kinds_of_lock_are_refused(void) {
   mortise_error *error = mortise_error_new();
   mortise_rw *rw = mortise_rw_new(client, "kinds", 5, NULL, NULL);
@@ -325,6 +406,9 @@ int main(void) {
   RUN(a_wait_is_cancelled_and_those_behind_go_on);
   RUN(a_loss_is_told);
   RUN(a_query_tells_weights);
+  RUN(a_query_shows_some_of_many);
+  RUN(a_query_does_not_count_the_dead);
+  RUN(reentrant_has_no_effect);
   RUN(other_kinds_of_lock_are_refused);
   mortise_queue_free(queue);
   mortise_client_free(client);

@@ -169,6 +169,28 @@ TEST_P(hash_channel, our_release_says_what_redisson_s_does) {
   EXPECT_EQ("message\n" + channel + "\n0", listener->read_reply());
 }
 
+// A name that has a hash tag of its own is not given another, in no format of Redisson's.
+TEST_P(hash_channel, a_name_with_braces_is_its_own_tag) {
+  const std::string name = "theirs{tag}";
+  const auto listener = server_.connect();
+  listener->command({"SUBSCRIBE", "redisson_lock__channel:" + name});
+  const auto holder = open_lock(client_, name);
+  const auto other = open_client(server_.url() + "?protocol=hash");
+  const auto waiter = open_lock(other, name);
+  ASSERT_EQ(MORTISE_OK, mortise_lock_try(holder.get(), nullptr));
+  auto waiting = acquire_later(waiter);
+  ASSERT_TRUE(eventually([&] {
+    return server_.command({"PUBSUB", "NUMSUB", "redisson_lock__channel:" + name}) ==
+           "redisson_lock__channel:" + name + "\n2";
+  }));
+  const auto begin = boot_now();
+  ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(holder.get(), nullptr));
+  EXPECT_EQ("message\nredisson_lock__channel:" + name + "\n0", listener->read_reply());
+  EXPECT_EQ(MORTISE_OK, waiting.get());
+  EXPECT_LT(ms_since(begin), word_ms);
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(waiter.get(), nullptr));
+}
+
 INSTANTIATE_TEST_SUITE_P(resp, hash_channel, ::testing::Bool(), [](const auto& how) {
   return how.param ? std::string("two") : std::string("three");
 });

@@ -135,5 +135,20 @@ TEST_F(queued_scripts, a_lock_is_handed_over_marked_when_more_wait_and_the_next_
   EXPECT_EQ(held(), "");
 }
 
+TEST_F(queued_scripts, the_next_head_is_told_when_the_head_gives_up) {
+  take(alice);
+  EXPECT_FALSE(ask(bob));
+  EXPECT_FALSE(ask(carol));
+  pass_ms(200);
+  EXPECT_FALSE(was_told("N 300 " + carol)) << told_;
+  EXPECT_EQ(run(scripts::queued_cancel, {bob}).integer, 1);
+  EXPECT_TRUE(was_told("N 300 " + carol)) << told_;
+  // Only the head's end makes a new head.
+  EXPECT_FALSE(ask(bob));
+  told_.clear();
+  EXPECT_EQ(run(scripts::queued_cancel, {bob}).integer, 1);
+  EXPECT_EQ(told_, "");
+}
+
 }  // namespace
 }  // namespace mortise::simulation

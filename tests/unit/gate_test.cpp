@@ -87,6 +87,34 @@ TEST_F(gate_test, a_try_behind_a_handle_of_this_client_does_not_ask_the_server) 
   EXPECT_EQ(link_.count(), asked);
 }
 
+// Its question is under way, and its answer is about whoever waits behind it.
+TEST_F(gate_test, a_waiter_behind_an_abandoned_try_goes_on_waiting) {
+  acquire_call attempt(first_, true);
+  ASSERT_TRUE(gate_.acquire(attempt, start_ns).ok());
+  ASSERT_TRUE(gate_.acquire(second_call_, start_ns + ms(1)).ok());
+  gate_.abandon(attempt, status::timed_out, start_ns + ms(2));
+  EXPECT_EQ(attempt.result.code, status::unknown);
+  EXPECT_EQ(link_.count(), 1U);
+  answer_last(said(answer::not_free), start_ns + ms(3));
+  EXPECT_EQ(second_call_.finished, 0);
+  EXPECT_EQ(link_.last().what, step::acquire);
+  answer_last(queued(1000, 0), start_ns + ms(4));
+  gate_.on_grant(link_.last().token, first_token, 0, false, start_ns + ms(5));
+  EXPECT_EQ(second_call_.finished, 1);
+  EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(5)));
+}
+
+// And the other way round: what only tries does not wait in the place of who did.
+TEST_F(gate_test, a_waiter_that_gives_up_takes_nobody_along) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  ASSERT_TRUE(gate_.acquire(second_call_, start_ns + ms(1)).ok());
+  gate_.abandon(first_call_, status::timed_out, start_ns + ms(2));
+  EXPECT_EQ(first_call_.result.code, status::unknown);
+  answer_last(granted(), start_ns + ms(3));
+  EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(3)));
+  EXPECT_EQ(link_.count(), 1U);
+}
+
 TEST_F(gate_test, passing_on_draws_tokens_first_and_each_hold_has_its_own) {
   hold_first();
   gate_.acquire(second_call_, start_ns + ms(2));
@@ -107,7 +135,8 @@ TEST_F(gate_test, passing_on_draws_tokens_first_and_each_hold_has_its_own) {
 
 TEST_F(gate_test, passes_at_most_sixteen_times_while_others_wait) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
-  answer_last(granted(first_token, lock::grant_tokens, true), start_ns);
+  // Far more tokens than passes, so that it is not for want of them that it ends.
+  answer_last(granted(first_token, 1000, true), start_ns);
   auto* holder = &first_;
   auto* next = &second_;
   int passes = 0;
