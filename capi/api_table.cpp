@@ -145,6 +145,8 @@ static const mortise_api table = {
     mortise_info_permits_in_use,
     mortise_info_entry_is_exclusive,
     mortise_info_entry_weight,
+    mortise_options_new_from,
+    mortise_options_set_drift_ppm,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

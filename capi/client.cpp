@@ -1,18 +1,53 @@
 // mortise_client.
+#include <cstdlib>
+
 #include "handles.hpp"
 
 using mortise::outcome;
 using mortise::status;
 
+namespace {
+
+constexpr const char* url_variable = "MORTISE_URL";
+
+// What is given, or with NULL what the environment says.
+outcome find_url(const char* url, size_t url_len, std::string& found) {
+  if (url != nullptr) {
+    found.assign(url, url_len);
+    return {};
+  }
+  if (url_len > 0) return mortise::capi::is_null("url");
+  const char* said = ::secure_getenv(url_variable);
+  if (said == nullptr || *said == '\0') {
+    return mortise::capi::bad_argument(
+        "url", std::string("is missing, and the environment variable ") + url_variable + " is " +
+                   (said == nullptr ? "unset" : "empty") +
+                   "; give a URL, or set it to one such as redis://localhost");
+  }
+  found = said;
+  return {};
+}
+
+outcome open(mortise::client::core& client, const char* url, size_t url_len) {
+  std::string found;
+  if (auto how = find_url(url, url_len, found); !how.ok()) return how;
+  auto opened = client.open(found);
+  if (url == nullptr && !opened.ok()) {
+    opened.message = std::string(url_variable) + ": " + opened.message;
+  }
+  return opened;
+}
+
+}  // namespace
+
 mortise_client* mortise_client_new(const char* url, size_t url_len, const mortise_options* options,
                                    mortise_error* error) {
   std::unique_ptr<mortise_client> made;
   const auto how = mortise::capi::guard(error, [&]() -> outcome {
-    if (url == nullptr) return mortise::capi::is_null("url");
     auto handle = std::make_unique<mortise_client>();
     handle->object = std::make_shared<mortise::client::core>(
         options == nullptr ? mortise::settings{} : options->values);
-    auto opened = handle->object->open({url, url_len});
+    auto opened = open(*handle->object, url, url_len);
     if (opened.ok()) {
       made = std::move(handle);
     } else {

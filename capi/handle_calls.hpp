@@ -38,6 +38,9 @@ Handle* new_handle(mortise_client* client, lock::lock_kind kind, const char* nam
   auto made = std::unique_ptr<Handle>();
   const auto how = with(client, "client", error, [&](client::core& core) -> outcome {
     if (auto checked = check_name(name, name_len); !checked.ok()) return checked;
+    if (options != nullptr) {
+      if (auto fit = check_fit_for_handle(options->values); !fit.ok()) return fit;
+    }
     auto handle = std::make_unique<Handle>();
     auto created = core.new_handle(kind, {name, name_len},
                                    options == nullptr ? core.defaults() : options->values, permits,

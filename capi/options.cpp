@@ -28,6 +28,19 @@ mortise_options* mortise_options_new(void) {
   return mortise::capi::guard_value<mortise_options*>(nullptr, [] { return new mortise_options; });
 }
 
+mortise_options* mortise_options_new_from(const mortise_client* client, mortise_error* error) {
+  std::unique_ptr<mortise_options> made;
+  const auto how =
+      mortise::capi::with(client, "client", error, [&](mortise::client::core& core) -> outcome {
+        made = std::make_unique<mortise_options>();
+        made->values = core.defaults();
+        // Its own options stay in force for a client that is made with these, and are no handle's.
+        made->values.client_option = nullptr;
+        return {};
+      });
+  return how == MORTISE_OK ? made.release() : nullptr;
+}
+
 void mortise_options_free(mortise_options* options) { delete options; }
 
 mortise_status mortise_options_set(mortise_options* options, const char* key, size_t key_len,
@@ -120,4 +133,10 @@ mortise_status mortise_options_set_command_timeout_ms(mortise_options* options,
   return set_value(options, error, [&](settings& values) {
     return mortise::set_command_timeout_ms(values, command_timeout_ms);
   });
+}
+
+mortise_status mortise_options_set_drift_ppm(mortise_options* options, int64_t drift_ppm,
+                                             mortise_error* error) {
+  return set_value(options, error,
+                   [&](settings& values) { return mortise::set_drift_ppm(values, drift_ppm); });
 }

@@ -14,7 +14,7 @@ type Client struct {
 
 // Open connects and greets the server. The URL is redis://[user[:password]@]host[:port][/db],
 // unix:///path/to.sock, or local: for a private server of this user; a query sets options, as in
-// "redis://localhost?lease=10s". The context ends the wait; the client's command timeout, 3 s by
+// "redis://localhost?lease=10s"; "" is the URL in the environment variable MORTISE_URL. The context ends the wait; the client's command timeout, 3 s by
 // default, does so too.
 func Open(ctx context.Context, url string, options ...Option) (*Client, error) {
 	if err := alive(ctx); err != nil {

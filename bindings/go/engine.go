@@ -46,7 +46,8 @@ func newEngine(url string, options []Option) (*engine, error) {
 	}
 	e.client.free = swig.Client_free
 	e.queue.free = swig.Queue_free
-	err := withOptions(options, func(options uintptr) (err error) {
+	plain := func(uintptr) uintptr { return swig.Options_new() }
+	err := withOptions(options, plain, func(options uintptr) (err error) {
 		e.client.address, err = made(func(details uintptr) uintptr {
 			return swig.Client_new(url, options, details)
 		})

@@ -115,6 +115,8 @@ func TestBadInput(t *testing.T) {
 		{func() error { _, err := client.NewSemaphore("s", 0); return err }, "permits"},
 		{func() error { _, err := client.NewLock("a", WithLease(time.Millisecond)); return err }, "lease"},
 		{func() error { _, err := client.NewLock("a", WithLease(-time.Second)); return err }, "lease"},
+		{func() error { _, err := client.NewLock("a", WithCommandTimeout(time.Second)); return err }, "command_timeout"},
+		{func() error { _, err := client.NewRW("a", WithDrift(1000)); return err }, "drift"},
 		{func() error { _, err := client.NewLock("a", WithMaxHold(-time.Millisecond)); return err }, "max_hold"},
 		{func() error { _, err := client.NewLock("a", WithLease(math.MinInt64)); return err }, "lease"},
 		{func() error { _, err := client.NewLock("a", WithLease(math.MaxInt64)); return err }, "9223372036855 ms"},
@@ -186,6 +188,9 @@ func TestOptions(t *testing.T) {
 	if v := valid(client.lock(t, "a", WithLease(90*time.Second+time.Microsecond))); v < 60*time.Second {
 		t.Errorf("with a lease of 90 s a hold is valid for %v", v)
 	}
+	if v := valid(client.lock(t, "a", WithLabel("a label"))); v > 20*time.Second || v < 10*time.Second {
+		t.Errorf("beside the client's lease of 20 s an option of the handle's own leaves %v", v)
+	}
 	for _, option := range []Option{
 		WithRenewal(true), WithMaxHold(time.Hour), WithMaxHold(Unlimited), WithReentrant(true),
 		WithReentrantRead(true), WithReentrantWrite(true), WithFairStrict(false), WithLabel(""),
@@ -201,4 +206,19 @@ func TestOptions(t *testing.T) {
 		t.Errorf("with a lease of 7 s in the URL a hold is valid for %v", v)
 	}
 	must(t, other.Ping(within(t)))
+	careful, err := Open(within(t), server.url, WithDrift(1000), WithOption("lease", "100s"))
+	must(t, err)
+	defer careful.Close()
+	hold, err := careful.lock(t, "drift").Acquire(within(t))
+	must(t, err)
+	info, err := careful.lock(t, "drift").Query(within(t))
+	must(t, err)
+	if info.TimeLeft > 100102*time.Millisecond || info.TimeLeft < 50*time.Second {
+		t.Errorf("with a drift of 0.1 %% the server keeps a lease of 100 s for %v", info.TimeLeft)
+	}
+	must(t, hold.Unlock(within(t)))
+	t.Setenv("MORTISE_URL", server.url)
+	named, err := Open(within(t), "")
+	must(t, err)
+	must(t, named.Close())
 }

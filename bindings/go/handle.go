@@ -45,7 +45,7 @@ type handle struct {
 	departing   chan struct{} // closed when the unlock has ended that nobody waited for
 }
 
-func newHandle(e *engine, k *kind, create func(client, details uintptr) uintptr) (*handle, error) {
+func newHandle(e *engine, k *kind, create func(client uintptr) (uintptr, error)) (*handle, error) {
 	if e == nil {
 		return nil, noClient()
 	}
@@ -54,7 +54,7 @@ func newHandle(e *engine, k *kind, create func(client, details uintptr) uintptr)
 		return nil, clientClosed()
 	}
 	defer e.client.leave()
-	address, err := made(func(details uintptr) uintptr { return create(client, details) })
+	address, err := create(client)
 	if err != nil {
 		return nil, err
 	}

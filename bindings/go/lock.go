@@ -25,7 +25,7 @@ var lockKind = &kind{
 var held = &mode{swig.Lock_unlock_async}
 
 // NewLock makes a new owner of the mutex of this name, which is 1 to 1024 bytes of any value. Nothing
-// is sent. Options replace those of the client as a whole.
+// is sent. Options are laid over those of the client.
 func (c *Client) NewLock(name string, options ...Option) (*Lock, error) {
 	o, err := c.newNamed(lockKind, options, func(client, options, details uintptr) uintptr {
 		return swig.Lock_new(client, name, options, details)

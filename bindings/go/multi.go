@@ -46,7 +46,9 @@ func OfSemaphore(semaphore *Semaphore, weight int64) Member {
 // NewMulti makes a set of handles of this client, each name once, at most 64. Each stays usable by
 // itself.
 func (c *Client) NewMulti(members ...Member) (*Multi, error) {
-	h, err := newHandle(c.core(), multiKind, swig.Multi_new)
+	h, err := newHandle(c.core(), multiKind, func(client uintptr) (uintptr, error) {
+		return made(func(details uintptr) uintptr { return swig.Multi_new(client, details) })
+	})
 	if err != nil {
 		return nil, err
 	}

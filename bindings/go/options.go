@@ -10,7 +10,8 @@ import (
 const Unlimited time.Duration = -1
 
 // Option is one setting. Given to Open it is a default of all the client's handles; the query of the
-// URL goes above it. Options given to a handle replace the client's as a whole.
+// URL goes above it. Given to a handle it is laid over the client's settings: what is not given stays
+// as it is for the client.
 type Option struct {
 	apply func(options uintptr) error
 }
@@ -71,6 +72,11 @@ func WithCommandTimeout(timeout time.Duration) Option {
 	return durationOption("command_timeout", timeout, swig.Options_set_command_timeout_ms)
 }
 
+// WithDrift sets how far the speeds of this machine's clock and the server's may differ, in millionths:
+// 1000 (0.1 %) to 200000 (20 %), 100000 by default. The server keeps a lock by so much longer than its
+// lease. For Open only.
+func WithDrift(ppm int64) Option { return numberOption(ppm, swig.Options_set_drift_ppm) }
+
 // WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").
 func WithOption(key, value string) Option {
 	return Option{func(options uintptr) error {
@@ -126,14 +132,16 @@ func btoi(is bool) int64 {
 	return 0
 }
 
-// withOptions makes a call of C with an options object, or with none to have the defaults.
-func withOptions(options []Option, call func(options uintptr) error) error {
+// withOptions makes a call of C with an options object that begins as `base`, or with none to have the
+// defaults.
+func withOptions(options []Option, base func(details uintptr) uintptr,
+	call func(options uintptr) error) error {
 	if len(options) == 0 {
 		return call(0)
 	}
-	address := swig.Options_new()
-	if address == 0 {
-		return failure(ErrNoMemory, "no memory for the options")
+	address, err := made(base)
+	if err != nil {
+		return err
 	}
 	defer swig.Options_free(address)
 	for _, option := range options {

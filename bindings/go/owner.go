@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime"
 	"time"
+
+	"github.com/mortise/mortise-go/internal/swig"
 )
 
 // owner is what a Lock, a RW, a Semaphore and a Multi consist of. They are pointers to pointers so that
@@ -20,19 +22,21 @@ func newOwner(client *Client, h *handle) *owner {
 	return o
 }
 
-// newNamed makes an owner of a name; the options replace those of the client.
+// newNamed makes an owner of a name; the options are laid over those of the client.
 func (c *Client) newNamed(k *kind, options []Option,
-	create func(client, options, details uintptr) uintptr) (o *owner, err error) {
-	err = withOptions(options, func(options uintptr) error {
-		h, err := newHandle(c.core(), k, func(client, details uintptr) uintptr {
-			return create(client, options, details)
+	create func(client, options, details uintptr) uintptr) (*owner, error) {
+	h, err := newHandle(c.core(), k, func(client uintptr) (address uintptr, err error) {
+		base := func(details uintptr) uintptr { return swig.Options_new_from(client, details) }
+		err = withOptions(options, base, func(options uintptr) (err error) {
+			address, err = made(func(details uintptr) uintptr { return create(client, options, details) })
+			return err
 		})
-		if err == nil {
-			o = newOwner(c, h)
-		}
-		return err
+		return address, err
 	})
-	return o, err
+	if err != nil {
+		return nil, err
+	}
+	return newOwner(c, h), nil
 }
 
 // core is the handle, or nil of an owner that nobody made.

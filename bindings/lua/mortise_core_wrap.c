@@ -3377,6 +3377,30 @@ static int _wrap_options_new(lua_State* L) {
 }
 
 
+static int _wrap_options_new_from(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_options *result = 0 ;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg2 = error;
+  SWIG_check_num_args("mortise_options_new_from",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  result = (mortise_options *)mortise_options_new_from((struct mortise_client const *)arg1,arg2);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_options);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_options_free(lua_State* L) {
   int SWIG_arg = 0;
   mortise_options *arg1 = (mortise_options *) 0 ;
@@ -3774,6 +3798,33 @@ static int _wrap_options_set_command_timeout_ms(lua_State* L) {
 }
 
 
+static int _wrap_options_set_drift_ppm(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_options *arg1 = (mortise_options *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_options_set_drift_ppm",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "drift_ppm", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_options_set_drift_ppm(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_client_new(lua_State* L) {
   int SWIG_arg = 0;
   char *arg1 = (char *) 0 ;
@@ -3789,7 +3840,10 @@ static int _wrap_client_new(lua_State* L) {
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
   SWIG_check_num_args("mortise_client_new",1,2)
-  if ((wrong1 = mortise_lua_text(L, 1, "url", &arg1, &arg2)) != 0) return wrong1;
+  arg1 = NULL;
+  arg2 = 0;
+  if (!lua_isnil(L, 1) &&
+    (wrong1 = mortise_lua_text(L, 1, "url", &arg1, &arg2)) != 0) return wrong1;
   if(lua_gettop(L)>=2){
     wrong3 = lua_isnil(L, 2)
     ? 0
@@ -6947,6 +7001,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "check_abi", _wrap_check_abi},
     { "status_text", _wrap_status_text},
     { "options_new", _wrap_options_new},
+    { "options_new_from", _wrap_options_new_from},
     { "options_free", _wrap_options_free},
     { "options_set", _wrap_options_set},
     { "options_set_lease_ms", _wrap_options_set_lease_ms},
@@ -6961,6 +7016,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "options_set_fair_strict", _wrap_options_set_fair_strict},
     { "options_set_label", _wrap_options_set_label},
     { "options_set_command_timeout_ms", _wrap_options_set_command_timeout_ms},
+    { "options_set_drift_ppm", _wrap_options_set_drift_ppm},
     { "client_new", _wrap_client_new},
     { "client_free", _wrap_client_free},
     { "client_ping", _wrap_client_ping},

@@ -29,6 +29,11 @@ MORTISE_GO_HANDLE(mortise_error)
 %typemap(freearg) (POINTER, LENGTH) ""
 %enddef
 MORTISE_EACH_TEXT(MORTISE_GO_TEXT)
+/* None is that of the environment. */
+%typemap(in) (const char *url, size_t url_len) %{
+  $1 = $input.n > 0 ? ($1_ltype)$input.p : NULL;
+  $2 = ($2_ltype)$input.n;
+%}
 
 /* Borrowed, ends in NUL: to be copied at once. */
 %typemap(gotype) const char * "*byte"

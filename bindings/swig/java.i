@@ -73,6 +73,17 @@ MORTISE_EACH_HANDLE(MORTISE_JAVA_HANDLE)
 %typemap(argout) (POINTER, LENGTH) ""
 %enddef
 MORTISE_EACH_TEXT(MORTISE_JAVA_TEXT)
+// Without one it is that of the environment.
+%typemap(in) (const char *url, size_t url_len) %{
+  $1 = $input != NULL ? ($1_ltype)(*jenv)->GetByteArrayElements(jenv, $input, NULL) : NULL;
+  if ($input != NULL && $1 == NULL) return $null;
+  $2 = $input != NULL ? ($2_ltype)(*jenv)->GetArrayLength(jenv, $input) : 0;
+%}
+%typemap(freearg) (const char *url, size_t url_len) %{
+  if ($input != NULL) {
+    (*jenv)->ReleaseByteArrayElements(jenv, $input, (jbyte *)$1, JNI_ABORT);
+  }
+%}
 
 %typemap(jni) const char * "jbyteArray"
 %typemap(jtype) const char * "byte[]"

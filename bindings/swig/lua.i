@@ -241,6 +241,13 @@ MORTISE_LUA_DEFAULT(capacity, 0)
 }
 %enddef
 MORTISE_EACH_TEXT(MORTISE_LUA_TEXT)
+/* Without one it is that of the environment. */
+%typemap(in, noblock=1) (const char *url, size_t url_len) (int wrong) {
+  $1 = NULL;
+  $2 = 0;
+  if (!lua_isnil(L, $input) &&
+      (wrong = mortise_lua_text(L, $input, "$1_name", &$1, &$2)) != 0) return wrong;
+}
 
 /* ---- errors and statuses ------------------------------------------------------------------ */
 %typemap(in, numinputs=0, noblock=1) mortise_error *error {

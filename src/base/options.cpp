@@ -17,14 +17,17 @@ struct range {
   std::int64_t most;
   const char* unit;
   const char* special;  // what its setter takes besides the range
+  bool is_of_client = false;
 };
 
 constexpr range lease_range{"lease", &settings::lease_ms, shortest_lease_ms, longest_ms, "ms", ""};
 constexpr range max_hold_range{"max_hold", &settings::max_hold_ms,   1, longest_ms,
                                "ms",       ", or \"unlimited\" (-1)"};
 constexpr range command_timeout_range{
-    "command_timeout", &settings::command_timeout_ms, 10, 60'000, "ms", ""};
-constexpr range busy_poll_range{"busy_poll", &settings::busy_poll_us, 0, 1'000, "us", ""};
+    "command_timeout", &settings::command_timeout_ms, 10, 60'000, "ms", "", true};
+constexpr range busy_poll_range{"busy_poll", &settings::busy_poll_us, 0, 1'000, "us", "", true};
+constexpr range drift_range{"drift", &settings::drift_ppm, 1'000, 200'000,
+                            "ppm",   " (0.1% to 20%)",     true};
 
 constexpr range poll_interval_range{
     "poll_interval", &settings::poll_interval_ms, 1, 60'000, "ms", ""};
@@ -63,6 +66,7 @@ outcome set_number(settings& values, const range& of, std::int64_t number) {
     return out_of_range(of, std::to_string(number) + " " + of.unit, number < of.least);
   }
   values.*of.member = number;
+  if (of.is_of_client) values.client_option = of.name;
   return {};
 }
 
@@ -119,6 +123,28 @@ outcome set_duration(settings& values, const range& of, std::string_view text) {
   return set_text(
       values, of, text, how, number_ms,
       "a duration; give one such as 30s, 1500ms, 2m, 1h, or a whole number of milliseconds");
+}
+
+// Percent with up to four decimals, or millionths.
+reading read_drift(std::string_view text, std::int64_t& number_ppm) {
+  const auto whole = take_digits(text, number_ppm);
+  if (whole == reading::malformed || text == "ppm") return whole;
+  std::int64_t decimals_ppm = 0;
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    std::int64_t unit_ppm = 1'000;
+    for (; !text.empty() && text.front() != '%'; text.remove_prefix(1), unit_ppm /= 10) {
+      const char digit = text.front();
+      if (digit < '0' || digit > '9' || unit_ppm == 0) return reading::malformed;
+      decimals_ppm += (digit - '0') * unit_ppm;
+    }
+    if (unit_ppm == 1'000) return reading::malformed;
+  }
+  if (text != "%") return reading::malformed;
+  const bool is_too_large = whole == reading::too_large ||
+                            __builtin_mul_overflow(number_ppm, 10'000, &number_ppm) ||
+                            __builtin_add_overflow(number_ppm, decimals_ppm, &number_ppm);
+  return is_too_large ? reading::too_large : reading::good;
 }
 
 outcome set_word(bool& into, const char* name, std::string_view text, std::string_view on,
@@ -200,6 +226,13 @@ outcome set_busy_poll_text(settings& values, std::string_view text) {
       "a whole number of microseconds; give 0 to " + std::to_string(busy_poll_range.most));
 }
 
+outcome set_drift_text(settings& values, std::string_view text) {
+  std::int64_t number_ppm = 0;
+  const auto how = read_drift(text, number_ppm);
+  return set_text(values, drift_range, text, how, number_ppm,
+                  "a share; give one such as 1%, 0.5% or 5000ppm");
+}
+
 outcome set_poll_interval_text(settings& values, std::string_view text) {
   return set_duration(values, poll_interval_range, text);
 }
@@ -221,10 +254,12 @@ outcome set_write_lifetime_text(settings& values, std::string_view text) {
 }
 
 outcome set_release_at_exit_text(settings& values, std::string_view text) {
-  return set_word(values.release_at_exit, "release_at_exit", text, "on", "off");
+  auto how = set_word(values.release_at_exit, "release_at_exit", text, "on", "off");
+  if (how.ok()) values.client_option = "release_at_exit";
+  return how;
 }
 
-constexpr std::array<option, 17> known_options = {{
+constexpr std::array<option, 18> known_options = {{
     {"lease", set_lease_text},
     {"renewal", set_renewal_text},
     {"max_hold", set_max_hold_text},
@@ -242,6 +277,7 @@ constexpr std::array<option, 17> known_options = {{
     {"client_name", set_client_name},
     {"busy_poll", set_busy_poll_text},
     {"release_at_exit", set_release_at_exit_text},
+    {"drift", set_drift_text},
 }};
 
 }  // namespace
@@ -262,6 +298,10 @@ outcome set_command_timeout_ms(settings& values, std::int64_t command_timeout_ms
 
 outcome set_busy_poll_us(settings& values, std::int64_t busy_poll_us) {
   return set_number(values, busy_poll_range, busy_poll_us);
+}
+
+outcome set_drift_ppm(settings& values, std::int64_t drift_ppm) {
+  return set_number(values, drift_range, drift_ppm);
 }
 
 outcome set_renewal(settings& values, std::int64_t is_on) {
@@ -321,6 +361,7 @@ outcome set_client_name(settings& values, std::string_view name) {
                                     "letters, digits and punctuation");
   }
   values.client_name = name;
+  values.client_option = "client_name";
   return {};
 }
 
@@ -342,6 +383,13 @@ outcome set_option(settings& values, std::string_view key, std::string_view text
     known.append(known.empty() ? "" : ", ").append(item.key);
   }
   return wrong("option", printable(key) + " is not known; give one of " + known);
+}
+
+outcome check_fit_for_handle(const settings& values) {
+  if (values.client_option == nullptr) return {};
+  return wrong(values.client_option,
+               "is an option of a client, which has no effect on one lock; give it to "
+               "mortise_client_new or in the URL");
 }
 
 }  // namespace mortise

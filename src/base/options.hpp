@@ -11,6 +11,9 @@
 
 namespace mortise {
 
+// How far the speeds of the client's clock and the server's may differ, in millionths.
+constexpr std::int64_t default_drift_ppm = 100'000;
+
 struct settings {
   std::int64_t lease_ms = 30'000;
   bool renewal = true;
@@ -30,6 +33,9 @@ struct settings {
   std::string client_name;
   std::int64_t busy_poll_us = 0;
   bool release_at_exit = false;
+  std::int64_t drift_ppm = default_drift_ppm;
+  // The last option of a client that was set here; nullptr for none.
+  const char* client_option = nullptr;
 };
 
 constexpr std::int64_t longest_ms = 31'622'400'000;  // MORTISE_MAX_MS
@@ -40,6 +46,7 @@ constexpr std::size_t longest_label = 64;            // MORTISE_MAX_LABEL_LEN
 outcome set_lease_ms(settings& values, std::int64_t lease_ms);
 outcome set_max_hold_ms(settings& values, std::int64_t max_hold_ms);
 outcome set_command_timeout_ms(settings& values, std::int64_t command_timeout_ms);
+outcome set_drift_ppm(settings& values, std::int64_t drift_ppm);
 outcome set_poll_interval_ms(settings& values, std::int64_t interval_ms);
 outcome set_poll_attempts(settings& values, std::int64_t attempts);
 outcome set_busy_poll_us(settings& values, std::int64_t busy_poll_us);
@@ -55,5 +62,8 @@ outcome set_protocol(settings& values, std::string_view protocol);
 
 // One option as text: see mortise_options_set for the keys and forms.
 outcome set_option(settings& values, std::string_view key, std::string_view text);
+
+// Whether a handle can be made with these: they have nothing in them that only a client can have.
+outcome check_fit_for_handle(const settings& values);
 
 }  // namespace mortise

@@ -54,8 +54,10 @@ lock_handle::lock_handle(std::shared_ptr<core> client, std::shared_ptr<gatekeepe
   owner_.lease_ms = terms.lease_ms;
   owner_.max_hold_ms = terms.max_hold_ms;
   owner_.renews = terms.renewal;
+  owner_.drift_ppm = core_->defaults().drift_ppm;
   owner_.is_reentrant = {terms.reentrant_write, terms.reentrant_read};
   owner_.limit = limit;
+  // The same whatever the drift: all who share such a lock have to agree on it.
   const auto lifetime_ms = lock::server_ttl_ms(terms.lease_ms);
   owner_.lifetimes_ms = {terms.write_lifetime_ms > 0 ? terms.write_lifetime_ms : lifetime_ms,
                          terms.read_lifetime_ms > 0 ? terms.read_lifetime_ms : lifetime_ms};

@@ -15,6 +15,7 @@ keeping gate::terms_of(const owner& who, time_ns from) noexcept {
   keeping terms;
   terms.lease_ms = who.lease_ms;
   terms.renews = who.renews;
+  terms.drift_ppm = who.drift_ppm;
   if (!who.renews) {
     terms.until = from + who.lease_ms * ns_per_ms;
   } else if (who.max_hold_ms >= 0) {
@@ -37,7 +38,8 @@ void gate::start_next(time_ns now) noexcept {
 void gate::start(acquiring& next, time_ns now) {
   const auto& who = *next.who;
   departures_.reserve(departures_.size() + 1);  // so that it can be left without memory
-  auto token = world_.new_owner_token(who.label, server_ttl_ms(grant_ms(who.lease_ms)));
+  auto token =
+      world_.new_owner_token(who.label, server_ttl_ms(grant_ms(who.lease_ms), who.drift_ppm));
   const patience how{!next.is_try, who.poll_interval_ms, who.poll_attempts};
   current_ = std::make_unique<tenure>(next_tenure_++, std::move(token), rules_,
                                       claim{next.wanted.weight, who.limit, who.lifetimes_ms},

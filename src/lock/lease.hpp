@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/options.hpp"
 #include "base/time.hpp"
 
 namespace mortise::lock {
@@ -32,10 +33,20 @@ constexpr std::int64_t least_token = 1'000'000'000'000'000;
 // Tokens stay below 2^53, where every language can count (hazard 30); nobody draws a larger one.
 constexpr std::int64_t token_limit = std::int64_t{1} << 53;
 
-// What the server is told for a lease of `lease_ms`: 10 % for clocks of different speed and 2 ms for
-// rounding on top, so that the user gets the lease that was asked for (safety.md, section 3).
-constexpr std::int64_t server_ttl_ms(std::int64_t lease_ms) noexcept {
-  return lease_ms + (lease_ms + 9) / 10 + 2;
+constexpr std::int64_t millionths = 1'000'000;
+
+// What the server is told for a lease of `lease_ms`: the drift of the clocks and 2 ms for rounding on
+// top, so that the user gets the lease that was asked for (safety.md, section 3).
+constexpr std::int64_t server_ttl_ms(std::int64_t lease_ms,
+                                     std::int64_t drift_ppm = default_drift_ppm) noexcept {
+  return lease_ms + (lease_ms * drift_ppm + millionths - 1) / millionths + 2;
+}
+
+// How much time has passed here at least while the server's clock has gone on by so much. In two
+// parts, because the product of all of it could overflow.
+constexpr std::int64_t least_passed_us(std::int64_t server_us, std::int64_t drift_ppm) noexcept {
+  const auto fastest = millionths + drift_ppm;
+  return server_us / fastest * millionths + server_us % fastest * millionths / fastest;
 }
 
 // The lease of a grant by message.

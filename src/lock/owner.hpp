@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/options.hpp"
+
 namespace mortise::lock {
 
 class acquiring;
@@ -32,6 +34,7 @@ struct owner {
   // Terms; fixed when the handle is made.
   std::int64_t lease_ms = 30'000;
   std::int64_t max_hold_ms = 3'600'000;  // -1: no limit
+  std::int64_t drift_ppm = default_drift_ppm;
   bool renews = true;
   std::array<bool, 2> is_reentrant{};          // by mode
   std::int64_t limit = 1;                      // how much there is of the lock; a mutex is one

@@ -18,7 +18,11 @@ tenure::tenure(std::uint64_t id, std::string token, const protocol& rules, const
       terms_(terms),
       patience_(patience) {}
 
-std::int64_t tenure::lease_ttl_ms() const noexcept { return server_ttl_ms(terms_.lease_ms); }
+std::int64_t tenure::ttl_ms(std::int64_t lease_ms) const noexcept {
+  return server_ttl_ms(lease_ms, terms_.drift_ppm);
+}
+
+std::int64_t tenure::lease_ttl_ms() const noexcept { return ttl_ms(terms_.lease_ms); }
 
 // ---- questions ------------------------------------------------------------------------------
 

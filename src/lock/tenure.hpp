@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/options.hpp"
 #include "lock/link.hpp"
 
 namespace mortise::lock {
@@ -42,6 +43,7 @@ struct keeping {
   std::int64_t lease_ms = 0;
   bool renews = false;
   time_ns until = time_never;  // not renewed beyond: max_hold, or the end of an unrenewed lease
+  std::int64_t drift_ppm = default_drift_ppm;
 };
 
 // How much of the lock is wanted or held, of how much there is.
@@ -162,6 +164,7 @@ class tenure {
   void plan_renewal(time_ns from) noexcept;
   void renew_if_wanted(time_ns now);
   [[nodiscard]] time_ns wanted_until(time_ns now) const noexcept;
+  [[nodiscard]] std::int64_t ttl_ms(std::int64_t lease_ms) const noexcept;
   [[nodiscard]] std::int64_t lease_ttl_ms() const noexcept;
   [[nodiscard]] bool is_raising() const noexcept;
 

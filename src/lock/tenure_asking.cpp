@@ -133,7 +133,7 @@ news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool othe
   // come late where they have a connection of their own (RESP2).
   if (server_us < reference_us_) return news::none;
   // The grant was made when the server says, which by our clock is not before this: the server
-  // carried out our question after we had sent it, and its clock is at most a tenth too fast.
+  // carried out our question after we had sent it, and its clock is too fast by the drift at most.
   // Counting from the message's receipt would add the time that this process may have been
   // suspended (hazard 1).
   auto from = reference_ns_;
@@ -141,7 +141,7 @@ news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool othe
     // What is more than has passed here is cut off below; cut before, it can't overflow.
     const auto passed_us =
         std::min(server_us - reference_us_, 2 * (now - reference_ns_) / ns_per_us);
-    from = std::min(now, from + passed_us * ns_per_us / 11 * 10);
+    from = std::min(now, from + least_passed_us(passed_us, terms_.drift_ppm) * ns_per_us);
   }
   const auto lease_ms = grant_ms(terms_.lease_ms);
   if (now - from > to_ns(lease_ms) / 2) {

@@ -67,7 +67,7 @@ std::uint32_t tenure::renew(std::int64_t lease_ms, std::int64_t reserve, operati
   // what the later one took back.
   const auto target = std::max(now + to_ns(lease_ms), asked_until_);
   const auto lease = (target - now + ns_per_ms - 1) / ns_per_ms;
-  if (!ask(step::renew, server_ttl_ms(lease), caller, now, target, reserve)) return 0;
+  if (!ask(step::renew, ttl_ms(lease), caller, now, target, reserve)) return 0;
   asked_until_ = target;
   return serial_;
 }
@@ -162,8 +162,8 @@ news tenure::on_renew_answer(const open_question& asked, const verdict& said, ti
     case answer::no_script:
       // No less than was asked for since: that may have been carried out, if others have brought the
       // script back, and this comes behind it.
-      if (ask(step::renew, server_ttl_ms((asked_until_ - now) / ns_per_ms + 1), nullptr, now,
-              asked_until_, asked.reserve, true)) {
+      if (ask(step::renew, ttl_ms((asked_until_ - now) / ns_per_ms + 1), nullptr, now, asked_until_,
+              asked.reserve, true)) {
         return news::none;
       }
       [[fallthrough]];

@@ -87,7 +87,8 @@ static void *make(struct words *line, enum kind kind, const mortise_options *opt
   const struct word *name = words_find(line, "name");
   if (kind == CLIENT) {
     const struct word *url = words_find(line, "url");
-    return mortise_client_new(url->value, url->size, options, error);
+    return url != NULL ? mortise_client_new(url->value, url->size, options, error)
+                       : mortise_client_new(NULL, 0, options, error);
   }
   mortise_client *client = find(words_find(line, "client")->value)->object;
   if (kind == MULTI) return mortise_multi_new(client, error);
@@ -97,13 +98,18 @@ static void *make(struct words *line, enum kind kind, const mortise_options *opt
                                options, error);
 }
 
+static mortise_options *base_options(struct words *line, enum kind kind) {
+  if (kind == CLIENT) return mortise_options_new();
+  return mortise_options_new_from(find(words_find(line, "client")->value)->object, error);
+}
+
 static void do_new(struct words *line) {
   static const char *const kinds[] = {"client", "lock", "rw", "semaphore", "multi"};
   enum kind kind = CLIENT;
   while (strcmp(kinds[kind], line->second) != 0) ++kind;
   int has_options = 0;
   for (int i = 0; i < line->count; ++i) has_options |= strncmp(line->words[i].key, "opt.", 4) == 0;
-  mortise_options *options = has_options ? mortise_options_new() : NULL;
+  mortise_options *options = has_options ? base_options(line, kind) : NULL;
   mortise_status status = options != NULL ? set_options(line, options) : MORTISE_OK;
   void *made = NULL;
   if (status == MORTISE_OK) {

@@ -34,11 +34,12 @@ def quote(value):
 
 
 class Actor:
-    def __init__(self, name, command):
+    def __init__(self, name, command, environment):
         self.name = name
         # A session of its own, so that a language's launcher gets the signals, too.
         self.process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, start_new_session=True)
+                                        stdout=subprocess.PIPE, start_new_session=True,
+                                        env={**os.environ, **environment})
         self.buffer = b""
         self.last = 0
         self.answers = {}

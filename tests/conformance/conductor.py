@@ -49,7 +49,8 @@ class Play:
     def run(self):
         try:
             for name, command in self.cast.items():
-                self.actors[name] = actors.Actor(name, command)
+                environment = {"MORTISE_URL": self.server.url, **self.scenario.get("environment", {})}
+                self.actors[name] = actors.Actor(name, command, environment)
                 if self.scenario.get("opens_clients", True):
                     self.step({"at": name, "new": "client", "as": "client",
                                "options": self.scenario.get("client_options", {})})
@@ -97,6 +98,8 @@ class Play:
         given = dict(self.arguments(step))
         if step["new"] == "client":
             given.setdefault("url", self.server.url)
+            if given["url"] is None:
+                del given["url"]
         else:
             given.setdefault("client", "client")
         if step["new"] in ("lock", "rw", "semaphore"):
@@ -125,6 +128,7 @@ class Play:
             self.remembered[step["remember"]] = int(reply)
         if expected is not None and reply != str(expected):
             raise Failed(f"the server says {reply!r}, not {expected!r}")
+        check_value(step, int(reply) if reply.lstrip("-").isdigit() else None)
         if said not in reply:
             raise Failed(f"the server says {reply!r}, without {said!r}")
 
@@ -135,17 +139,22 @@ class Play:
         if "says" in step and step["says"] not in answer.text:
             raise Failed(f"{answer.text!r} does not say {step['says']!r}")
         value = answer.value
-        for key, holds in (("equals", lambda limit: value == limit),
-                           ("at_least", lambda limit: value >= limit),
-                           ("at_most", lambda limit: value <= limit)):
-            if key in step and not holds(step[key]):
-                raise Failed(f"{value} is not {key} {step[key]}")
+        if "equals" in step and value != step["equals"]:
+            raise Failed(f"{value} is not equals {step['equals']}")
+        check_value(step, value)
         for key, holds in (("same_as", lambda other: value == other),
                            ("above", lambda other: value > other)):
             if key in step and not holds(self.remembered[step[key]]):
                 raise Failed(f"{value} is not {key} {step[key]} ({self.remembered[step[key]]})")
         if "remember" in step:
             self.remembered[step["remember"]] = value
+
+
+def check_value(step, value):
+    for key, holds in (("at_least", lambda limit: value >= limit),
+                       ("at_most", lambda limit: value <= limit)):
+        if key in step and (value is None or not holds(step[key])):
+            raise Failed(f"{value} is not {key} {step[key]}")
 
 
 def steps_of(scenario):

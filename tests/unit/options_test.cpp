@@ -255,7 +255,74 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
                   " is not known; give one of lease, renewal, max_hold, "
                   "reentrant, reentrant_read, reentrant_write, fair, label, "
                   "protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
-                  "command_timeout, client_name, busy_poll, release_at_exit");
+                  "command_timeout, client_name, busy_poll, release_at_exit, drift");
+  }
+}
+
+TEST(options, drift_is_percent_or_millionths) {
+  settings values;
+  EXPECT_EQ(values.drift_ppm, 100'000);
+  const std::pair<const char*, std::int64_t> good[] = {
+      {"1%", 10'000},     {"0.1%", 1'000},       {"0.5%", 5'000},      {"20%", 200'000},
+      {"20.0%", 200'000}, {"12.3456%", 123'456}, {"1000ppm", 1'000},   {"200000ppm", 200'000},
+      {"00.10%", 1'000},  {"8.3333%", 83'333},   {"83333ppm", 83'333}, {"19.9999%", 199'999}};
+  for (const auto& [text, ppm] : good) {
+    EXPECT_EQ(set(values, "drift", text), "") << text;
+    EXPECT_EQ(values.drift_ppm, ppm) << text;
+  }
+  for (const char* text : {"",
+                           "1",
+                           "%",
+                           ".5%",
+                           "1.%",
+                           "1.23456%",
+                           "1 %",
+                           "-1%",
+                           "1%%",
+                           "0.1",
+                           "ppm",
+                           "1.5ppm",
+                           "5000 ppm",
+                           "1,5%",
+                           "0.09%",
+                           "20.1%",
+                           "20.0001%",
+                           "999ppm",
+                           "200001ppm",
+                           "1.0%x",
+                           "99999999999999999999%",
+                           "9223372036854775807%",
+                           "99999999999999999999ppm"}) {
+    EXPECT_NE(set(values, "drift", text), "") << text;
+  }
+  EXPECT_EQ(values.drift_ppm, 199'999);
+  EXPECT_EQ(message(set_drift_ppm(values, 999)),
+            "drift: 999 ppm is below the minimum of 1000 ppm; give 1000 to 200000 (0.1% to 20%)");
+}
+
+TEST(options, those_of_a_client_make_no_handle) {
+  const std::pair<const char*, const char*> of_client[] = {
+      {"command_timeout", "1s"}, {"client_name", "x"}, {"busy_poll", "1"}, {"drift", "1%"}, {"release_at_exit", "off"}};
+  for (const auto& [key, text] : of_client) {
+    settings values;
+    EXPECT_NE(set(values, key, "wrong value"), "") << key;
+    EXPECT_EQ(message(check_fit_for_handle(values)), "") << key;
+    EXPECT_EQ(set(values, key, text), "") << key;
+    EXPECT_EQ(message(check_fit_for_handle(values)),
+              std::string(key) +
+                  ": is an option of a client, which has no effect on one lock; give "
+                  "it to mortise_client_new or in the URL");
+  }
+  settings values;
+  const std::pair<const char*, const char*> of_handles[] = {
+      {"lease", "1s"},         {"renewal", "off"},       {"max_hold", "1h"},
+      {"reentrant", "on"},     {"reentrant_read", "on"}, {"reentrant_write", "on"},
+      {"fair", "strict"},      {"label", "x"},           {"protocol", "token"},
+      {"poll_interval", "1s"}, {"poll_attempts", "1"},   {"read_lifetime", "1s"},
+      {"write_lifetime", "1s"}};
+  for (const auto& [key, text] : of_handles) {
+    EXPECT_EQ(set(values, key, text), "") << key;
+    EXPECT_EQ(message(check_fit_for_handle(values)), "") << key;
   }
 }
 

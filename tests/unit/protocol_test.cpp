@@ -158,6 +158,17 @@ TEST(lease, margins_are_on_the_servers_side) {
   static_assert(lock::server_ttl_ms(50) == 57);
   static_assert(lock::grant_ms(30'000) == lock::grant_lease_ms && lock::grant_ms(400) == 400);
   EXPECT_GT(lock::server_ttl_ms(1), 1 + 1);
+  static_assert(lock::server_ttl_ms(30'000, 1'000) == 30'032);
+  static_assert(lock::server_ttl_ms(1, 1'000) == 4, "rounded up");
+  static_assert(lock::server_ttl_ms(longest_ms, 200'000) == longest_ms / 5 * 6 + 2);
+}
+
+TEST(lease, the_servers_time_passes_faster_by_the_drift_at_most) {
+  static_assert(lock::least_passed_us(1'100'000, 100'000) == 1'000'000);
+  static_assert(lock::least_passed_us(1'000, 1'000) == 999);
+  static_assert(lock::least_passed_us(0, 1'000) == 0);
+  // 732 days of a server's clock that goes 20 % too fast are 610 of ours.
+  static_assert(lock::least_passed_us(2 * longest_ms * 1000, 200'000) == longest_ms * 1000 / 3 * 5);
 }
 
 TEST(scripts, agree_with_the_code_about_the_tokens_of_a_grant) {

@@ -61,6 +61,20 @@ TEST_F(tenure_test, the_server_gets_the_margin_and_the_user_the_lease) {
   EXPECT_EQ(claim.valid_until(), start_ns + ms(30'000));
 }
 
+TEST_F(tenure_test, the_margin_is_the_drift_for_every_step) {
+  auto narrow = terms();
+  narrow.drift_ppm = 10'000;
+  lock::tenure claim{1, "token", lock::queued_protocol(), {}, narrow, {.waits = true}, link_};
+  claim.start(true, nullptr, start_ns);
+  EXPECT_EQ(link_.last().ttl_ms, 30'302);
+  claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
+  // 10.1 ms of a clock that is too fast by a hundredth are 10 of ours.
+  EXPECT_EQ(claim.on_grant(first_token, 50'010'100, false, start_ns + ms(1000)), news::granted);
+  EXPECT_EQ(claim.valid_until(), start_ns + ms(10) + ms(lock::grant_lease_ms));
+  EXPECT_NE(claim.renew(30'000, 0, nullptr, start_ns + ms(1000)), 0U);
+  EXPECT_EQ(link_.last().ttl_ms, 30'302);
+}
+
 TEST_F(tenure_test, hazard_06_validity_counts_from_before_sending) {
   auto claim = make(true, 1000);
   claim.start(false, nullptr, start_ns);

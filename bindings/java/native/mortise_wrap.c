@@ -358,6 +358,24 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_options_1new(JNIEnv *jen
 }
 
 
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_options_1new_1from(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_options *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg2 = mortise_error_new(); 
+  arg1 = (mortise_client *)(intptr_t)jarg1; 
+  result = (mortise_options *)mortise_options_new_from((struct mortise_client const *)arg1,arg2);
+  jresult = (jlong)(intptr_t)result; 
+  mortise_java_throw(jenv, arg2); 
+  mortise_error_free(arg2); 
+  return jresult;
+}
+
+
 SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_options_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
@@ -682,6 +700,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_options_1set_1command_1ti
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_options_1set_1drift_1ppm(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_options *arg1 = (mortise_options *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_options *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_status)mortise_options_set_drift_ppm(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
 SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1new(JNIEnv *jenv, jclass jcls, jbyteArray jarg1, jlong jarg3) {
   jlong jresult = 0 ;
   char *arg1 = (char *) 0 ;
@@ -694,13 +732,9 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1new(JNIEnv *jenv
   (void)jcls;
   arg4 = mortise_error_new(); 
   
-  if (jarg1 == NULL) {
-    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "url");
-    return 0;
-  }
-  arg1 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg1, NULL);
-  if (arg1 == NULL) return 0;
-  arg2 = (size_t)(*jenv)->GetArrayLength(jenv, jarg1);
+  arg1 = jarg1 != NULL ? (char *)(*jenv)->GetByteArrayElements(jenv, jarg1, NULL) : NULL;
+  if (jarg1 != NULL && arg1 == NULL) return 0;
+  arg2 = jarg1 != NULL ? (size_t)(*jenv)->GetArrayLength(jenv, jarg1) : 0;
   
   arg3 = (mortise_options *)(intptr_t)jarg3; 
   result = (mortise_client *)mortise_client_new((char const *)arg1,arg2,(struct mortise_options const *)arg3,arg4);
@@ -708,7 +742,9 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1new(JNIEnv *jenv
   
   mortise_java_throw(jenv, arg4); 
   
-  (*jenv)->ReleaseByteArrayElements(jenv, jarg1, (jbyte *)arg1, JNI_ABORT);
+  if (jarg1 != NULL) {
+    (*jenv)->ReleaseByteArrayElements(jenv, jarg1, (jbyte *)arg1, JNI_ABORT);
+  }
   
   mortise_error_free(arg4); 
   return jresult;

@@ -20,7 +20,8 @@ local function maker(class, new)
   end
 end
 
---- mortise.open(url [, options]): the options are the defaults of the client's locks.
+--- mortise.open([url [, options]]): without a URL it is that of the environment variable MORTISE_URL.
+-- The options are the defaults of the client's locks.
 function client.open(url, options)
   local defaults, message, code, details = options_of(options)
   local made
@@ -32,19 +33,20 @@ end
 
 local function named(new)
   return function(from, name, options)
-    local made, message, code = options_of(options)
+    local made, message, code = options_of(options, from)
     if message then return nil, message, code end
     return new(from, name, made)
   end
 end
 
---- lock(name [, options]) and rw(name [, options]): a new owner; the name is any bytes.
+--- lock(name [, options]) and rw(name [, options]): a new owner; the name is any bytes. Options are laid
+-- over those of the client.
 client.lock = maker(locks.lock, named(core.lock_new))
 client.rw = maker(locks.rw, named(core.rw_new))
 
 --- semaphore(name, permits [, options])
 client.semaphore = maker(locks.semaphore, function(from, name, permits, options)
-  local made, message, code = options_of(options)
+  local made, message, code = options_of(options, from)
   if message then return nil, message, code end
   return core.semaphore_new(from, name, permits, made)
 end)

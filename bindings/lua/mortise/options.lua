@@ -9,13 +9,19 @@ local function text(value)
   return value
 end
 
---- An object of the C layer, or nil for nil. On failure nil, message, code.
-return function(options)
+--- An object of the C layer, or nil for nil. With the C object of a client they are laid over that
+-- client's. On failure nil, message, code.
+return function(options, client)
   if options == nil then return nil end
   if type(options) ~= "table" then
     return nil, "options has to be a table, not " .. type(options), core.INVALID_ARGUMENT
   end
-  local made, message, code = core.options_new()
+  local made, message, code
+  if client == nil then
+    made, message, code = core.options_new()
+  else
+    made, message, code = core.options_new_from(client)
+  end
   if not made then return nil, message, code end
   for key, value in pairs(options) do
     local is_set

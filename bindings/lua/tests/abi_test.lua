@@ -13,14 +13,14 @@ local OTHERWISE = {
   check_abi = "require asks it", get_api = "for dlopen from C",
   client_new = "open",
   error_new = "", error_free = "", error_code = "the third result", error_message = "the second",
-  options_new = "", options_free = "", options_set = "the table of options",
+  options_new = "", options_new_from = "", options_free = "", options_set = "the table of options",
   info_new = "", info_free = "", info_entry_count = "#holders + #waiters",
   info_shown_holder_count = "#holders",
   event_new = "", event_free = "", event_get_kind = "event.kind",
   queue_next_batch = "for languages where a call of C costs much",
 }
 -- Typed setters are keys of the table of options; these have another name there.
-local KEYS = {fair_strict = "fair"}
+local KEYS = {fair_strict = "fair", drift_ppm = "drift"}
 
 local functions = {}
 for name in header:gmatch("\nMORTISE_API [^;]-mortise_([a-z_]+)%(") do

@@ -131,4 +131,15 @@ check.case("an error has details", function(name)
   check.outcome(mortise.UNREACHABLE, nobody, message, code)
 end)
 
+check.case("options are laid over those of the client", function(name)
+  local client = check.client {lease = "20s", drift = "0.1%"}
+  local lock = client:lock(name, {label = "own"})
+  local hold = assert(lock:try())
+  check.equal(hold:valid_ms() <= 20000, true)
+  local info = assert(lock:query())
+  check.equal(info.time_left_ms <= 20022, true)
+  check.equal(info.holders[1].label, "own")
+  assert(hold:unlock())
+end)
+
 check.finish()

@@ -4,7 +4,7 @@ local check = require "check"
 check.case("a wrong type is an error at the caller's line", function(name)
   local client = check.client()
   local lock, queue = client:lock(name), client:queue()
-  check.misuse("url has to be a string, not nil", function() mortise.open() end)
+  check.misuse("url has to be a string, not table", function() mortise.open({}) end)
   check.misuse("options has to be a table, not number", function() mortise.open(check.url, 5) end)
   check.misuse("name has to be a string, not table", function() client:lock({}) end)
   check.misuse("name has to be a string, not 5", function() client:rw(5) end)

@@ -221,6 +221,9 @@ struct mortise_api {
   int64_t (*info_permits_in_use)(const mortise_info *info);
   int32_t (*info_entry_is_exclusive)(const mortise_info *info, int64_t index);
   int64_t (*info_entry_weight)(const mortise_info *info, int64_t index);
+  mortise_options *(*options_new_from)(const mortise_client *client, mortise_error *error);
+  mortise_status (*options_set_drift_ppm)(mortise_options *options, int64_t drift_ppm,
+                                          mortise_error *error);
 };
 
 #endif  // MORTISE_API_H

@@ -208,11 +208,21 @@ MORTISE_API int32_t mortise_error_is_ambiguous(const mortise_error *error);
 /**
  * New options with the defaults: lease 30 s, renewal on, max_hold 1 h, not reentrant, fair=batch,
  * no label, command_timeout 3 s. NULL when memory runs out. Given to `mortise_client_new` they are
- * the defaults of all its handles; given to `mortise_lock_new` they are complete in themselves.
- * Values are copied when they are used; free them at any time.
+ * the defaults of all its handles; given to `mortise_lock_new` they are complete in themselves: to
+ * change one setting of one handle, begin with `mortise_options_new_from`. Values are copied when they
+ * are used; free them at any time.
  * @since 1.0
  */
 MORTISE_API mortise_options *mortise_options_new(void);
+/**
+ * New options with the client's own settings, as its options and its URL made them: the base for a
+ * handle that differs in one of them. Copied; what is done to them does not change the client.
+ * @return the options, or NULL on MORTISE_INVALID_ARGUMENT (no client), MORTISE_FORKED,
+ *   MORTISE_NO_MEMORY. Free them with `mortise_options_free`.
+ * @since 1.1
+ */
+MORTISE_API mortise_options *mortise_options_new_from(const mortise_client *client,
+                                                      mortise_error *error);
 /** Frees options. @since 1.0 */
 MORTISE_API void mortise_options_free(mortise_options *options);
 /**
@@ -222,8 +232,11 @@ MORTISE_API void mortise_options_free(mortise_options *options);
  * "strict"), `label`, `client_name`, `protocol` (see capi/doc/protocols.md), `busy_poll` (microseconds); since
  * 1.1 `reentrant_read` and `reentrant_write` ("on" or "off"), `poll_interval`, `read_lifetime` and
  * `write_lifetime` (durations; see capi/doc/protocols.md), `poll_attempts` (a number or
- * "unlimited") and `release_at_exit` ("on" or "off": whether exit() gives back what the client holds;
- * see capi/doc/operations.md).
+ * "unlimited"), `release_at_exit` ("on" or "off": whether exit() gives back what the client holds; see
+ * capi/doc/operations.md) and `drift` ("1%", "0.5%" or "5000ppm").
+ *
+ * `command_timeout`, `client_name`, `busy_poll`, `release_at_exit` and `drift` are a client's: a handle
+ * is not made with options in which one of them was set.
  *
  * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for an unknown key or a value out of range.
  * @since 1.0
@@ -311,6 +324,17 @@ MORTISE_API mortise_status mortise_options_set_label(mortise_options *options, c
 MORTISE_API mortise_status mortise_options_set_command_timeout_ms(mortise_options *options,
                                                                   int64_t command_timeout_ms,
                                                                   mortise_error *error);
+/**
+ * How far the speeds of this machine's clock and the server's may differ, in millionths: 1000 (0.1 %)
+ * to 200000 (20 %). By so much longer than the lease the server keeps a lock, so that is what a crash
+ * costs the others on top of the lease; where the clocks differ by more, two clients may hold at
+ * once. Both clocks slew while they are corrected: ntpd by at most 500, chronyd by up to 83333 unless
+ * its `maxslewrate` is lower. Each client answers for its own holds, so clients that share a lock may
+ * have different values. Client only. Default 100000 (10 %).
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *options,
+                                                         int64_t drift_ppm, mortise_error *error);
 
 /* ---- client ----------------------------------------------------------------------------- */
 
@@ -319,11 +343,14 @@ MORTISE_API mortise_status mortise_options_set_command_timeout_ms(mortise_option
  *
  * @param url `redis://[user[:password]@]host[:port][/db][?option=value&…]`,
  *   `unix://[user[:password]@]/path/to.sock[?db=n&…]`, or `local:`, a private server of this user on this host that
- *   is started when needed and ends by itself. Percent-encoding is undone in every part.
- * @param url_len bytes of `url`, 1 to 4096.
+ *   is started when needed and ends by itself. Percent-encoding is undone in every part. Since 1.1 NULL is the
+ *   URL in the environment variable MORTISE_URL, which is read only then, during this call, and never by
+ *   a program that runs with another user's rights (see secure_getenv).
+ * @param url_len bytes of `url`, 1 to 4096; 0 with NULL.
  * @param options defaults for the handles, overridden by the URL's query; NULL for the defaults.
  * @param error filled on failure; may be NULL.
- * @return the client, connected and greeted; NULL on MORTISE_INVALID_ARGUMENT, MORTISE_UNREACHABLE
+ * @return the client, connected and greeted; NULL on MORTISE_INVALID_ARGUMENT (also for NULL while
+ *   MORTISE_URL is unset or empty), MORTISE_UNREACHABLE
  *   (nobody answered within command_timeout), MORTISE_REFUSED (wrong password, missing rights, too
  *   old a server), MORTISE_UNSUPPORTED (a URL of a later version), MORTISE_LIMIT (no descriptor or
  *   thread to be had), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
@@ -354,7 +381,7 @@ MORTISE_API mortise_status mortise_client_ping(mortise_client *client, mortise_e
  * @param client the client; the handle keeps what it needs of it.
  * @param name any bytes. Two names are the same lock when their bytes are the same.
  * @param name_len 1 to MORTISE_MAX_NAME_LEN.
- * @param options NULL for the client's.
+ * @param options NULL for the client's; see `mortise_options_new_from`.
  * @return the handle, or NULL on MORTISE_INVALID_ARGUMENT, MORTISE_CLOSED, MORTISE_FORKED,
  *   MORTISE_UNSUPPORTED, MORTISE_NO_MEMORY. Free it with `mortise_lock_free`.
  * @since 1.0
@@ -777,8 +804,8 @@ MORTISE_API int32_t mortise_info_is_held(const mortise_info *info);
 /** 1 when the holder is this handle, else 0. @since 1.0 */
 MORTISE_API int32_t mortise_info_is_mine(const mortise_info *info);
 /**
- * Milliseconds until the holder's lease ends at the server, which is a tenth and 2 ms longer than for
- * the holder itself; -1 when nobody holds.
+ * Milliseconds until the holder's lease ends at the server, which is by its `drift` (a tenth) and 2 ms
+ * longer than for the holder itself; -1 when nobody holds.
  * @since 1.0
  */
 MORTISE_API int64_t mortise_info_time_left_ms(const mortise_info *info);

@@ -44,7 +44,9 @@ final class Actor {
   }
 
   private static MortiseClient open(Line line) {
-    MortiseClient.Builder builder = MortiseClient.builder(line.given().get("url"));
+    String url = line.given().get("url");
+    MortiseClient.Builder builder =
+        url == null ? MortiseClient.builder() : MortiseClient.builder(url);
     MortiseOptions options = line.options();
     if (options != null) builder.options(options);
     return builder.open();

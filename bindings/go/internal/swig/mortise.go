@@ -39,9 +39,9 @@ typedef long long swig_type_9;
 typedef long long swig_type_10;
 typedef _gostring_ swig_type_11;
 typedef long long swig_type_12;
-typedef _gostring_ swig_type_13;
+typedef long long swig_type_13;
 typedef _gostring_ swig_type_14;
-typedef long long swig_type_15;
+typedef _gostring_ swig_type_15;
 typedef long long swig_type_16;
 typedef long long swig_type_17;
 typedef long long swig_type_18;
@@ -52,8 +52,8 @@ typedef long long swig_type_22;
 typedef long long swig_type_23;
 typedef long long swig_type_24;
 typedef long long swig_type_25;
-typedef _gostring_ swig_type_26;
-typedef long long swig_type_27;
+typedef long long swig_type_26;
+typedef _gostring_ swig_type_27;
 typedef long long swig_type_28;
 typedef long long swig_type_29;
 typedef long long swig_type_30;
@@ -71,8 +71,8 @@ typedef long long swig_type_41;
 typedef long long swig_type_42;
 typedef long long swig_type_43;
 typedef long long swig_type_44;
-typedef _gostring_ swig_type_45;
-typedef long long swig_type_46;
+typedef long long swig_type_45;
+typedef _gostring_ swig_type_46;
 typedef long long swig_type_47;
 typedef long long swig_type_48;
 typedef long long swig_type_49;
@@ -116,6 +116,7 @@ typedef long long swig_type_86;
 typedef long long swig_type_87;
 typedef long long swig_type_88;
 typedef long long swig_type_89;
+typedef long long swig_type_90;
 extern void _wrap_Swig_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_swig_5d5fa4907eb2aa30(swig_intgo arg1);
 extern swig_type_1 _wrap_go_drain_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
@@ -131,6 +132,7 @@ extern swig_voidp _wrap_error_server_text_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_error_is_retryable_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_error_is_ambiguous_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern uintptr_t _wrap_options_new_swig_5d5fa4907eb2aa30(void);
+extern uintptr_t _wrap_options_new_from_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
 extern void _wrap_options_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_options_set_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
 extern int _wrap_options_set_lease_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
@@ -145,104 +147,105 @@ extern int _wrap_options_set_poll_attempts_swig_5d5fa4907eb2aa30(uintptr_t arg1,
 extern int _wrap_options_set_fair_strict_swig_5d5fa4907eb2aa30(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_options_set_label_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
 extern int _wrap_options_set_command_timeout_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_5d5fa4907eb2aa30(swig_type_13 arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_5d5fa4907eb2aa30(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
 extern void _wrap_client_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_client_ping_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_lock_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3, uintptr_t arg4);
+extern uintptr_t _wrap_lock_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_lock_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_lock_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3);
+extern int _wrap_lock_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
 extern int _wrap_lock_unlock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
+extern int _wrap_lock_extend_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_17 arg2, uintptr_t arg3);
 extern int _wrap_lock_cancel_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_lock_is_held_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_17 _wrap_lock_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_18 _wrap_lock_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_18 _wrap_lock_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_19 _wrap_lock_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_lock_query_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_19 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, swig_type_21 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_22 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_23 arg3, swig_type_24 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_25 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_26 arg2, uintptr_t arg3, uintptr_t arg4);
+extern int _wrap_lock_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, swig_type_22 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_23 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_24 arg3, swig_type_25 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_26 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_27 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_rw_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_rw_read_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_27 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_28 arg2, uintptr_t arg3);
 extern int _wrap_rw_read_unlock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_write_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_28 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_29 arg2, uintptr_t arg3);
 extern int _wrap_rw_write_unlock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_upgrade_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_downgrade_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_29 arg2, uintptr_t arg3);
+extern int _wrap_rw_extend_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_30 arg2, uintptr_t arg3);
 extern int _wrap_rw_cancel_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_is_reading_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_rw_is_writing_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_30 _wrap_rw_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_31 _wrap_rw_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_31 _wrap_rw_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_32 _wrap_rw_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_rw_query_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_32 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_33 arg3, swig_type_34 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_35 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_36 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_37 arg3, swig_type_38 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_39 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_40 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_41 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_42 arg3, swig_type_43 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_44 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_45 arg2, swig_type_46 arg3, uintptr_t arg4, uintptr_t arg5);
+extern int _wrap_rw_read_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_33 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_34 arg3, swig_type_35 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_36 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_37 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_38 arg3, swig_type_39 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_40 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_41 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_42 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_43 arg3, swig_type_44 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_45 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_46 arg2, swig_type_47 arg3, uintptr_t arg4, uintptr_t arg5);
 extern void _wrap_semaphore_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_47 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_48 arg2, swig_type_49 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_48 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_49 arg2, swig_type_50 arg3, uintptr_t arg4);
 extern int _wrap_semaphore_release_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_50 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_51 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_resize_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_51 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_52 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_cancel_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_semaphore_is_held_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_52 _wrap_semaphore_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_53 _wrap_semaphore_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_53 _wrap_semaphore_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_54 _wrap_semaphore_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_semaphore_query_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_54 arg3, swig_type_55 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_56 arg3, swig_type_57 arg4, swig_type_58 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_59 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, swig_type_61 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_62 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_55 arg3, swig_type_56 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_57 arg3, swig_type_58 arg4, swig_type_59 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_61 arg3, swig_type_62 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_multi_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
 extern void _wrap_multi_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_multi_add_lock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_reader_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_writer_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
+extern int _wrap_multi_add_semaphore_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, uintptr_t arg4);
 extern int _wrap_multi_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_64 arg2, uintptr_t arg3);
+extern int _wrap_multi_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_65 arg2, uintptr_t arg3);
 extern int _wrap_multi_unlock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_cancel_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_is_held_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_65 _wrap_multi_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_66 _wrap_multi_member_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, swig_type_69 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
+extern swig_type_66 _wrap_multi_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_67 _wrap_multi_member_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, swig_type_70 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_info_new_swig_5d5fa4907eb2aa30(void);
 extern void _wrap_info_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_info_is_held_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_info_is_mine_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_71 _wrap_info_time_left_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_72 _wrap_info_latest_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_73 _wrap_info_holder_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_74 _wrap_info_shown_holder_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_75 _wrap_info_permits_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_76 _wrap_info_permits_in_use_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_77 _wrap_info_waiter_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_78 _wrap_info_entry_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_79 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_80 arg2);
-extern swig_type_81 _wrap_info_entry_weight_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_82 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_83 arg2);
-extern swig_type_84 _wrap_info_entry_pid_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_85 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_86 arg2);
-extern uintptr_t _wrap_queue_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_87 arg2, uintptr_t arg3);
+extern swig_type_72 _wrap_info_time_left_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_73 _wrap_info_latest_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_74 _wrap_info_holder_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_75 _wrap_info_shown_holder_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_76 _wrap_info_permits_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_77 _wrap_info_permits_in_use_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_78 _wrap_info_waiter_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_79 _wrap_info_entry_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_80 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_81 arg2);
+extern swig_type_82 _wrap_info_entry_weight_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_83 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_84 arg2);
+extern swig_type_85 _wrap_info_entry_pid_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_86 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_87 arg2);
+extern uintptr_t _wrap_queue_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_88 arg2, uintptr_t arg3);
 extern void _wrap_queue_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_queue_fd_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern void _wrap_queue_wake_swig_5d5fa4907eb2aa30(uintptr_t arg1);
@@ -250,9 +253,9 @@ extern void _wrap_queue_shutdown_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern uintptr_t _wrap_event_new_swig_5d5fa4907eb2aa30(void);
 extern void _wrap_event_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_event_get_kind_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_88 _wrap_event_tag_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_89 _wrap_event_tag_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_event_status_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_89 _wrap_event_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+extern swig_type_90 _wrap_event_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern swig_voidp _wrap_event_message_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern swig_voidp _wrap_event_server_text_swig_5d5fa4907eb2aa30(uintptr_t arg1);
 extern int _wrap_event_is_retryable_swig_5d5fa4907eb2aa30(uintptr_t arg1);
@@ -403,6 +406,14 @@ func Options_new() (_swig_ret uintptr) {
 	return swig_r
 }
 
+func Options_new_from(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
+	var swig_r uintptr
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (uintptr)(C._wrap_options_new_from_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	return swig_r
+}
+
 func Options_free(arg1 uintptr) {
 	_swig_i_0 := arg1
 	C._wrap_options_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
@@ -538,12 +549,21 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	return swig_r
 }
 
+func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
 func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_5d5fa4907eb2aa30(*(*C.swig_type_13)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_5d5fa4907eb2aa30(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -569,7 +589,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -594,7 +614,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_15(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -611,7 +631,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_17(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -659,7 +679,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_19(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -670,7 +690,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.swig_type_21(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_21(_swig_i_2), C.swig_type_22(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -680,7 +700,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_22(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_23(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -691,7 +711,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_23(_swig_i_2), C.swig_type_24(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_24(_swig_i_2), C.swig_type_25(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -701,7 +721,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_25(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_26(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -711,7 +731,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -736,7 +756,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_27(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -761,7 +781,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -794,7 +814,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_30(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -849,7 +869,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_32(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_33(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -860,7 +880,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_33(_swig_i_2), C.swig_type_34(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_34(_swig_i_2), C.swig_type_35(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -870,7 +890,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_35(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_36(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -880,7 +900,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_36(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_37(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -891,7 +911,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_37(_swig_i_2), C.swig_type_38(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_38(_swig_i_2), C.swig_type_39(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -901,7 +921,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_39(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_40(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -911,7 +931,7 @@ func Rw_upgrade_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_40(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_41(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -921,7 +941,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_41(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_42(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -932,7 +952,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_42(_swig_i_2), C.swig_type_43(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_43(_swig_i_2), C.swig_type_44(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -942,7 +962,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_44(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_45(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -953,7 +973,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_45)(unsafe.Pointer(&_swig_i_1)), C.swig_type_46(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_46)(unsafe.Pointer(&_swig_i_1)), C.swig_type_47(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -970,7 +990,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -980,7 +1000,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1), C.swig_type_49(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1), C.swig_type_50(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -997,7 +1017,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1006,7 +1026,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1055,7 +1075,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_54(_swig_i_2), C.swig_type_55(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_55(_swig_i_2), C.swig_type_56(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1067,7 +1087,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_56(_swig_i_2), C.swig_type_57(_swig_i_3), C.swig_type_58(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_57(_swig_i_2), C.swig_type_58(_swig_i_3), C.swig_type_59(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1077,7 +1097,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_59(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1088,7 +1108,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.swig_type_61(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_61(_swig_i_2), C.swig_type_62(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1098,7 +1118,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_62(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1148,7 +1168,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1165,7 +1185,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_64(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_65(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1212,7 +1232,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1223,7 +1243,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.swig_type_69(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.swig_type_70(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1233,7 +1253,7 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1322,7 +1342,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_79(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1)))
 	return swig_r
 }
 
@@ -1330,7 +1350,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_81(_swig_i_1)))
 	return swig_r
 }
 
@@ -1338,7 +1358,7 @@ func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_weight_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1)))
 	return swig_r
 }
 
@@ -1346,7 +1366,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_84(_swig_i_1)))
 	return swig_r
 }
 
@@ -1354,7 +1374,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1)))
 	return swig_r
 }
 
@@ -1362,7 +1382,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1)))
 	return swig_r
 }
 
@@ -1371,7 +1391,7 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 

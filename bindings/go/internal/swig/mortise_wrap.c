@@ -393,6 +393,21 @@ mortise_options *_wrap_options_new_swig_5d5fa4907eb2aa30() {
 }
 
 
+mortise_options *_wrap_options_new_from_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_options *result = 0 ;
+  mortise_options *_swig_go_result;
+  
+  arg1 = (mortise_client *)_swig_go_0; 
+  arg2 = (mortise_error *)_swig_go_1; 
+  
+  result = (mortise_options *)mortise_options_new_from((struct mortise_client const *)arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 void _wrap_options_free_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
@@ -646,6 +661,23 @@ int _wrap_options_set_command_timeout_ms_swig_5d5fa4907eb2aa30(mortise_options *
 }
 
 
+int _wrap_options_set_drift_ppm_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_options *arg1 = (mortise_options *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_options *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_options_set_drift_ppm(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 mortise_client *_wrap_client_new_swig_5d5fa4907eb2aa30(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
@@ -655,7 +687,7 @@ mortise_client *_wrap_client_new_swig_5d5fa4907eb2aa30(_gostring_ _swig_go_0, mo
   mortise_client *_swig_go_result;
   
   
-  arg1 = (char *)_swig_go_0.p;
+  arg1 = _swig_go_0.n > 0 ? (char *)_swig_go_0.p : NULL;
   arg2 = (size_t)_swig_go_0.n;
   
   arg3 = (mortise_options *)_swig_go_1; 

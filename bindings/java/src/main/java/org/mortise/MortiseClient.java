@@ -36,7 +36,7 @@ public final class MortiseClient implements AutoCloseable {
   private MortiseClient(Builder builder) {
     core =
         new Core(
-            Name.utf8(builder.url, "url"),
+            builder.url == null ? null : Name.utf8(builder.url, "url"),
             builder.options,
             builder.callbackExecutor,
             builder.queueCapacity);
@@ -56,13 +56,32 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
+   * Opens a client of the URL in the environment variable {@code MORTISE_URL}, with the default
+   * options.
+   *
+   * @return the client, connected
+   */
+  public static MortiseClient open() {
+    return builder().open();
+  }
+
+  /**
    * Prepares a client.
    *
    * @param url as for {@link #open}
    * @return a builder
    */
   public static Builder builder(String url) {
-    return new Builder(url);
+    return new Builder(Objects.requireNonNull(url, "url"));
+  }
+
+  /**
+   * Prepares a client of the URL in the environment variable {@code MORTISE_URL}.
+   *
+   * @return a builder
+   */
+  public static Builder builder() {
+    return new Builder(null);
   }
 
   /** What a client can be told before it is opened. */
@@ -74,7 +93,7 @@ public final class MortiseClient implements AutoCloseable {
     private long queueCapacity = Core.QUEUE_CAPACITY;
 
     private Builder(String url) {
-      this.url = Objects.requireNonNull(url, "url");
+      this.url = url;
     }
 
     /**
@@ -176,7 +195,7 @@ public final class MortiseClient implements AutoCloseable {
    * A mutex whose owners are threads, with options of its own.
    *
    * @param name the name, as UTF-8
-   * @param options complete in themselves, also in place of what the URL says
+   * @param options laid over the client's
    * @return the lock
    */
   public MortiseLock lock(String name, MortiseOptions options) {
@@ -207,7 +226,7 @@ public final class MortiseClient implements AutoCloseable {
    * A read-write lock whose owners are threads, with options of its own.
    *
    * @param name the name, as UTF-8
-   * @param options complete in themselves, also in place of what the URL says
+   * @param options laid over the client's
    * @return the lock
    */
   public MortiseReadWriteLock readWriteLock(String name, MortiseOptions options) {
@@ -231,7 +250,7 @@ public final class MortiseClient implements AutoCloseable {
    * A new owner of a mutex.
    *
    * @param name the name, as UTF-8
-   * @param options complete in themselves, or null for the client's
+   * @param options laid over the client's, or null for these
    * @return the owner
    */
   public MutexOwner mutex(String name, MortiseOptions options) {
@@ -242,7 +261,7 @@ public final class MortiseClient implements AutoCloseable {
    * A new owner of a mutex.
    *
    * @param name any bytes
-   * @param options complete in themselves, or null for the client's
+   * @param options laid over the client's, or null for these
    * @return the owner
    */
   public MutexOwner mutex(byte[] name, MortiseOptions options) {
@@ -263,7 +282,7 @@ public final class MortiseClient implements AutoCloseable {
    * A new owner of a read-write lock.
    *
    * @param name the name, as UTF-8
-   * @param options complete in themselves, or null for the client's
+   * @param options laid over the client's, or null for these
    * @return the owner
    */
   public ReadWriteOwner readWrite(String name, MortiseOptions options) {
@@ -274,7 +293,7 @@ public final class MortiseClient implements AutoCloseable {
    * A new owner of a read-write lock.
    *
    * @param name any bytes
-   * @param options complete in themselves, or null for the client's
+   * @param options laid over the client's, or null for these
    * @return the owner
    */
   public ReadWriteOwner readWrite(byte[] name, MortiseOptions options) {
@@ -297,7 +316,7 @@ public final class MortiseClient implements AutoCloseable {
    *
    * @param name the name, as UTF-8
    * @param permits how many there are; the first to use the name sets it for all
-   * @param options complete in themselves, or null for the client's
+   * @param options laid over the client's, or null for these
    * @return the owner
    */
   public SemaphoreOwner semaphore(String name, long permits, MortiseOptions options) {
@@ -309,7 +328,7 @@ public final class MortiseClient implements AutoCloseable {
    *
    * @param name any bytes
    * @param permits how many there are; the first to use the name sets it for all
-   * @param options complete in themselves, or null for the client's
+   * @param options laid over the client's, or null for these
    * @return the owner
    */
   public SemaphoreOwner semaphore(byte[] name, long permits, MortiseOptions options) {

@@ -31,6 +31,7 @@ final class MortiseNative {
   public final static native byte[] version_text();
   public final static native byte[] status_text(int jarg1);
   public final static native long options_new();
+  public final static native long options_new_from(long jarg1);
   public final static native void options_free(long jarg1);
   public final static native int options_set(long jarg1, byte[] jarg2, byte[] jarg4);
   public final static native int options_set_lease_ms(long jarg1, long jarg2);
@@ -45,6 +46,7 @@ final class MortiseNative {
   public final static native int options_set_fair_strict(long jarg1, int jarg2);
   public final static native int options_set_label(long jarg1, byte[] jarg2);
   public final static native int options_set_command_timeout_ms(long jarg1, long jarg2);
+  public final static native int options_set_drift_ppm(long jarg1, long jarg2);
   public final static native long client_new(byte[] jarg1, long jarg3);
   public final static native void client_free(long jarg1);
   public final static native int client_ping(long jarg1);

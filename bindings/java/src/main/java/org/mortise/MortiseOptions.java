@@ -7,12 +7,15 @@ import java.util.Objects;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Settings of a client, which are the defaults of its owners, or of one owner, where they are
- * complete in themselves. Immutable: each method returns new options. Values are checked when the
+ * Settings of a client, which are the defaults of its owners, or of one owner, where they are laid
+ * over those of its client: what is not set stays as it is for the client. Immutable: each method returns new options. Values are checked when the
  * options are used.
  */
 public final class MortiseOptions {
-  /** A lease of 30 s that is renewed for an hour, not reentrant, fair=batch, timeout 3 s. */
+  /**
+   * Nothing is set. For a client that is a lease of 30 s that is renewed for an hour, not reentrant,
+   * fair=batch, timeout 3 s; for an owner it is what its client has.
+   */
   public static final MortiseOptions DEFAULTS = new MortiseOptions(Map.of());
 
   private final Map<String, String> values;
@@ -149,9 +152,28 @@ public final class MortiseOptions {
     return with("release_at_exit", isOn ? "on" : "off");
   }
 
+  /**
+   * How far the speeds of this machine's clock and the server's may differ. The server keeps a lock by
+   * so much longer than its lease. For clients only.
+   *
+   * @param millionths 1000 (0.1 %) to 200000 (20 %); 100000 unless set
+   * @return options with that value
+   */
+  public MortiseOptions withDrift(long millionths) {
+    return with("drift", millionths + "ppm");
+  }
+
   /** Calls with the address of native options, which live that long. */
   long use(LongUnaryOperator call) {
-    long address = MortiseNative.options_new();
+    return use(MortiseNative.options_new(), call);
+  }
+
+  /** The same with options that are otherwise those of the native client. */
+  long useOver(long client, LongUnaryOperator call) {
+    return use(MortiseNative.options_new_from(client), call);
+  }
+
+  private long use(long address, LongUnaryOperator call) {
     if (address == 0) throw new OutOfMemoryError("native memory");
     try {
       for (Map.Entry<String, String> one : values.entrySet()) {

@@ -34,7 +34,7 @@ public abstract class Owner implements AutoCloseable {
   /**
    * Makes the native object.
    *
-   * @param options complete in themselves, or null for the client's
+   * @param options laid over the client's, or null for these
    * @param make from the native client and the native options, 0 for the client's
    */
   Owner(
@@ -54,7 +54,7 @@ public abstract class Owner implements AutoCloseable {
       address =
           options == null
               ? make.applyAsLong(opened, 0)
-              : options.use(settings -> make.applyAsLong(opened, settings));
+              : options.useOver(opened, settings -> make.applyAsLong(opened, settings));
     } finally {
       core.client().exit();
     }

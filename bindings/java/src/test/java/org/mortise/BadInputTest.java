@@ -130,6 +130,7 @@ class BadInputTest {
         "-5",
         () -> client.mutex("x", MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(-5))));
     assertNamed("label", () -> client.mutex("x", MortiseOptions.DEFAULTS.withLabel("a\nb")));
+    assertNamed("drift", () -> client.mutex("x", MortiseOptions.DEFAULTS.withDrift(1000)));
     assertNamed("scheme", () -> MortiseClient.open("http://localhost"));
     assertNamed("url", () -> MortiseClient.open(""));
   }
@@ -194,6 +195,7 @@ class BadInputTest {
             .withProtocol("queued")
             .withPollInterval(Duration.ofMillis(20))
             .withPollAttempts(7)
+            .withDrift(1000)
             .withLabel("all");
     assertEquals(options, options.withLabel("none").withLabel("all"));
     assertEquals(options.hashCode(), options.withLabel("none").withLabel("all").hashCode());
@@ -205,6 +207,12 @@ class BadInputTest {
           Lease again = owner.acquire()) {
         assertTrue(lease.validMillis() <= 7000 && again.isHeld());
         assertEquals("all", owner.query().holders().get(0).label());
+      }
+      // What is not set stays as it is for the client.
+      var labelled = configured.mutex("labelled", MortiseOptions.DEFAULTS.withLabel("own"));
+      try (Lease lease = labelled.acquire()) {
+        assertTrue(lease.validMillis() <= 7000);
+        assertEquals("own", labelled.query().holders().get(0).label());
       }
     }
     try (var byUrl = MortiseClient.open(redis.url() + "?lease=5s")) {
