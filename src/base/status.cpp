@@ -1,6 +1,19 @@
 #include "base/status.hpp"
 
+#include <new>
+
 namespace mortise {
+
+std::string joined(std::initializer_list<std::string_view> parts) noexcept try {
+  std::size_t size = 0;
+  for (const auto part : parts) size += part.size();
+  std::string text;
+  text.reserve(size);
+  for (const auto part : parts) text.append(part);
+  return text;
+} catch (const std::bad_alloc&) {
+  return {};
+}
 
 const char* status_text(status code) noexcept {
   switch (code) {

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
-#include <utility>
+#include <string_view>
 
 namespace mortise {
 
@@ -32,23 +33,52 @@ enum class status : std::int32_t {
 
 const char* status_text(status code) noexcept;
 
-// A status with its details. `ok()` for success, so that a function can return it by value.
+// The parts as one text; empty where memory has run out.
+std::string joined(std::initializer_list<std::string_view> parts) noexcept;
+
+// A status with its details. `ok()` for success, so that a function can return it by value. Making,
+// copying and completing one never throws: where memory has run out it keeps its numbers and loses
+// its words, so it can be told from where nobody could catch an exception. That is why texts are given
+// in parts, which may be anything that a string_view can be made of.
 struct outcome {
   status code = status::ok;
-  std::string message;      // one line: what was wrong and how to mend it
-  std::string server_text;  // the server's own words, when it had any
   bool is_retryable = false;
   bool is_ambiguous = false;  // it may have been carried out although it failed
+  std::string message;        // one line: what was wrong and how to mend it
+  std::string server_text;    // the server's own words, when it had any
+
+  outcome() noexcept = default;
+  ~outcome() = default;
+  outcome(outcome&&) noexcept = default;
+  outcome& operator=(outcome&&) noexcept = default;
+  outcome(const outcome& other) noexcept
+      : code(other.code),
+        is_retryable(other.is_retryable),
+        is_ambiguous(other.is_ambiguous),
+        message(copy_of(other.message)),
+        server_text(copy_of(other.server_text)) {}
+  outcome& operator=(const outcome& other) noexcept { return *this = outcome(other); }
 
   [[nodiscard]] bool ok() const noexcept { return code == status::ok; }
 
-  static outcome of(status code, std::string message = {}) {
+  template <class... Parts>
+  static outcome of(status code, const Parts&... parts) noexcept {
     outcome result;
     result.code = code;
-    result.message = std::move(message);
+    if constexpr (sizeof...(parts) > 0) result.say(parts...);
     // Nothing was sent: the same call may succeed later.
     result.is_retryable = code == status::limit || code == status::unreachable;
     return result;
+  }
+  // Another message, of which the present one may be a part.
+  template <class... Parts>
+  void say(const Parts&... parts) noexcept {
+    message = joined({std::string_view(parts)...});
+  }
+
+ private:
+  static std::string copy_of(const std::string& text) noexcept {
+    return text.empty() ? std::string() : joined({text});
   }
 };
 

@@ -36,6 +36,12 @@ std::string record_command(std::string_view client_id) {
   return bytes;
 }
 
+std::string farewell_command(std::string_view client_id) {
+  std::string bytes;
+  redis::command_writer(bytes).command({"DEL", record_key(client_id)});
+  return bytes;
+}
+
 std::string seed_command() {
   std::string bytes;
   redis::command_writer(bytes).command({"EVAL", scripts::seed.text, "1", lock::fence_key});
@@ -47,7 +53,8 @@ std::string seed_command() {
 // Also a sign of life: a connection that does not answer it in time counts as broken.
 class core::heartbeat final : public net::timer, public redis::request {
  public:
-  explicit heartbeat(core& owner) : owner_(owner), bytes_(record_command(owner.id_)) {}
+  explicit heartbeat(core& owner)
+      : owner_(owner), bytes_(record_command(owner.id_)), farewell_(farewell_command(owner.id_)) {}
 
   void on_timer(time_ns now) noexcept override {
     owner_.reactor_.schedule(*this, now + heartbeat_ns);
@@ -59,10 +66,8 @@ class core::heartbeat final : public net::timer, public redis::request {
   void say_farewell() noexcept {
     owner_.reactor_.cancel(*this);
     if (is_open_.exchange(true)) return;
-    std::string bytes;
-    redis::command_writer(bytes).command({"DEL", record_key(owner_.id_)});
     auto& server = owner_.servers_->connection_for({});
-    static_cast<void>(server.submit(*this, bytes, redis::flush::by_io_thread));
+    static_cast<void>(server.submit(*this, farewell_, redis::flush::by_io_thread));
   }
   void on_reply(const redis::value& /*reply*/, time_ns /*now*/) noexcept override {
     is_open_ = false;
@@ -72,6 +77,7 @@ class core::heartbeat final : public net::timer, public redis::request {
  private:
   core& owner_;
   const std::string bytes_;
+  const std::string farewell_;
   std::atomic<bool> is_open_{false};
 };
 
@@ -106,9 +112,7 @@ void core::close() noexcept {
 
 bool core::begin_close() noexcept {
   if (is_closed_.exchange(true)) return false;
-  for (const auto& keeper : all_keepers()) {
-    keeper->enter([](lock::gate& gate, time_ns now) { gate.close(now); });
-  }
+  each_keeper([](lock::gate& gate, time_ns now) { gate.close(now); });
   if (heartbeat_) heartbeat_->say_farewell();
   return true;
 }
@@ -117,7 +121,7 @@ void core::end_close(time_ns longest_ns) noexcept {
   if (servers_) servers_->close(longest_ns);
   reactor_.stop();
   close_multis();
-  std::unordered_map<std::uint64_t, std::shared_ptr<gatekeeper>> gone;
+  std::map<std::uint64_t, std::shared_ptr<gatekeeper>> gone;
   const std::lock_guard guard(registry_mutex_);
   gone.swap(keepers_);
   shared_keepers_.clear();
@@ -229,51 +233,47 @@ void core::retire_if_idle(gatekeeper& keeper) noexcept {
   }
 }
 
-std::vector<std::shared_ptr<gatekeeper>> core::all_keepers() {
+std::shared_ptr<gatekeeper> core::next_keeper(std::uint64_t from) noexcept {
   const std::lock_guard guard(registry_mutex_);
-  std::vector<std::shared_ptr<gatekeeper>> all;
-  all.reserve(keepers_.size());
-  for (const auto& [number, keeper] : keepers_) all.push_back(keeper);
-  return all;
+  const auto next = keepers_.lower_bound(from);
+  return next == keepers_.end() ? nullptr : next->second;
+}
+
+template <class Step>
+void core::each_keeper(Step&& step) noexcept {
+  for (auto keeper = next_keeper(0); keeper; keeper = next_keeper(keeper->id() + 1)) {
+    keeper->enter(step);
+  }
 }
 
 // ---- from the servers -----------------------------------------------------------------------
 
 void core::on_up(time_ns /*now*/) noexcept {
   lines_.begin_anew();
-  for (const auto& keeper : all_keepers()) {
-    keeper->enter([](lock::gate& gate, time_ns now) { gate.on_up(now); });
-  }
+  each_keeper([](lock::gate& gate, time_ns now) { gate.on_up(now); });
 }
 
-void core::on_said(std::string_view channel) noexcept { look_anew(lines_.listeners(channel)); }
+void core::on_said(std::string_view channel) noexcept {
+  std::uint64_t last = 0;
+  while ((last = lines_.next_listener(channel, last)) != 0) look_anew(last);
+}
 
-void core::on_listening(std::string_view channel) noexcept { look_anew(lines_.newcomers(channel)); }
+void core::on_listening(std::string_view channel) noexcept {
+  while (const auto keeper = lines_.next_newcomer(channel)) look_anew(keeper);
+}
 
-void core::look_anew(const std::vector<std::uint64_t>& keepers) noexcept {
-  for (const auto number : keepers) {
-    std::shared_ptr<gatekeeper> keeper;
-    {
-      const std::lock_guard guard(registry_mutex_);
-      const auto known = keepers_.find(number);
-      if (known == keepers_.end()) continue;
-      keeper = known->second;
-    }
-    keeper->enter([](lock::gate& gate, time_ns now) { gate.on_free(now); });
-    retire_if_idle(*keeper);
-  }
+void core::look_anew(std::uint64_t number) noexcept {
+  const auto keeper = next_keeper(number);
+  if (!keeper || keeper->id() != number) return;
+  keeper->enter([](lock::gate& gate, time_ns now) { gate.on_free(now); });
+  retire_if_idle(*keeper);
 }
 
 void core::on_message(std::string_view text, time_ns /*now*/) noexcept {
   const auto told = read_message(text);
   if (!told) return;
-  std::shared_ptr<gatekeeper> keeper;
-  {
-    const std::lock_guard guard(registry_mutex_);
-    const auto known = keepers_.find(told->keeper);
-    if (known == keepers_.end()) return;
-    keeper = known->second;
-  }
+  const auto keeper = next_keeper(told->keeper);
+  if (!keeper || keeper->id() != told->keeper) return;
   keeper->enter([&](lock::gate& gate, time_ns now) {
     switch (told->kind) {
       case message_kind::grant:

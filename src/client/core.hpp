@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -74,7 +75,10 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   // nullptr once closed.
   std::shared_ptr<gatekeeper> keeper_for(std::string_view name, bool is_shared,
                                          const lock::protocol& rules);
-  std::vector<std::shared_ptr<gatekeeper>> all_keepers();
+  // The first of them from this number on, or nullptr: to go through them without the mutex or memory.
+  std::shared_ptr<gatekeeper> next_keeper(std::uint64_t from) noexcept;
+  template <class Step>
+  void each_keeper(Step&& step) noexcept;
   void close_multis() noexcept;
   void know_scripts(const lock::protocol& rules);
 
@@ -83,8 +87,8 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   void on_message(std::string_view text, time_ns now) noexcept override;
   void on_said(std::string_view channel) noexcept override;
   void on_listening(std::string_view channel) noexcept override;
-  // These gates' lock may be free.
-  void look_anew(const std::vector<std::uint64_t>& keepers) noexcept;
+  // This gate's lock may be free.
+  void look_anew(std::uint64_t keeper) noexcept;
 
   const std::string id_;
   settings defaults_;
@@ -95,7 +99,7 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   switchboard lines_;
   std::mutex registry_mutex_;
   std::uint64_t next_keeper_ = 1;
-  std::unordered_map<std::uint64_t, std::shared_ptr<gatekeeper>> keepers_;
+  std::map<std::uint64_t, std::shared_ptr<gatekeeper>> keepers_;
   std::unordered_map<std::string, std::uint64_t> shared_keepers_;  // by lock key
   std::vector<std::weak_ptr<multi_handle>> multis_;
   std::set<const lock::protocol*> known_protocols_;  // whose scripts the servers were given

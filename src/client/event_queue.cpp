@@ -3,8 +3,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <vector>
+#include <limits>
 
+#include "base/decimal.hpp"
 #include "client/core.hpp"
 #include "net/futex.hpp"
 #include "redis/waiter.hpp"
@@ -33,8 +34,8 @@ outcome event_queue::open() {
 outcome event_queue::reserve_locked() {
   if (is_shut_down_) return outcome::of(status::shut_down, "the queue was shut down");
   if (reserved_ >= capacity_) {
-    return outcome::of(status::limit, "the queue is full (capacity " + std::to_string(capacity_) +
-                                          "); read its events or make it larger");
+    return outcome::of(status::limit, "the queue is full (capacity ", decimal(capacity_),
+                       "); read its events or make it larger");
   }
   ++reserved_;
   return {};
@@ -216,27 +217,37 @@ void event_queue::wake() noexcept {
   if (wakers_.fetch_sub(1) == 1) net::futex_wake_all(&wakers_);
 }
 
-void event_queue::shut_down() {
-  std::vector<std::shared_ptr<cancellable>> waiting;
+void event_queue::shut_down() noexcept {
   {
     const std::lock_guard guard(mutex_);
     is_shut_down_ = true;
-    for (const auto* node : waiting_) waiting.push_back(node->handle);
     signal_locked();
     wake_all_locked();
   }
   // Without our mutex: their gates deliver to this queue under their own.
-  for (const auto& handle : waiting) handle->cancel();
+  while (const auto handle = next_to_cancel()) handle->cancel();
 }
 
-void event_queue::close() {
-  shut_down();
-  std::vector<std::unique_ptr<event_node>> unread;  // destroyed without the mutex
+// No acquire is added any more. Those that were told to end go behind the others.
+std::shared_ptr<cancellable> event_queue::next_to_cancel() noexcept {
   const std::lock_guard guard(mutex_);
-  is_freed_ = true;
-  signal_locked();
-  wake_all_locked();
-  while (first_ != nullptr) unread.emplace_back(pop_locked());
+  if (waiting_.empty() || waiting_.front()->is_told_to_end_) return nullptr;
+  auto* const node = waiting_.front();
+  node->is_told_to_end_ = true;
+  waiting_.splice(waiting_.end(), waiting_, waiting_.begin());
+  return node->handle;
+}
+
+void event_queue::close() noexcept {
+  shut_down();
+  {
+    const std::lock_guard guard(mutex_);
+    is_freed_ = true;
+    signal_locked();
+    wake_all_locked();
+  }
+  auto unread = take_ready(std::numeric_limits<std::int64_t>::max());
+  while (unread) unread = std::move(unread->behind);
 }
 
 }  // namespace mortise::client

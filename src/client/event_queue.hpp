@@ -59,6 +59,7 @@ class event_node {
   friend class event_queue;
   event_node* next_ = nullptr;
   bool is_waiting_acquire_ = false;
+  bool is_told_to_end_ = false;  // by a shutdown
   std::list<event_node*>::iterator waiting_place_;
 };
 
@@ -98,9 +99,9 @@ class event_queue {
   [[nodiscard]] int descriptor();
   // Async-signal-safe.
   void wake() noexcept;
-  void shut_down();
+  void shut_down() noexcept;
   // Shuts down, drops what is unread, and keeps nothing from then on.
-  void close();
+  void close() noexcept;
 
  private:
   // A thread in next() that has found nothing.
@@ -109,6 +110,8 @@ class event_queue {
   outcome reserve_locked();
   // Up to so many events that are there already, the oldest first.
   std::unique_ptr<event_node> take_ready(std::int64_t count) noexcept;
+  // The handle of a waiting acquire that has not been told to end; nullptr when there is none.
+  std::shared_ptr<cancellable> next_to_cancel() noexcept;
   void after_take_locked() noexcept;
   void wait_for_event(std::unique_lock<std::mutex>& guard, time_ns deadline);
   void leave_locked(const consumer& self) noexcept;

@@ -61,7 +61,9 @@ void gatekeeper::listen_or_not() noexcept try {
   if (is_wanted) return core_.lines().connect(core_.servers(), name_, channel_, id_);
   core_.lines().disconnect(core_.servers(), name_, channel_, id_);
 } catch (const std::bad_alloc&) {
-  return;  // as a message that was lost
+  // Tried again with the next step; until then it is as if messages were lost.
+  core_.lines().disconnect(core_.servers(), name_, channel_, id_);
+  is_listening_ = false;
 }
 
 void gatekeeper::on_timer(time_ns /*now*/) noexcept {

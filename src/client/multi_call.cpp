@@ -82,17 +82,18 @@ bool multi_call::start_next() {
   if (started.ok()) return true;
   open_steps_ = 0;
   is_started_ = false;
-  fail(started, acquired_);
+  result_ = about(started, acquired_);
   return false;
 }
 
 // All or none: whatever stands in the way, nothing of it stays.
-void multi_call::end_acquire() {
+void multi_call::end_acquire() noexcept {
   if (result_.ok()) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const auto& [handle, wanted] = members_[i];
       if (handle->is_held(wanted.mode)) continue;
-      fail(outcome::of(status::lost, "its lease ended while the others were acquired"), i);
+      result_ =
+          about(outcome::of(status::lost, "its lease ended while the others were acquired"), i);
       break;
     }
   }
@@ -160,28 +161,26 @@ void multi_call::unlock_step::finish(const outcome& how, std::int64_t /*token*/)
 void multi_call::step_ended(const outcome& how, std::size_t member) noexcept {
   {
     const std::lock_guard steps(steps_mutex_);
-    if (!how.ok() && step_result_.ok()) {
-      step_result_ = how;
-      try {
-        step_result_.message = message_of(how, member);
-      } catch (...) {
-        step_result_.message.clear();
-      }
-    }
+    if (!how.ok() && step_result_.ok()) step_result_ = about(how, member);
     if (--open_steps_ > 0) return;
   }
   core_->reactor().post(*this);
 }
 
 // Names the member that it is about.
-std::string multi_call::message_of(const outcome& how, std::size_t member) const {
-  return printable(members_[member].handle->name()) + ": " +
-         (how.message.empty() ? status_text(how.code) : how.message);
-}
-
-void multi_call::fail(const outcome& how, std::size_t member) {
-  result_ = how;
-  result_.message = message_of(how, member);
+outcome multi_call::about(const outcome& how, std::size_t member) const noexcept {
+  auto told = how;
+  try {
+    const auto name = printable(members_[member].handle->name());
+    if (told.message.empty()) {
+      told.say(name, ": ", status_text(how.code));
+    } else {
+      told.say(name, ": ", told.message);
+    }
+  } catch (const std::bad_alloc&) {
+    return told;  // without the name
+  }
+  return told;
 }
 
 void multi_call::close() noexcept {

@@ -55,10 +55,9 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   bool unlock_all();
   bool start_next();
   outcome start_unlock(unlock_step& step) noexcept;
-  void end_acquire();
+  void end_acquire() noexcept;
   void step_ended(const outcome& how, std::size_t member) noexcept;
-  [[nodiscard]] std::string message_of(const outcome& how, std::size_t member) const;
-  void fail(const outcome& how, std::size_t member);
+  [[nodiscard]] outcome about(const outcome& how, std::size_t member) const noexcept;
   void finish() noexcept;
 
   const std::shared_ptr<core> core_;

@@ -21,19 +21,22 @@ class switchboard {
                   std::uint64_t keeper) noexcept;
 
   // The connection is new: what was said meanwhile was missed.
-  void begin_anew();
-  // Who listens to a channel.
-  std::vector<std::uint64_t> listeners(std::string_view channel);
+  void begin_anew() noexcept;
+  // Who listens to a channel, one after the other: the first whose number is above this, or 0.
+  std::uint64_t next_listener(std::string_view channel, std::uint64_t after) noexcept;
   // Who has not looked at the lock since nothing is missed on the channel: what was said before is.
-  std::vector<std::uint64_t> newcomers(std::string_view channel);
+  // Each is named once; 0 when there is none.
+  std::uint64_t next_newcomer(std::string_view channel) noexcept;
 
  private:
   struct line {
     std::uint64_t keeper;
     bool is_new;
   };
+  static bool is_before(const line& item, std::uint64_t keeper) noexcept;
+
   std::mutex mutex_;
-  std::map<std::string, std::vector<line>, std::less<>> lines_;
+  std::map<std::string, std::vector<line>, std::less<>> lines_;  // each list by number
 };
 
 }  // namespace mortise::client

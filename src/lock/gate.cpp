@@ -167,7 +167,7 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
                   "no answer from the server in time; the lease ends the hold at the latest");
   how.is_ambiguous = true;
   const auto problem = world_.problem();
-  if (!problem.ok()) how.message += "; " + problem.message;
+  if (!problem.ok()) how.say(how.message, "; ", problem.message);
   for (auto& gone : departures_) {
     if (gone.done != &given_up) continue;
     gone.done = nullptr;

@@ -9,9 +9,8 @@ namespace mortise::lock {
 // Whether a hold of this protocol can change its mode.
 outcome gate::check_modes() const {
   if (rules_.row(step::raise).code != nullptr) return {};
-  return outcome::of(status::unsupported,
-                     "protocol: " + std::string(rules_.name) +
-                         " cannot turn a reader into a writer or back; unlock, and acquire anew");
+  return outcome::of(status::unsupported, "protocol: ", rules_.name,
+                     " cannot turn a reader into a writer or back; unlock, and acquire anew");
 }
 
 outcome gate::raise(owner& who, operation& done, time_ns now) {

@@ -60,7 +60,7 @@ const refusal* find_refusal(std::string_view text) {
 
 verdict read_error(std::string_view text) {
   verdict result;
-  result.details.server_text = std::string(text);
+  result.details.server_text = joined({text});
   if (text.substr(0, 8) == "NOSCRIPT") {
     result.what = answer::no_script;
     return result;
@@ -69,13 +69,13 @@ verdict read_error(std::string_view text) {
   if (row == nullptr) {
     result.what = answer::unknown;
     result.details.code = status::unknown;
-    result.details.message = "the server answered with an unexpected error: " + std::string(text);
+    result.details.say("the server answered with an unexpected error: ", text);
     result.details.is_ambiguous = true;
     return result;
   }
   result.what = answer::refused;
   result.details.code = status::refused;
-  result.details.message = "the server refused: " + std::string(row->mend);
+  result.details.say("the server refused: ", row->mend);
   result.details.is_retryable = row->is_retryable;
   return result;
 }

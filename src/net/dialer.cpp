@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 namespace mortise::net {
@@ -44,13 +45,21 @@ dialer::dialer(reactor& loop, std::shared_ptr<resolver> where, transport_factory
 
 dialer::~dialer() { cancel(); }
 
-void dialer::start(time_ns deadline) {
+// Memory that runs out on the way ends the attempt: the next one may find some.
+template <class Step>
+void dialer::attempt(Step&& step) noexcept try {
+  step();
+} catch (const std::bad_alloc&) {
+  fail(outcome::of(status::no_memory, "memory ran out while connecting"), false);
+}
+
+void dialer::start(time_ns deadline) noexcept {
   cancel();
   deadline_ = deadline;
   failures_.clear();
   last_error_ = 0;
   loop_.schedule(*this, deadline);
-  lookup_.start(deadline);
+  attempt([&] { lookup_.start(deadline); });
 }
 
 void dialer::cancel() noexcept {
@@ -67,7 +76,7 @@ void dialer::drop_transport() noexcept {
   transport_.reset();
 }
 
-void dialer::fail(const outcome& why, bool is_definite) {
+void dialer::fail(const outcome& why, bool is_definite) noexcept {
   cancel();
   listener_.on_dial_failed(why, is_definite);
 }
@@ -76,14 +85,14 @@ void dialer::on_resolved(resolution found) noexcept {
   if (!found.result.ok()) return fail(found.result, !found.result.is_retryable);
   addresses_ = std::move(found.addresses);
   next_ = 0;
-  try_next();
+  attempt([&] { try_next(); });
 }
 
 void dialer::try_next() {
   drop_transport();
   if (next_ == addresses_.size()) {
     auto why =
-        outcome::of(status::unreachable, "cannot connect to " + failures_ + mend_for(last_error_));
+        outcome::of(status::unreachable, "cannot connect to ", failures_, mend_for(last_error_));
     why.is_retryable = true;
     return fail(why, !is_passing(last_error_));
   }
@@ -121,18 +130,21 @@ void dialer::note_failure(const std::string& reason, int error) {
   last_error_ = error;
 }
 
-void dialer::on_ready(std::uint32_t) noexcept { judge(transport_->finish_connect()); }
+void dialer::on_ready(std::uint32_t) noexcept {
+  attempt([&] { judge(transport_->finish_connect()); });
+}
 
 void dialer::on_timer(time_ns) noexcept {
-  if (!transport_) {
-    auto why = outcome::of(status::unreachable,
-                           "the address of " + where_->text() +
-                               " could not be found in time; check the system's name service");
-    why.is_retryable = true;
-    return fail(why, false);
-  }
-  note_failure("no answer", ETIMEDOUT);
-  try_next();
+  attempt([&] {
+    if (!transport_) {
+      auto why = outcome::of(status::unreachable, "the address of ", where_->text(),
+                             " could not be found in time; check the system's name service");
+      why.is_retryable = true;
+      return fail(why, false);
+    }
+    note_failure("no answer", ETIMEDOUT);
+    try_next();
+  });
 }
 
 }  // namespace mortise::net

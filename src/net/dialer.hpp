@@ -31,7 +31,7 @@ class dialer final : private event_handler, private timer, private lookup_listen
   ~dialer() override;
 
   // Ends in one call of the listener, maybe before it returns.
-  void start(time_ns deadline);
+  void start(time_ns deadline) noexcept;
   // The listener is not called any more.
   void cancel() noexcept;
 
@@ -39,11 +39,13 @@ class dialer final : private event_handler, private timer, private lookup_listen
   void on_ready(std::uint32_t events) noexcept override;
   void on_timer(time_ns now) noexcept override;
   void on_resolved(resolution found) noexcept override;
+  template <class Step>
+  void attempt(Step&& step) noexcept;
   void try_next();
   void judge(io_result result);
   void note_failure(const std::string& reason, int error);
   void drop_transport() noexcept;
-  void fail(const outcome& why, bool is_definite);
+  void fail(const outcome& why, bool is_definite) noexcept;
 
   reactor& loop_;
   std::shared_ptr<resolver> where_;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "net/thread.hpp"
@@ -54,8 +55,8 @@ void lookup::start(time_ns deadline) {
     is_wanted_ = false;
     if (!known_.empty()) return listener_.on_resolved({{}, known_});
     return listener_.on_resolved(
-        {outcome::of(status::limit, std::string("cannot create a thread for a name lookup: ") +
-                                        std::strerror(error) + "; raise the limit (ulimit -u)"),
+        {outcome::of(status::limit, "cannot create a thread for a name lookup: ",
+                     std::strerror(error), "; raise the limit (ulimit -u)"),
          {}});
   }
   static_cast<void>(handed_over.release());
@@ -79,6 +80,13 @@ void* lookup::resolve_in_background(void* handed_over) noexcept {
   return nullptr;
 }
 
+// They are of use only when something is wrong, so without memory there are none.
+void lookup::remember(const std::vector<address>& found) noexcept try {
+  known_ = found;
+} catch (const std::bad_alloc&) {
+  known_.clear();
+}
+
 void lookup::run() noexcept {
   is_running_ = false;
   resolution found;
@@ -86,7 +94,7 @@ void lookup::run() noexcept {
     const std::lock_guard guard(shared_->mutex);
     found = std::move(shared_->found);
   }
-  if (found.result.ok()) known_ = found.addresses;
+  if (found.result.ok()) remember(found.addresses);
   if (std::exchange(is_wanted_, false)) listener_.on_resolved(std::move(found));
 }
 

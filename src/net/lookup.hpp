@@ -32,6 +32,7 @@ class lookup final : private task {
   struct shared;
   static void* resolve_in_background(void* handed_over) noexcept;
   void run() noexcept override;
+  void remember(const std::vector<address>& found) noexcept;
 
   reactor& loop_;
   std::shared_ptr<resolver> what_;

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <string>
 
 #include "base/private_descriptors.hpp"
 #include "net/thread.hpp"
@@ -21,10 +20,10 @@ constexpr int batch_limit = 16;
 constexpr std::size_t stack_bytes = 128U << 10U;
 
 outcome refusal(const char* what, int error) {
-  return outcome::of(error == ENOMEM ? status::no_memory : status::limit,
-                     std::string("cannot create ") + what + ": " + std::strerror(error) +
-                         "; raise the limit on open files and threads (ulimit -n, ulimit -u) or "
-                         "use fewer clients");
+  return outcome::of(error == ENOMEM ? status::no_memory : status::limit, "cannot create ", what,
+                     ": ", std::strerror(error),
+                     "; raise the limit on open files and threads (ulimit -n, ulimit -u) or use "
+                     "fewer clients");
 }
 
 }  // namespace

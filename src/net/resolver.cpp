@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/decimal.hpp"
+
 namespace mortise::net {
 
 namespace {
@@ -25,9 +27,9 @@ class unusable_path final : public resolver {
   explicit unusable_path(std::string path) : path_(std::move(path)) {}
   [[nodiscard]] bool is_immediate() const noexcept override { return true; }
   resolution resolve(time_ns) override {
-    return {outcome::of(status::invalid_argument,
-                        text() + ": a unix socket's path has 1 to 107 bytes, this one has " +
-                            std::to_string(path_.size()) + "; give a shorter path"),
+    return {outcome::of(status::invalid_argument, "unix://", path_,
+                        ": a unix socket's path has 1 to 107 bytes, this one has ",
+                        decimal(path_.size()), "; give a shorter path"),
             {}};
   }
   [[nodiscard]] std::string text() const override { return "unix://" + path_; }
@@ -60,9 +62,9 @@ class host_name final : public resolver {
  private:
   [[nodiscard]] outcome failure(int error, int system_error) const {
     const char* reason = error == EAI_SYSTEM ? std::strerror(system_error) : ::gai_strerror(error);
-    auto result = outcome::of(status::unreachable,
-                              "host name \"" + host_ + "\" cannot be resolved: " + reason +
-                                  "; correct the name in the URL or the system's name service");
+    auto result =
+        outcome::of(status::unreachable, "host name \"", host_, "\" cannot be resolved: ", reason,
+                    "; correct the name in the URL or the system's name service");
     result.is_retryable = error == EAI_AGAIN || error == EAI_SYSTEM;
     return result;
   }

@@ -102,6 +102,6 @@ void socket_transport::close() noexcept {
   descriptor_ = -1;
 }
 
-std::string socket_transport::describe(int error) const { return std::strerror(error); }
+const char* socket_transport::describe(int error) const noexcept { return std::strerror(error); }
 
 }  // namespace mortise::net

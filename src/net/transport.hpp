@@ -51,7 +51,8 @@ class transport {
   // The descriptor to wait for; -1 before start_connect and after close.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
   virtual void close() noexcept = 0;
-  [[nodiscard]] virtual std::string describe(int error) const = 0;
+  // Valid until the next call of this thread.
+  [[nodiscard]] virtual const char* describe(int error) const noexcept = 0;
 };
 
 // TCP and unix sockets.
@@ -70,7 +71,7 @@ class socket_transport final : public transport {
   void finish_sending() noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
   void close() noexcept override;
-  [[nodiscard]] std::string describe(int error) const override;
+  [[nodiscard]] const char* describe(int error) const noexcept override;
 
  private:
   io_result receive_with(char* into, std::size_t room, int flags) noexcept;

@@ -51,25 +51,33 @@ void connection::unlisten(std::string_view channel) noexcept {
   say_channel("UNSUBSCRIBE", channel);
 }
 
-void connection::say_channel(std::string_view command, std::string_view channel) noexcept try {
+void connection::say_channel(std::string_view command, std::string_view channel) noexcept {
+  auto* const way = hearing_.load();  // RESP2 has a socket of its own for it
+  if (way == nullptr) return;
+  const bool is_wanted = command.front() == 'S';
+  const auto said = try_to_say(*way, command, channel);
+  // Whoever waits for a word would not hear it: the next connection listens to all channels anew.
+  if (is_wanted && said == status::no_memory) {
+    way->break_off(outcome::of(status::no_memory, "memory ran out for a subscription"));
+  }
+}
+
+status connection::try_to_say(pipeline& way, std::string_view command,
+                              std::string_view channel) noexcept try {
   const bool is_wanted = command.front() == 'S';
   auto said = std::make_unique<subscription>(*this, std::string(channel), is_wanted);
   std::string bytes;
   command_writer(bytes).command({command, channel});
-  auto* const way = hearing_.load();  // RESP2 has a socket of its own for it
-  if (way == nullptr || way->submit(*said, bytes, flush::by_io_thread) != status::ok) return;
-  static_cast<void>(said.release());
+  const auto how = way.submit(*said, bytes, flush::by_io_thread);
+  if (how == status::ok) static_cast<void>(said.release());
+  return how;
 } catch (const std::bad_alloc&) {
-  return;  // as a message that was lost
+  return status::no_memory;
 }
 
 void connection::listen_again() noexcept {
-  std::set<std::string, std::less<>> channels;
-  {
-    const std::lock_guard guard(mutex_);
-    channels = channels_;
-  }
-  for (const auto& channel : channels) say_channel("SUBSCRIBE", channel);
+  const std::lock_guard guard(mutex_);
+  for (const auto& channel : channels_) say_channel("SUBSCRIBE", channel);
 }
 
 }  // namespace mortise::redis

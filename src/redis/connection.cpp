@@ -60,9 +60,9 @@ outcome connection::open(time_ns deadline) {
     open_deadline_ = deadline;
     is_opening_ = true;
     // What is said when the deadline finds the I/O thread without an answer of its own.
-    problem_ = outcome::of(
-        status::unreachable,
-        where_text_ + " did not answer in time; is the server overloaded, or the network cut?");
+    problem_ =
+        outcome::of(status::unreachable, where_text_,
+                    " did not answer in time; is the server overloaded, or the network cut?");
     problem_.is_retryable = true;
   }
   loop_.post(*this);
@@ -92,17 +92,17 @@ void connection::close(time_ns linger_ns) noexcept {
   }
 }
 
-outcome connection::last_problem() const {
+outcome connection::last_problem() const noexcept {
   const std::lock_guard guard(mutex_);
   return problem_;
 }
 
-void connection::set_problem(const outcome& why) {
+void connection::set_problem(const outcome& why) noexcept {
   const std::lock_guard guard(mutex_);
   problem_ = why;
 }
 
-void connection::report_open(const outcome& result) {
+void connection::report_open(const outcome& result) noexcept {
   {
     const std::lock_guard guard(mutex_);
     if (!std::exchange(is_opening_, false)) return;
@@ -122,7 +122,7 @@ void connection::run() noexcept {
   if (phase_ == phase::idle) begin_attempt();
 }
 
-void connection::begin_attempt() {
+void connection::begin_attempt() noexcept {
   attempt_deadline_ = boot_now() + config_.command_timeout_ms * ns_per_ms;
   {
     const std::lock_guard guard(mutex_);
@@ -132,22 +132,27 @@ void connection::begin_attempt() {
   dial();
 }
 
-void connection::dial() {
+void connection::dial() noexcept {
   phase_ = phase::dialing;
   loop_.schedule(*this, attempt_deadline_);
   dialer_.start(attempt_deadline_);
 }
 
+// Memory that runs out on the way ends the attempt: the next one may find some.
+template <class Step>
+void connection::attempt(Step&& step) noexcept try {
+  step();
+} catch (const std::bad_alloc&) {
+  fail(outcome::of(status::no_memory, where_text_, ": memory ran out during the greeting"), false);
+}
+
 void connection::on_dialed(std::unique_ptr<net::transport> connected) noexcept {
-  if (phase_ == phase::dialing) {
-    phase_ = phase::greeting;
-    commands_.attach(std::move(connected));
-    greet(commands_, protocol_ == 3 ? greeting::form::resp3 : greeting::form::resp2_commands);
-  } else {
-    phase_ = phase::greeting_inbox;
-    messages_->attach(std::move(connected));
-    greet(*messages_, greeting::form::resp2_messages);
-  }
+  const bool is_first = phase_ == phase::dialing;
+  auto& which = is_first ? commands_ : *messages_;
+  phase_ = is_first ? phase::greeting : phase::greeting_inbox;
+  which.attach(std::move(connected));
+  const auto commands = protocol_ == 3 ? greeting::form::resp3 : greeting::form::resp2_commands;
+  attempt([&] { greet(which, is_first ? commands : greeting::form::resp2_messages); });
 }
 
 void connection::greet(pipeline& which, greeting::form form) {
@@ -161,6 +166,10 @@ void connection::on_dial_failed(const outcome& why, bool is_definite) noexcept {
 
 void connection::on_greeting_reply(pipeline& which, const value& reply) noexcept {
   if (phase_ != phase::greeting && phase_ != phase::greeting_inbox) return;
+  attempt([&] { take_reply(which, reply); });
+}
+
+void connection::take_reply(pipeline& which, const value& reply) {
   switch (greeting_->take(reply)) {
     case greeting::step::more:
       return;
@@ -174,7 +183,7 @@ void connection::on_greeting_reply(pipeline& which, const value& reply) noexcept
       return fail(outcome::of(status::refused, "the server refused RESP3"), false);
     case greeting::step::refused: {
       auto why = greeting_->problem();
-      why.message = where_text_ + ": " + why.message;
+      why.say(where_text_, ": ", why.message);
       return fail(std::move(why), !greeting_->is_passing());
     }
   }
@@ -196,7 +205,7 @@ void connection::finish_greeting() {
   dialer_.start(attempt_deadline_);
 }
 
-void connection::go_up() {
+void connection::go_up() noexcept {
   // First of all, so that whoever still found no connection has on_up to come, and nobody misses it.
   if (messages_ && messages_->is_attached() && !messages_->admit()) return;
   if (!commands_.admit()) return;
@@ -227,9 +236,8 @@ void connection::on_timer(time_ns) noexcept {
     case phase::greeting:
     case phase::dialing_inbox:
     case phase::greeting_inbox: {
-      auto why = outcome::of(status::unreachable,
-                             where_text_ + " did not answer in time while " + stage_text() +
-                                 "; is the server overloaded, or the network cut?");
+      auto why = outcome::of(status::unreachable, where_text_, " did not answer in time while ",
+                             stage_text(), "; is the server overloaded, or the network cut?");
       why.is_retryable = true;
       return fail(std::move(why), false);
     }
@@ -238,13 +246,13 @@ void connection::on_timer(time_ns) noexcept {
   }
 }
 
-const char* connection::stage_text() const {
+const char* connection::stage_text() const noexcept {
   const bool is_dialing = phase_ == phase::dialing || phase_ == phase::dialing_inbox;
   return is_dialing ? "connecting" : "greeting";
 }
 
 // The attempt, or the session, is over. The first reason counts.
-void connection::fail(outcome why, bool is_definite) {
+void connection::fail(outcome why, bool is_definite) noexcept {
   if (phase_ == phase::ending || phase_ == phase::closed) return;
   if (end_.ok()) {
     end_ = std::move(why);
@@ -255,7 +263,7 @@ void connection::fail(outcome why, bool is_definite) {
 }
 
 // Ends in settle(), at once when no socket is open.
-void connection::end_sockets() {
+void connection::end_sockets() noexcept {
   dialer_.cancel();
   loop_.cancel(static_cast<net::timer&>(*this));
   const auto why = end_.ok() ? outcome::of(status::closed, "the client was closed") : end_;
@@ -268,8 +276,8 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
   if (end_.ok()) {
     const bool is_greeting = phase_ == phase::greeting || phase_ == phase::greeting_inbox;
     end_ = why;
-    end_.message = where_text_ + (is_greeting ? ": during the greeting " : ": ") + why.message;
-    if (is_greeting) end_.message += " (the server's log may say why)";
+    end_.say(where_text_, is_greeting ? ": during the greeting " : ": ", why.message,
+             is_greeting ? " (the server's log may say why)" : "");
     // The first time it may have been the end of a server that others start again.
     is_end_definite_ = failures_ > 0;
   }
@@ -278,7 +286,7 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
 }
 
 // Goes on once both sockets are gone.
-void connection::settle() {
+void connection::settle() noexcept {
   if (commands_.is_attached() || (messages_ && messages_->is_attached())) return;
   bool is_opening = false;
   bool is_closing = false;
@@ -297,7 +305,7 @@ void connection::settle() {
   retry_or_give_up(is_opening);
 }
 
-void connection::retry_or_give_up(bool is_opening) {
+void connection::retry_or_give_up(bool is_opening) noexcept {
   const auto longest = is_opening ? longest_window_while_opening_ns : longest_window_ns;
   const auto window =
       std::min(shortest_window_ns << std::min(failures_, window_doublings), longest);
@@ -312,7 +320,7 @@ void connection::retry_or_give_up(bool is_opening) {
   loop_.schedule(*this, next);
 }
 
-void connection::begin_close() {
+void connection::begin_close() noexcept {
   if (phase_ == phase::closed || phase_ == phase::lingering) return;
   time_ns linger_ns = 0;
   {

@@ -86,7 +86,7 @@ class connection final : private pipeline_listener,
 
   // Why there is no connection: how the last one ended or what the last attempt came to. ok while
   // it is up.
-  [[nodiscard]] outcome last_problem() const;
+  [[nodiscard]] outcome last_problem() const noexcept;
 
  private:
   enum class phase {
@@ -111,23 +111,27 @@ class connection final : private pipeline_listener,
   void on_message(std::string_view channel, std::string_view payload,
                   time_ns now) noexcept override;
   void on_torn(pipeline& which, const outcome& why) noexcept override;
-  void begin_attempt();
-  void dial();
+  template <class Step>
+  void attempt(Step&& step) noexcept;
+  void begin_attempt() noexcept;
+  void dial() noexcept;
   void greet(pipeline& which, greeting::form form);
+  void take_reply(pipeline& which, const value& reply);
   void finish_greeting();
-  void go_up();
-  void fail(outcome why, bool is_definite);
-  void end_sockets();
-  void settle();
-  void retry_or_give_up(bool is_opening);
-  void begin_close();
+  void go_up() noexcept;
+  void fail(outcome why, bool is_definite) noexcept;
+  void end_sockets() noexcept;
+  void settle() noexcept;
+  void retry_or_give_up(bool is_opening) noexcept;
+  void begin_close() noexcept;
   void finish_close() noexcept;
-  void report_open(const outcome& result);
-  void set_problem(const outcome& why);
-  [[nodiscard]] const char* stage_text() const;
+  void report_open(const outcome& result) noexcept;
+  void set_problem(const outcome& why) noexcept;
+  [[nodiscard]] const char* stage_text() const noexcept;
   // channels.cpp
   class subscription;
   void say_channel(std::string_view command, std::string_view channel) noexcept;
+  status try_to_say(pipeline& way, std::string_view command, std::string_view channel) noexcept;
   void listen_again() noexcept;
 
   net::reactor& loop_;

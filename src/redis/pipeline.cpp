@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/decimal.hpp"
 #include "base/private_descriptors.hpp"
 
 namespace mortise::redis {
@@ -123,8 +124,8 @@ void pipeline::send_output(lock_type& lock) noexcept {
       stall_ = stall::until_readable;
       break;
     } else {
-      break_locked(outcome::of(status::unreachable,
-                               "sending failed: " + transport_->describe(result.error)));
+      break_locked(
+          outcome::of(status::unreachable, "sending failed: ", transport_->describe(result.error)));
     }
   }
   is_sending_ = false;
@@ -168,10 +169,9 @@ void pipeline::on_timer(time_ns now) noexcept {
   const time_ns quiet_since = std::max(mark_ns_, received_ns_.load(std::memory_order_relaxed));
   if (now - quiet_since >= limits_.silence_ns) {
     is_watching_ = false;
-    auto why = outcome::of(status::unreachable,
-                           "no answer within " + std::to_string(limits_.silence_ns / ns_per_ms) +
-                               " ms; is the server overloaded, or the network cut?");
-    return break_locked(std::move(why));
+    return break_locked(outcome::of(status::unreachable, "no answer within ",
+                                    decimal(limits_.silence_ns / ns_per_ms),
+                                    " ms; is the server overloaded, or the network cut?"));
   }
   loop_.schedule(*this, now + period);
 }
@@ -317,8 +317,7 @@ void pipeline::update_interest() noexcept {
   const int error = loop_.add(transport_->descriptor(), events, *this);
   is_watched_ = error == 0;
   if (error != 0) {
-    break_locked(outcome::of(status::limit,
-                             std::string("epoll refused the socket: ") + std::strerror(error)));
+    break_locked(outcome::of(status::limit, "epoll refused the socket: ", std::strerror(error)));
   }
 }
 

@@ -1,7 +1,6 @@
 // What is read: the part of pipeline that turns bytes into replies. It runs without the mutex, on
 // the one thread that has the lead.
 #include <new>
-#include <string>
 
 #include "redis/pipeline.hpp"
 
@@ -17,6 +16,10 @@ bool is_confirmation(const value& item) {
   return item.is_error() || item.at(0).text() == "subscribe" || item.at(0).text() == "unsubscribe";
 }
 
+outcome no_memory() noexcept {
+  return outcome::of(status::no_memory, "memory ran out for a reply");
+}
+
 }  // namespace
 
 // Reads all there is and deals with it. True when there was something.
@@ -25,7 +28,7 @@ bool pipeline::read(bool may_nap) noexcept {
     try {
       input_.make_room();
     } catch (const std::bad_alloc&) {
-      break_off(outcome::of(status::no_memory, "memory ran out for a reply"));
+      break_off(no_memory());
       return has_read;
     }
     const auto room = input_.room();
@@ -43,7 +46,7 @@ bool pipeline::read(bool may_nap) noexcept {
         return has_read;
       case net::io_state::failed:
         break_off(outcome::of(status::unreachable,
-                              "receiving failed: " + transport_->describe(result.error)));
+                              "receiving failed: ", transport_->describe(result.error)));
         return has_read;
     }
     input_.received(result.bytes);
@@ -61,10 +64,14 @@ void pipeline::parse(time_ns now) noexcept {
   while (!input_.unread().empty() && !is_violated_) {
     const auto result = parser_->parse(input_.unread());
     if (result == parse_result::incomplete) return;
+    if (result == parse_result::no_memory) {
+      is_violated_ = true;
+      return break_off(no_memory());
+    }
     if (result == parse_result::violation) {
       is_violated_ = true;
-      return break_off(outcome::of(
-          status::unreachable, std::string("the server broke the protocol (") + parser_->problem() +
+      return break_off(outcome::of(status::unreachable, "the server broke the protocol (",
+                                   parser_->problem(),
                                    "); is it a Redis or Valkey server that the URL names?"));
     }
     dispatch(parser_->reply(), now);

@@ -120,7 +120,7 @@ parse_result parser::parse(std::string_view bytes) noexcept {
     }
   } catch (const std::bad_alloc&) {
     fail("no memory for a reply");
-    return parse_result::violation;
+    return parse_result::no_memory;
   }
   consumed_ = position_;
   state_ = state::complete;

@@ -69,7 +69,7 @@ struct parser_limits {
   int depth = 8;                        // of arrays, maps and attributes; at most 32
 };
 
-enum class parse_result { complete, incomplete, violation };
+enum class parse_result { complete, incomplete, violation, no_memory };
 
 class parser {
  public:
@@ -80,7 +80,8 @@ class parser {
   // Reads one reply from the front of `bytes`. On `complete`, `reply()` is the value (its texts
   // point into `bytes`) and `consumed()` how many bytes it took. On `incomplete` nothing is
   // consumed; call again with the same bytes (they may have moved) and more behind them: reading
-  // goes on where it stopped. On `violation`, `problem()` says what is wrong.
+  // goes on where it stopped. On `violation`, `problem()` says what is wrong. After `no_memory` the
+  // stream is as broken.
   parse_result parse(std::string_view bytes) noexcept;
   // Forgets a half-read reply and a violation: what follows is a new stream.
   void reset() noexcept;

@@ -2,38 +2,9 @@
 // nothing of it stays anywhere.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
 #include "safety/handles.hpp"
+#include "safety/scarce_memory.hpp"
 #include "support/server.hpp"
-
-namespace {
-
-// How many allocations of this thread succeed before one fails; -1 when none is to.
-thread_local int allocations_left = -1;
-
-}  // namespace
-
-// Not inlined, or GCC sees a free() of what is not malloc's.
-// NOLINTBEGIN(misc-new-delete-overloads): the other forms come to these, but for a sanitizer's
-void* operator new(std::size_t size) {
-  if (allocations_left == 0) throw std::bad_alloc();
-  if (allocations_left > 0) --allocations_left;
-  void* const room = std::malloc(size > 0 ? size : 1);
-  if (room == nullptr) throw std::bad_alloc();
-  return room;
-}
-void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept try {
-  return operator new(size);
-} catch (const std::bad_alloc&) {
-  return nullptr;
-}
-[[gnu::noinline]] void operator delete(void* room) noexcept { std::free(room); }
-[[gnu::noinline]] void operator delete(void* room, std::size_t /*size*/) noexcept {
-  std::free(room);
-}
-// NOLINTEND(misc-new-delete-overloads)
 
 namespace mortise::testing {
 namespace {
@@ -61,10 +32,11 @@ class memory_test : public ::testing::Test {
   // OK when it needed fewer.
   template <class Call>
   mortise_status ends(int after, const Call& call) {
-    allocations_left = after;
+    scarcity memory(whose::caller, after, 1);
+    memory.begin();
     const mortise_status accepted = call();
-    has_failed_ = allocations_left == 0;
-    allocations_left = -1;
+    memory.end();
+    has_failed_ = scarcity::failures() > 0;
     const auto how = accepted == MORTISE_OK ? next_event(queue_).status : accepted;
     EXPECT_TRUE(how == MORTISE_OK || (has_failed_ && how == MORTISE_NO_MEMORY)) << told(how);
     EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 0).kind);  // one end, and no more

@@ -1,0 +1,141 @@
+// Memory that runs out on the library's own threads, where nobody can be told but by an event: the
+// connection may be dropped for it and taken up later, and all else goes on as if nothing had been.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "safety/handles.hpp"
+#include "safety/scarce_memory.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing {
+namespace {
+
+constexpr std::int64_t lease_ms = 10'000;
+// How many allocations fail one after the other, when it is not only one.
+constexpr int outage = 4;
+
+// Runs a scenario again and again: each time the next allocation fails, first alone, then with those
+// behind it, until there is none left to fail.
+template <class Scenario>
+int sweep(whose subject, Scenario&& scenario) {
+  int total = 0;
+  for (const int count : {1, outage}) {
+    for (int after = 0;; ++after) {
+      SCOPED_TRACE("allocation " + std::to_string(after) + ", " + std::to_string(count) + " fail");
+      {
+        scarcity memory(subject, after, count);
+        scenario(memory);
+      }
+      total += scarcity::failures();
+      if (scarcity::failures() == 0 || ::testing::Test::HasFailure()) break;
+    }
+  }
+  return total;
+}
+
+bool answers(const client_handle& client) {
+  return eventually([&] { return mortise_client_ping(client.get(), nullptr) == MORTISE_OK; });
+}
+
+// ---- a connection that comes back ------------------------------------------------------------
+
+enum class way { unix_socket, two_sockets, host_name };
+
+class memory_of_a_connection : public ::testing::TestWithParam<way> {
+ protected:
+  static server_options options_of(way how) {
+    server_options options;
+    // Without HELLO it speaks RESP2 only, where messages have a socket of their own.
+    if (how == way::two_sockets) options.arguments = {"--rename-command", "HELLO", ""};
+    options.with_port = how == way::host_name;
+    return options;
+  }
+  [[nodiscard]] std::string url() const {
+    const auto where = GetParam() == way::host_name
+                           ? "redis://localhost:" + std::to_string(server_.port())
+                           : server_.url();
+    return where + "?lease=" + std::to_string(lease_ms) + "ms";
+  }
+
+  test_server server_{options_of(GetParam())};
+};
+
+TEST_P(memory_of_a_connection, while_it_is_made) {
+  const int failures = sweep(whose::both, [&](scarcity& memory) {
+    const auto address = url();
+    const auto error = new_error();
+    memory.begin();
+    client_handle client(mortise_client_new(address.data(), address.size(), nullptr, error.get()));
+    memory.end();
+    if (!client) {
+      EXPECT_EQ(MORTISE_NO_MEMORY, mortise_error_code(error.get()))
+          << mortise_error_message(error.get());
+      return;
+    }
+    EXPECT_EQ(MORTISE_OK, mortise_client_ping(client.get(), nullptr));
+  });
+  EXPECT_GT(failures, 50);
+}
+
+TEST_P(memory_of_a_connection, when_it_comes_back) {
+  const auto client = open_client(url());
+  const auto other = open_client(url());
+  const auto queue = open_queue(client);
+  std::vector<lock_handle> held;
+  for (int i = 0; i < 20; ++i) {
+    held.push_back(open_lock(client, "held " + std::to_string(i)));
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(held.back().get(), patience_ms, nullptr));
+    ASSERT_EQ(MORTISE_OK, mortise_lock_watch(held.back().get(), queue.get(), 7, nullptr));
+  }
+  const auto free = open_lock(client, "free");
+  const auto wanted = open_lock(client, "wanted");
+  const auto taken = open_lock(other, "wanted");
+  const int failures = sweep(whose::library, [&](scarcity& memory) {
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(taken.get(), patience_ms, nullptr));
+    ASSERT_EQ(MORTISE_OK,
+              mortise_lock_acquire_async(wanted.get(), queue.get(), 1, patience_ms, nullptr));
+    const auto begin = boot_now();
+    memory.begin();
+    server_.command({"CLIENT", "KILL", "SKIPME", "yes"});
+    ASSERT_TRUE(answers(client));
+    // A hold counts on when the connection is new only when it has asked anew.
+    for (const auto& lock : held) {
+      ASSERT_TRUE(eventually([&] {
+        const auto end_ms = ms_since(begin) + mortise_lock_valid_ms(lock.get());
+        return end_ms >= lease_ms - 1;
+      }));
+    }
+    memory.end();
+    ASSERT_TRUE(answers(other));
+    ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(taken.get(), nullptr));
+    const auto ended = next_event(queue);
+    ASSERT_EQ(MORTISE_EVENT_ACQUIRED, ended.kind);
+    ASSERT_EQ(MORTISE_OK, ended.status) << told(ended.status);
+    ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(wanted.get(), nullptr));
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(free.get(), patience_ms, nullptr));
+    ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(free.get(), nullptr));
+    ASSERT_EQ(MORTISE_EVENT_NONE, next_event(queue, 0).kind);
+  });
+  EXPECT_GT(failures, 50);
+}
+
+std::string name_of(const ::testing::TestParamInfo<way>& chosen) {
+  switch (chosen.param) {
+    case way::unix_socket:
+      return "unix_socket";
+    case way::two_sockets:
+      return "two_sockets";
+    case way::host_name:
+      return "host_name";
+  }
+  return "";
+}
+
+INSTANTIATE_TEST_SUITE_P(ways, memory_of_a_connection,
+                         ::testing::Values(way::unix_socket, way::two_sockets, way::host_name),
+                         name_of);
+
+}  // namespace
+}  // namespace mortise::testing

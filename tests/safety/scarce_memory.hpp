@@ -1,0 +1,30 @@
+// Memory that runs out where a test says so: this program's operator new counts, and fails. Other
+// threads of the program, such as proxies, always have memory.
+#pragma once
+
+namespace mortise::testing {
+
+enum class whose {
+  caller,   // of the thread that asks for scarcity
+  library,  // of the library's own threads
+  both,
+};
+
+// From begin() to end(), or its own end, `after` allocations succeed and the next `count` fail. There
+// is one at a time.
+class scarcity {
+ public:
+  static constexpr int all = 1'000'000'000;
+
+  explicit scarcity(whose subject, int after = 0, int count = all);
+  ~scarcity() { end(); }
+  scarcity(const scarcity&) = delete;
+  scarcity& operator=(const scarcity&) = delete;
+
+  void begin();
+  void end();
+  // How many allocations have failed; also once it is gone.
+  [[nodiscard]] static int failures();
+};
+
+}  // namespace mortise::testing
