@@ -126,6 +126,9 @@ static void exit_runs_all_destructors(void *argument) {
 /* The parent's hold, connection and queue go on as if nothing had happened. */
 static void check_parent(const handles *all, int64_t tag) {
   mortise_event *event = mortise_event_new();
+  struct pollfd readable = {mortise_queue_fd(all->queue), POLLIN, 0};
+  CHECK(poll(&readable, 1, 0) == 0);
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_queue_next(all->queue, 0, event, NULL));
   CHECK_NUMBER(1, mortise_lock_is_held(all->held));
   CHECK_STATUS(MORTISE_OK, mortise_client_ping(all->client, NULL));
   CHECK_NUMBER(1, server_number(server, "EXISTS {mortise:fork-held}"));
@@ -143,6 +146,7 @@ static void children_are_inert(void) {
   all.idle = open_lock(client, "fork-idle");
   all.queue = mortise_queue_new(client, 16, NULL);
   CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(all.held, patience_ms, NULL));
+  CHECK(mortise_queue_fd(all.queue) >= 0); /* from here on events are signalled there */
   void (*const checks[])(void *) = {every_call_says_forked, everything_can_be_freed,
                                     everything_can_be_freed_client_first, exit_runs_all_destructors,
                                     a_client_of_its_own_works};

@@ -25,7 +25,9 @@ class slow_transport final : public net::transport {
   void finish_sending() noexcept override { socket_.finish_sending(); }
   [[nodiscard]] int descriptor() const noexcept override { return socket_.descriptor(); }
   void close() noexcept override { socket_.close(); }
-  [[nodiscard]] std::string describe(int error) const override { return socket_.describe(error); }
+  [[nodiscard]] const char* describe(int error) const noexcept override {
+    return socket_.describe(error);
+  }
 
  private:
   std::atomic<time_ns>& blocked_until_;

@@ -76,7 +76,7 @@ TEST(Dialer, SaysWhatCameOfEachAddress) {
   const deaf_port deaf;
   const int closed = closed_port();
   session client("", to_ports({deaf.port(), closed}, 600));
-  const auto result = client.open();
+  const auto result = client.open(boot_now() + 600 * ns_per_ms);
   EXPECT_EQ(result.code, status::unreachable);
   EXPECT_TRUE(result.is_retryable);
   EXPECT_FALSE(result.is_ambiguous);

@@ -86,11 +86,17 @@ TEST(safety, hazard_22_ten_thousand_signals_a_second_do_no_harm) {
     const auto expect_ok = [&](const char* what, mortise_status got) {
       expect(what, got == MORTISE_OK, got);
     };
-    for (int round = 0; round < 500; ++round) {
+    constexpr int rounds = 500;
+    int unanswered = 0;
+    for (int round = 0; round < rounds; ++round) {
       expect_ok("acquire", mortise_lock_acquire(lock.get(), patience_ms, nullptr));
       const auto late = mortise_lock_acquire(waiter.get(), 1, nullptr);
-      // Unknown when even the first answer took longer.
-      expect("late", late == MORTISE_TIMED_OUT || late == MORTISE_UNKNOWN, late);
+      // Unknown when even the first answer took longer, as it may now and then.
+      if (late == MORTISE_UNKNOWN) {
+        ++unanswered;
+      } else {
+        expect("late", late == MORTISE_TIMED_OUT, late);
+      }
       expect_ok("wait",
                 mortise_lock_acquire_async(waiter.get(), queue.get(), round, patience_ms, nullptr));
       expect_ok("unlock", mortise_lock_unlock(lock.get(), nullptr));
@@ -102,6 +108,7 @@ TEST(safety, hazard_22_ten_thousand_signals_a_second_do_no_harm) {
     setitimer(ITIMER_REAL, &never, nullptr);
     std::string failed;
     for (const auto& [what, count] : failures) failed += what + ", ";
+    if (unanswered == rounds) failed += "no wait was answered";
     test.say(failed);
     test.say(alarms > 100 ? "stormy" : "calm");
     test.hear();
