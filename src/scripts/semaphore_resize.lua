@@ -14,7 +14,9 @@
 
 if IS_FOREIGN then return foreign(KIND) end
 local before = tonumber(redis.call('GET', KEYS[4]) or nil)
-redis.call('SET', KEYS[4], ARGV[5], 'PX', 7776000000)
+-- For a day after the last of the present holds, too.
+local left = math.max(0, redis.call('PTTL', KEYS[1]))
+redis.call('SET', KEYS[4], ARGV[5], 'PX', left + PERMITS_LIFE)
 sweep()
 let_in(false, nil, tonumber(ARGV[5]))
 return before or 0

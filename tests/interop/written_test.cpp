@@ -40,14 +40,13 @@ TEST_F(written, token_is_the_owner_with_a_ttl) {
               slack_ms);
 }
 
-TEST_F(written, timestamp_is_seconds_with_a_fraction_and_has_no_ttl) {
+TEST_F(written, timestamp_is_seconds_with_a_fraction) {
   const auto lock = open("timestamp");
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
   const auto value = say({"GET", "k"});
   EXPECT_EQ(value.find_first_not_of("0123456789."), std::string::npos) << value;
   EXPECT_EQ(value.size() - 4, value.find('.')) << value;
   EXPECT_NEAR(static_cast<double>(wall_ms() + written_ms), std::stod(value) * 1000, slack_ms);
-  EXPECT_EQ("-1", say({"PTTL", "k"}));
 }
 
 TEST_F(written, timestamp_of_never_does_not_end) {

@@ -643,7 +643,7 @@ MORTISE_API mortise_status mortise_rw_watch(mortise_rw *rw, mortise_queue *queue
  * permits is not passed by those who want few. Nothing is sent.
  *
  * @param permits how many there are: 1 to MORTISE_MAX_PERMITS. The first to use the name sets the
- *   number for all; the server forgets it 90 days after the last use. `mortise_semaphore_resize`
+ *   number for all; the server forgets it a day after the last lease. `mortise_semaphore_resize`
  *   changes it.
  * @return as `mortise_lock_new`; MORTISE_UNSUPPORTED also for another protocol than `queued`. The
  *   option `reentrant` has no effect.

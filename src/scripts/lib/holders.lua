@@ -25,16 +25,16 @@ local function split(entry)
   return tonumber(weight) or 0, owner or entry
 end
 
--- How much there is. The number that a semaphore's first user gives is kept for 90 days after its
--- last use; later users get the number that is known.
+-- The number of permits is kept this much longer than the last lease, in ms.
+local PERMITS_LIFE = 86400000
+
+-- How much there is. The number that a semaphore's first user gives is kept for a day after its last
+-- use; later users get the number that is known.
 local function permits(given)
   if KIND == 'rw' then return WHOLE end
   local known = tonumber(redis.call('GET', KEYS[4]) or nil)
-  if known then
-    redis.call('PEXPIRE', KEYS[4], 7776000000)
-    return known
-  end
-  redis.call('SET', KEYS[4], given, 'PX', 7776000000)
+  if known then return known end
+  redis.call('SET', KEYS[4], given, 'PX', PERMITS_LIFE)
   return tonumber(given)
 end
 
@@ -44,21 +44,22 @@ local function lease_end(entry)
   return ends and ends >= NOW and ends or nil
 end
 
--- The key lasts as long as the last lease.
+-- The key lasts as long as the last lease, and the number of permits is in use as long.
+local function last_until(ends)
+  redis.call('PEXPIRE', KEYS[1], ends - NOW)
+  if KEYS[4] then redis.call('PEXPIRE', KEYS[4], ends - NOW + PERMITS_LIFE) end
+end
+
 local function keep(entry, ends)
   redis.call('ZADD', KEYS[1], ends, entry)
-  if redis.call('PTTL', KEYS[1]) < ends - NOW then
-    redis.call('PEXPIRE', KEYS[1], ends - NOW)
-  end
+  if redis.call('PTTL', KEYS[1]) < ends - NOW then last_until(ends) end
 end
 
 local function take(entry, ends)
   local is_first = used == 0
   used = used + split(entry)
   redis.call('ZADD', KEYS[1], -used, KIND, ends, entry)
-  if is_first or redis.call('PTTL', KEYS[1]) < ends - NOW then
-    redis.call('PEXPIRE', KEYS[1], ends - NOW)
-  end
+  if is_first or redis.call('PTTL', KEYS[1]) < ends - NOW then last_until(ends) end
 end
 
 local function drop(entry)

@@ -9,6 +9,9 @@ local NOW_US = now_us()
 local NOW = math.floor(NOW_US / 1000)
 -- `decimal`: what its users write for a lock that never ends.
 local FOREVER = 2147483649
+-- `decimal`: a key that is left behind goes so long after its lock has ended, in ms, by any clock. The
+-- format's own programs give it no TTL.
+local LEFT_BEHIND = 86400000
 -- `binary`: how much later than the lease the time is, for clocks that differ, in ms.
 local TOLERANCE = 1000
 
@@ -61,10 +64,6 @@ end
 
 local function write(owner, ttl)
   local value = stamp(ttl)
-  if FORM == 'decimal' then
-    redis.call('SET', KEYS[1], value)
-  else
-    redis.call('SET', KEYS[1], value, 'PX', ttl)
-  end
+  redis.call('SET', KEYS[1], value, 'PX', FORM == 'decimal' and ttl + LEFT_BEHIND or ttl)
   redis.call('SET', KEYS[3], owner .. ' ' .. value, 'PX', ttl)
 end

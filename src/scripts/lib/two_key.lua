@@ -81,7 +81,8 @@ local function write()
     redis.call('SET', KEYS[3], '1', 'PXAT', ends)
   end
   note(ENTRY, ends)
-  local last = redis.call('ZREVRANGE', KEYS[4], 0, 0, 'WITHSCORES')[2]
-  local life = tonumber(last) == math.huge and 7776000000 or last - NOW + 1000
-  redis.call('PEXPIRE', KEYS[4], string.format('%.0f', life))
+  -- That a key of others has no TTL is kept for a day beyond our last hold.
+  local margin = noted('theirs') == math.huge and 86400000 or 1000
+  local last = redis.call('ZREVRANGEBYSCORE', KEYS[4], '(+inf', '-inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  redis.call('PEXPIRE', KEYS[4], string.format('%.0f', last - NOW + margin))
 end

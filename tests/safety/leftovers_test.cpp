@@ -1,0 +1,155 @@
+// What a lock leaves at the server ends by itself, and when: each key of README's table.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "safety/handles.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing {
+namespace {
+
+constexpr std::int64_t day_ms = 24 * 60 * 60 * second_ms;
+constexpr std::int64_t lease_ms = 30 * second_ms;
+// A tenth and 2 ms longer than the lease.
+constexpr std::int64_t hold_ms = lease_ms + lease_ms / 10 + 2;
+constexpr std::int64_t queue_ms = 300 * second_ms;
+
+// What is left of a key's time: at most so much, and not much less a moment after it was set.
+struct expectation {
+  std::int64_t most_ms;
+  std::int64_t least_ms = 1;
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// The server's keys are these, and each ends in time.
+void expect_keys(test_server& server, std::map<std::string, expectation> expected) {
+  for (const auto& key : lines_of(server.command({"KEYS", "*"}))) {
+    const auto name = key.starts_with("mortise:client:") ? "mortise:client:ID" : key;
+    const auto found = expected.find(name);
+    ASSERT_NE(found, expected.end()) << name << " is left";
+    const auto left = std::stoll(server.command({"PTTL", key}));
+    EXPECT_LE(left, found->second.most_ms) << name;
+    EXPECT_GE(left, found->second.least_ms) << name;
+    if (name == key) expected.erase(found);  // there are more clients than one
+  }
+  expected.erase("mortise:client:ID");
+  for (const auto& item : expected) ADD_FAILURE() << item.first << " is not there";
+}
+
+std::map<std::string, expectation> keys_of_clients() {
+  return {{"mortise:fence", {90 * day_ms, 89 * day_ms}}, {"mortise:client:ID", {60 * second_ms}}};
+}
+
+// One lock of each kind is held, and somebody waits for it.
+class leftovers : public ::testing::Test {
+ protected:
+  void wait_for_all() {
+    ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock_.get(), nullptr));
+    ASSERT_EQ(MORTISE_OK, mortise_rw_write_try(rw_.get(), nullptr));
+    ASSERT_EQ(MORTISE_OK, mortise_semaphore_try(semaphore_.get(), 2, nullptr));
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire_async(other_lock_.get(), queue_.get(), 1,
+                                                     MORTISE_FOREVER, nullptr));
+    ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire_async(other_rw_.get(), queue_.get(), 2,
+                                                        MORTISE_FOREVER, nullptr));
+    ASSERT_EQ(MORTISE_OK, mortise_semaphore_acquire_async(other_semaphore_.get(), queue_.get(), 3,
+                                                          1, MORTISE_FOREVER, nullptr));
+    for (const auto* key : {"{mortise:m}:q", "{mortise:r}:rq", "{mortise:s}:sq"}) {
+      ASSERT_TRUE(eventually([&] { return server_.command({"LLEN", key}) == "1"; })) << key;
+    }
+  }
+
+  test_server server_;
+  client_handle client_ = open_client(server_.url() + "?lease=30s");
+  client_handle other_ = open_client(server_.url() + "?lease=30s");
+  queue_handle queue_ = open_queue(other_);
+  lock_handle lock_ = open_lock(client_, "m");
+  lock_handle other_lock_ = open_lock(other_, "m");
+  rw_handle rw_ = open_rw(client_, "r");
+  rw_handle other_rw_ = open_rw(other_, "r");
+  semaphore_handle semaphore_ = open_semaphore(client_, "s", 2);
+  semaphore_handle other_semaphore_ = open_semaphore(other_, "s", 2);
+};
+
+TEST_F(leftovers, every_key_ends) {
+  wait_for_all();
+  auto expected = keys_of_clients();
+  // A lock for which others wait stays a second longer.
+  expected["{mortise:m}"] = {hold_ms + second_ms};
+  expected["{mortise:m}:q"] = {queue_ms};
+  expected["{mortise:r}"] = {hold_ms};
+  expected["{mortise:r}:rq"] = {queue_ms};
+  expected["{mortise:s}"] = {hold_ms};
+  expected["{mortise:s}:sq"] = {queue_ms};
+  expected["{mortise:s}:permits"] = {day_ms + hold_ms, day_ms};
+  expect_keys(server_, expected);
+
+  // README names them all, and no others.
+  std::set<std::string> named;
+  std::ifstream readme(MORTISE_README);
+  std::string line;
+  while (std::getline(readme, line) && line != "These keys are kept, in the database of the URL:") {
+  }
+  const std::regex key("`(\\{?mortise:[^`]*)`");
+  while (std::getline(readme, line) && line.substr(0, 12) != "A client lis") {
+    const auto first_column = line.substr(0, line.find('|', 1));
+    for (std::sregex_iterator at(first_column.begin(), first_column.end(), key), end; at != end;
+         ++at) {
+      named.insert((*at)[1]);
+    }
+  }
+  std::set<std::string> seen;
+  for (const auto& item : expected) {
+    seen.insert(std::regex_replace(item.first, std::regex(":[mrs]\\}"), ":NAME}"));
+  }
+  EXPECT_EQ(named, seen);
+}
+
+TEST_F(leftovers, of_a_name_that_is_used_once_only_the_number_of_permits_stays_for_a_day) {
+  wait_for_all();
+  ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(lock_.get(), nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_rw_write_unlock(rw_.get(), nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_semaphore_release(semaphore_.get(), nullptr));
+  for (int granted = 0; granted < 3; ++granted) ASSERT_EQ(MORTISE_OK, next_event(queue_).status);
+  ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(other_lock_.get(), nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_unlock(other_rw_.get(), nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_semaphore_release(other_semaphore_.get(), nullptr));
+  auto expected = keys_of_clients();
+  expected["{mortise:s}:permits"] = {day_ms + hold_ms, day_ms - 60 * second_ms};
+  expect_keys(server_, expected);
+}
+
+// A hold that lasts longer than a day is a use of the permits as well.
+TEST_F(leftovers, the_number_of_permits_outlives_every_hold) {
+  const std::string key = "{mortise:s}:permits";
+  ASSERT_EQ(MORTISE_OK, mortise_semaphore_try(semaphore_.get(), 1, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_semaphore_extend(semaphore_.get(), 5 * day_ms, nullptr));
+  EXPECT_GT(std::stoll(server_.command({"PTTL", key})), 6 * day_ms);
+  ASSERT_EQ(MORTISE_OK, mortise_semaphore_resize(other_semaphore_.get(), 7, nullptr));
+  EXPECT_GT(std::stoll(server_.command({"PTTL", key})), 6 * day_ms);
+  // A later hold with a lease as usual takes nothing off.
+  ASSERT_EQ(MORTISE_OK, mortise_semaphore_try(other_semaphore_.get(), 2, nullptr));
+  EXPECT_GT(std::stoll(server_.command({"PTTL", key})), 6 * day_ms);
+}
+
+TEST_F(leftovers, a_resize_of_a_name_that_nobody_uses_is_kept_for_a_day) {
+  ASSERT_EQ(MORTISE_OK, mortise_semaphore_resize(semaphore_.get(), 7, nullptr));
+  auto expected = keys_of_clients();
+  expected["{mortise:s}:permits"] = {day_ms, day_ms - 60 * second_ms};
+  expect_keys(server_, expected);
+}
+
+}  // namespace
+}  // namespace mortise::testing
