@@ -1,7 +1,8 @@
 -- Acquires a part or the whole of a `shared` lock, or takes a place in its queue: the one step of
 -- read-write locks and semaphores. Idempotent by owner token: it enqueues, refreshes, recovers what
 -- dead holders had, repairs a lost connection and finds a grant whose message was lost, all in one
--- (hazards 15, 16, 24). Who comes first is served first, so nobody passes a waiting writer.
+-- (hazards 15, 16, 24). Who comes first is served first, so nobody passes a waiting writer; but whoever
+-- comes or looks passes those at the head of the queue whose clients are gone.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
 -- ARGV  1 owner token, 2 ttl in ms, 3 `try` (take it or leave it), `wait` (enqueue, first time),
@@ -32,9 +33,9 @@ if lease_end(entry) then
   return {1, draw(1), NOW_US, ttl, 0}
 end
 local length = redis.call('LLEN', KEYS[3])
-if length > 0 and used == 0 and mode ~= 'again' then
-  -- Nobody has looked since the last lease ended: those who wait may all be dead.
-  let_in(false, nil, limit)
+if length > 0 and mode == 'try' then
+  -- Those who wait may all be gone, and nobody may have looked since the last lease ended.
+  let_in(false, nil, limit, pass_the_gone())
   length = redis.call('LLEN', KEYS[3])
 end
 if length == 0 and used + weight <= limit then
@@ -46,17 +47,14 @@ if mode == 'try' then
   return {0, 0, NOW_US, next_end(), -1}
 end
 
--- Everything below waits. The queue lives for five minutes beyond the last sign of a waiter.
+-- Everything below waits.
+local is_new_head = length > 0 and pass_the_gone(entry)
 if mode == 'wait' or not redis.call('LPOS', KEYS[3], entry) then
   redis.call('RPUSH', KEYS[3], entry)
 end
-if length == 0 or mode == 'again' then
-  redis.call('PEXPIRE', KEYS[3], 300000)
-end
--- Who looks again also finds out whether the head still lives.
-local count, last = let_in(entry, ends, limit, mode == 'again')
+local count, last = let_in(entry, ends, limit, is_new_head)
 if count > 0 and lease_end(entry) then
   return {1, last, NOW_US, ttl, 0}
 end
-local place = count == 0 and mode == 'wait' and length
-return {0, 0, NOW_US, next_end(), place or redis.call('LPOS', KEYS[3], entry) or -1}
+local place = mode == 'again' and redis.call('LPOS', KEYS[3], entry)
+return {0, 0, NOW_US, next_end(), place or redis.call('LLEN', KEYS[3]) - 1}

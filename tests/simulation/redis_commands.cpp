@@ -64,6 +64,7 @@ const simulated_redis::command_row* simulated_redis::find_command(std::string_vi
       command_row{"zrevrangebyscore", -4, false, false, true, false, &self::zrange},
       command_row{"time", 1, false, false, true, true, &self::time},
       command_row{"publish", 3, false, false, true, true, &self::publish},
+      command_row{"pubsub", -2, false, false, true, true, &self::pubsub},
       command_row{"eval", -3, false, false, false, false, &self::eval},
       command_row{"evalsha", -3, false, false, false, false, &self::eval},
       command_row{"script", -2, false, false, false, true, &self::script},
@@ -292,6 +293,16 @@ reply simulated_redis::publish(const arguments& command) {
     }
   }
   return reply::number(heard);
+}
+
+reply simulated_redis::pubsub(const arguments& command) {
+  if (!is_word(command[1], "NUMSUB")) return syntax_error;  // nothing else is used
+  std::vector<reply> counts;
+  for (std::size_t i = 2; i < command.size(); ++i) {
+    counts.push_back(reply::bulk(command[i]));
+    counts.push_back(reply::number(hearers(command[i])));
+  }
+  return reply::list(std::move(counts));
 }
 
 reply simulated_redis::eval(const arguments& command) {

@@ -135,7 +135,9 @@ class redis_comparison : public ::testing::Test {
 
   arguments plain_command() {
     if (dice_.happens(250)) return set_command();
-    switch (dice_.below(16)) {
+    switch (dice_.below(17)) {
+      case 16:
+        return {"PUBSUB", "NUMSUB", "mortise:inbox:a", "mortise:inbox:c"};
       case 0:
         return {"GET", key()};
       case 1:
@@ -323,6 +325,9 @@ TEST_F(redis_comparison, values_are_converted_alike_between_lua_and_the_protocol
                            "error({err = 'BAD luck'})",
                            "return {'a', {}, {err = 'inner'}}",
                            "return redis.call('EVAL', 'return 1', 0)",
+                           "return redis.call('PUBSUB', 'NUMSUB', 'mortise:inbox:a', 'nobody')",
+                           "return redis.pcall('PUBSUB', 'NUMSUB', 'nobody')[2] + 1",
+                           "return redis.pcall('PUBSUB', 'NUMSUB')",
                            "return syntax error"}) {
     expect_alike({"EVAL", text, "1", "k", "v"});
   }

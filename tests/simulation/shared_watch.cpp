@@ -15,6 +15,16 @@ std::int64_t weight_of(const std::string& entry) {
 
 std::string owner_of(const std::string& entry) { return entry.substr(entry.find(' ') + 1); }
 
+std::string client_of(const std::string& entry) {
+  const auto owner = owner_of(entry);
+  return std::string(lock::split_owner_token(owner).client);
+}
+
+// For how long a head is silent at least before it loses its place, and the time that it has for an
+// answer when it was asked.
+constexpr std::int64_t silent_ms = 5000;
+constexpr std::int64_t answer_ms = 1000;
+
 }  // namespace
 
 void shared_watch::complain(const step& done, const std::string& what) {
@@ -22,9 +32,7 @@ void shared_watch::complain(const step& done, const std::string& what) {
 }
 
 bool shared_watch::is_alive(const std::string& entry) const {
-  const auto owner = owner_of(entry);
-  const auto client = lock::split_owner_token(owner).client;
-  return redis_.hearers("mortise:inbox:" + std::string(client)) > 0;
+  return redis_.hearers("mortise:inbox:" + client_of(entry)) > 0;
 }
 
 std::int64_t shared_watch::weight_in_force(const sight& seen) const {
@@ -50,7 +58,10 @@ shared_watch::sight shared_watch::look(const step& of) {
     }
     seen.expires_ms = lock->expires_ms;
   }
-  if (const auto* queue = redis_.find(of.queue_key)) seen.queue = queue->items;
+  if (const auto* queue = redis_.find(of.queue_key)) {
+    seen.queue = queue->items;
+    seen.queue_expires_ms = queue->expires_ms;
+  }
   seen.permits = lock::whole_weight;
   if (!of.permits_key.empty()) {
     const auto* known = redis_.find(of.permits_key);
@@ -71,7 +82,13 @@ void shared_watch::execute(session& from, const arguments& command, std::size_t 
   // Only what names the permits may set them.
   if (command.end() - values == 5) done.given_permits = values[4];
   const auto before = look(done);
+  const auto send = from.send;
+  from.send = [&](std::string bytes) {
+    done.is_refused = done.is_refused || bytes.starts_with('-');
+    if (send) send(std::move(bytes));
+  };
   redis_.execute(from, command);
+  from.send = send;
   const auto after = look(done);
   if (world_.is_verbose) {
     world_.say("    server: %s by %s: %zu hold %ld -> %zu hold %ld, queue %zu -> %zu",
@@ -161,8 +178,48 @@ void shared_watch::check_weight(const step& done, const sight& before, const sig
   }
 }
 
-void shared_watch::check_queue(const step& done, const sight& /*before*/, const sight& after) {
+// Whoever goes has been let in or has given up, except that one who is at the head may lose its place
+// when it is dead, when it has been silent, then with all that its client has, or when it wants more
+// than there is. That nobody else is passed is what protects the turn of a writer.
+void shared_watch::check_passed(const step& done, const std::string& entry, const facts& seen,
+                                const sight& before, const sight& after) {
+  const bool is_let_in = after.holders.contains(entry);
+  if (is_let_in || owner_of(entry) == done.actor || !is_alive(entry)) return;
+  if (weight_of(entry) > after.permits) return;
+  const auto now = redis_.now_ms();
+  const bool is_silent =
+      now - seen.sign_ms >= silent_ms || (seen.asked_ms > 0 && now - seen.asked_ms >= answer_ms);
+  if (client_of(entry) != client_of(before.queue.front()) || !is_silent) {
+    complain(done, done.actor + " passed " + entry + ", which lives; it looked " +
+                       std::to_string(now - seen.sign_ms) + " ms ago");
+  }
+}
+
+void shared_watch::note_signs(const step& done, facts& seen, const sight& before,
+                              const sight& after) {
+  if (after.queue.empty()) return;
+  const auto& head = after.queue.front();
+  const auto now = redis_.now_ms();
+  const bool is_own_look = owner_of(head) == done.actor && !done.is_refused;
+  if (before.queue.empty() || before.queue.front() != head || is_own_look) {
+    seen.sign_ms = now;
+    seen.asked_ms = 0;
+  } else if (after.queue_expires_ms != before.queue_expires_ms) {
+    seen.asked_ms = now;
+  }
+  if (after.queue_expires_ms < 0) complain(done, "the queue never ends");
+}
+
+void shared_watch::check_queue(const step& done, const sight& before, const sight& after) {
   auto& seen = names_[done.lock_key];
+  if (world_.plan.is_exclusive) {
+    for (const auto& waiter : before.queue) {
+      const bool is_gone =
+          std::find(after.queue.begin(), after.queue.end(), waiter) == after.queue.end();
+      if (is_gone) check_passed(done, waiter, seen, before, after);
+    }
+  }
+  note_signs(done, seen, before, after);
   std::erase_if(seen.arrived, [&](const auto& item) {
     return std::find(after.queue.begin(), after.queue.end(), item.first) == after.queue.end();
   });

@@ -31,6 +31,7 @@ class shared_watch {
     std::string actor;        // an owner token
     std::string given_permits;
     bool is_resize = false;
+    bool is_refused = false;
   };
   struct sight {
     bool is_foreign = false;
@@ -39,10 +40,14 @@ class shared_watch {
     std::int64_t permits = 0;
     std::int64_t expires_ms = -1;
     std::deque<std::string> queue;
+    std::int64_t queue_expires_ms = -1;
   };
   struct facts {
     std::int64_t arrivals = 0;
     std::map<std::string, std::int64_t> arrived;  // who waits, by when it came
+    // When the head became the head or looked last, and when it was asked to look; 0: not since.
+    std::int64_t sign_ms = 0;
+    std::int64_t asked_ms = 0;
   };
   sight look(const step& of);
   void check_holders(const step& done, const sight& before, const sight& after);
@@ -50,6 +55,9 @@ class shared_watch {
                       const sight& after);
   void check_weight(const step& done, const sight& before, const sight& after);
   void check_queue(const step& done, const sight& before, const sight& after);
+  void check_passed(const step& done, const std::string& entry, const facts& seen,
+                    const sight& before, const sight& after);
+  void note_signs(const step& done, facts& seen, const sight& before, const sight& after);
   [[nodiscard]] std::int64_t weight_in_force(const sight& seen) const;
   [[nodiscard]] bool is_alive(const std::string& entry) const;
   void complain(const step& done, const std::string& what);

@@ -142,6 +142,7 @@ class simulated_redis {
   reply zrange(const arguments& command);
   reply time(const arguments& command);
   reply publish(const arguments& command);
+  reply pubsub(const arguments& command);
   reply eval(const arguments& command);
   reply script(const arguments& command);
   reply flushall(const arguments& command);

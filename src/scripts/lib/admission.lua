@@ -1,13 +1,48 @@
--- Shared by the steps of `shared`: how those who wait are let in. Needs holders.lua.
+-- Shared by the steps of `shared`: how those who wait are let in, and how those who are gone are passed.
+-- Needs inbox.lua and holders.lua.
+
+-- The queue lives this long beyond the last sign of its head, in ms. A sign is the head's own look, or
+-- that it has become the head, so what has passed of this time is for how long the head is silent.
+local QUEUE_LIFE = 300000
+-- A head looks every second or two. One that is silent for LATE is asked to look, once: its silence
+-- counts as ASKED then. One that is silent for GONE has lost its place. So a head that lives is not
+-- passed because the server has been slow, and a single newcomer after a long silence passes all the same.
+local LATE, ASKED, GONE = 2000, 4000, 5000
+
+-- Whether the head is there still, as far as is known.
+local function is_there(owner)
+  if not is_heard(owner) then return false end
+  local silent = QUEUE_LIFE - redis.call('PTTL', KEYS[3])
+  if silent >= LATE and silent < ASKED then
+    tell(owner, 'N 0')
+    redis.call('PEXPIRE', KEYS[3], QUEUE_LIFE - ASKED)
+  end
+  return silent < GONE
+end
+
+-- Passes a head that is dead or silent and all of its client behind it, on behalf of `asker`, who is
+-- there. Returns whether the queue has another head now; whether that one lives, let_in finds out.
+local function pass_the_gone(asker)
+  local head = redis.call('LINDEX', KEYS[3], 0)
+  if not head or head == asker then return false end
+  local _, owner = split(head)
+  if is_there(owner) then return false end
+  local client = inbox(owner)
+  while head and head ~= asker and inbox(owner) == client do
+    redis.call('LPOP', KEYS[3])
+    head = redis.call('LINDEX', KEYS[3], 0)
+    if head then _, owner = split(head) end
+  end
+  return true
+end
 
 -- Lets in those at the head of the queue for whom there is room, together, and tells each; the state
 -- is written before the messages go out. Whoever is let in at once shares one fencing token, which
 -- is above that of all who held before. `caller` (or false) is an entry that needs no message because
 -- it reads this reply; it gets a lease until `caller_end` at once instead of the short lease of a
 -- grant that nobody has confirmed. A head for whom there is no room is told when to look, if the head
--- has changed or `asks_head`; the dead, who hear nothing, are passed over. Returns how many were let
--- in, and the token.
-local function let_in(caller, caller_end, limit, asks_head)
+-- has changed; the dead, who hear nothing, are passed over. Returns how many were let in, and the token.
+local function let_in(caller, caller_end, limit, is_new_head)
   local count, last = 0, nil
   local head = redis.call('LINDEX', KEYS[3], 0)
   while head do
@@ -23,11 +58,12 @@ local function let_in(caller, caller_end, limit, asks_head)
       else
         drop(head)
       end
-    elseif head == caller or not asks_head or tell(owner, 'N ' .. next_end()) > 0 then
+    elseif head == caller or not is_new_head or tell(owner, 'N ' .. next_end()) > 0 then
+      if head == caller or is_new_head then redis.call('PEXPIRE', KEYS[3], QUEUE_LIFE) end
       break
     end
     redis.call('LPOP', KEYS[3])
-    asks_head = true
+    is_new_head = true
     head = redis.call('LINDEX', KEYS[3], 0)
   end
   return count, last

@@ -2,11 +2,22 @@
 -- `m1:<client>:<sequence>:<label>:<grant ttl in ms>`; its client listens on one inbox channel.
 -- A message is only a hint: whoever misses one finds the same by asking (hazard 24).
 
+local function inbox(owner)
+  local client = string.match(owner, '^m1:([^:]+):')
+  return client and 'mortise:inbox:' .. client
+end
+
 -- How many clients heard it. A publish that is not permitted counts as heard, because nothing may
 -- fail after the first write (hazard 23) and silence is no proof of death.
 local function tell(owner, message)
-  local client = string.match(owner, '^m1:([^:]+):')
-  if not client then return 0 end
-  local heard = redis.pcall('PUBLISH', 'mortise:inbox:' .. client, message .. ' ' .. owner)
+  local channel = inbox(owner)
+  if not channel then return 0 end
+  local heard = redis.pcall('PUBLISH', channel, message .. ' ' .. owner)
   return type(heard) == 'number' and heard or 1
+end
+
+-- Whether a message would be heard, which costs its client nothing. Not permitted counts as heard, too.
+local function is_heard(owner)
+  local channel = inbox(owner)
+  return channel and redis.pcall('PUBSUB', 'NUMSUB', channel)[2] ~= 0
 end

@@ -1,0 +1,224 @@
+// Who waits at the head of a queue of readers, writers or permits while others hold: a process that was
+// killed or stopped there keeps nobody waiting for long, and a living one keeps its turn.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "safety/handles.hpp"
+#include "support/child.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing {
+namespace {
+
+constexpr std::int64_t permits = 3;
+
+// The two kinds, with the whole of the lock and a part of it.
+class shared_lock {
+ public:
+  virtual ~shared_lock() = default;
+  virtual mortise_status try_part() = 0;
+  virtual mortise_status acquire_part_async(const queue_handle& queue) = 0;
+  virtual mortise_status leave_part() = 0;
+  virtual mortise_status acquire_whole_async(const queue_handle& queue,
+                                             std::int64_t timeout_ms) = 0;
+};
+
+class shared_rw final : public shared_lock {
+ public:
+  explicit shared_rw(const client_handle& client) : rw_(open_rw(client, "head")) {}
+  mortise_status try_part() override { return mortise_rw_read_try(rw_.get(), nullptr); }
+  mortise_status acquire_part_async(const queue_handle& queue) override {
+    return mortise_rw_read_acquire_async(rw_.get(), queue.get(), 1, patience_ms, nullptr);
+  }
+  mortise_status leave_part() override { return mortise_rw_read_unlock(rw_.get(), nullptr); }
+  mortise_status acquire_whole_async(const queue_handle& queue, std::int64_t timeout_ms) override {
+    return mortise_rw_write_acquire_async(rw_.get(), queue.get(), 1, timeout_ms, nullptr);
+  }
+
+ private:
+  rw_handle rw_;
+};
+
+class shared_permits final : public shared_lock {
+ public:
+  explicit shared_permits(const client_handle& client)
+      : semaphore_(open_semaphore(client, "head", permits)) {}
+  mortise_status try_part() override { return mortise_semaphore_try(semaphore_.get(), 1, nullptr); }
+  mortise_status acquire_part_async(const queue_handle& queue) override {
+    return mortise_semaphore_acquire_async(semaphore_.get(), queue.get(), 1, 1, patience_ms,
+                                           nullptr);
+  }
+  mortise_status leave_part() override {
+    return mortise_semaphore_release(semaphore_.get(), nullptr);
+  }
+  mortise_status acquire_whole_async(const queue_handle& queue, std::int64_t timeout_ms) override {
+    return mortise_semaphore_acquire_async(semaphore_.get(), queue.get(), 1, permits, timeout_ms,
+                                           nullptr);
+  }
+
+ private:
+  semaphore_handle semaphore_;
+};
+
+enum class kind : std::uint8_t { rw, semaphore };
+
+std::unique_ptr<shared_lock> open_shared(kind which, const client_handle& client) {
+  if (which == kind::rw) return std::make_unique<shared_rw>(client);
+  return std::make_unique<shared_permits>(client);
+}
+
+// A process that waits for the whole lock, and tells how the wait ends.
+class waiting_process {
+ public:
+  waiting_process(kind which, std::int64_t timeout_ms)
+      : body_([=](child_end& test) {
+          const auto client = open_client(test.hear());
+          const auto queue = open_queue(client);
+          const auto lock = open_shared(which, client);
+          test.say(told(lock->acquire_whole_async(queue, timeout_ms)));
+          test.say(told(next_event(queue, MORTISE_FOREVER).status));
+          test.hear();
+        }) {}
+  // Begins to wait, and returns when the server knows of it.
+  void wait_in(test_server& server, kind which) {
+    const auto key = lock_key("head") + (which == kind::rw ? ":rq" : ":sq");
+    const auto before = server.command({"LLEN", key});
+    body_.say(server.url());
+    ASSERT_EQ("ok", body_.hear());
+    ASSERT_TRUE(eventually([&] { return server.command({"LLEN", key}) != before; }));
+  }
+  child& body() { return body_; }
+
+ private:
+  child body_;
+};
+
+class shared_heads : public ::testing::TestWithParam<kind> {
+ protected:
+  // Has a part of the lock in a process that lives on. After the children were forked.
+  void hold() {
+    server_ = std::make_unique<test_server>();
+    client_ = open_client(server_->url());
+    queue_ = open_queue(client_);
+    holder_ = open_shared(GetParam(), client_);
+    other_ = open_shared(GetParam(), client_);
+    ASSERT_EQ(MORTISE_OK, holder_->try_part());
+  }
+  [[nodiscard]] bool gets_it_by_tries(std::int64_t within_ms = patience_ms) {
+    return eventually([&] { return other_->try_part() == MORTISE_OK; }, within_ms);
+  }
+  // How the wait for a part ends.
+  [[nodiscard]] bool is_let_in(std::int64_t within_ms) const {
+    const auto seen = next_event(queue_, within_ms);
+    return seen.kind == MORTISE_EVENT_ACQUIRED && seen.status == MORTISE_OK;
+  }
+
+  std::unique_ptr<test_server> server_;
+  client_handle client_;
+  queue_handle queue_;
+  std::unique_ptr<shared_lock> holder_;
+  std::unique_ptr<shared_lock> other_;
+};
+
+TEST_P(shared_heads, whoever_was_killed_is_passed_by_a_try) {
+  waiting_process dying(GetParam(), MORTISE_FOREVER);
+  hold();
+  dying.wait_in(*server_, GetParam());
+  EXPECT_EQ(MORTISE_NOT_ACQUIRED, other_->try_part());
+  dying.body().kill();
+  EXPECT_TRUE(gets_it_by_tries());
+}
+
+TEST_P(shared_heads, whoever_was_killed_is_passed_by_those_who_wait) {
+  waiting_process first(GetParam(), MORTISE_FOREVER);
+  waiting_process second(GetParam(), MORTISE_FOREVER);
+  hold();
+  first.wait_in(*server_, GetParam());
+  second.wait_in(*server_, GetParam());
+  ASSERT_EQ(MORTISE_OK, other_->acquire_part_async(queue_));
+  EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 100).kind);
+  first.body().kill();
+  second.body().kill();
+  // Less than a waiter slept when it trusted in those before it.
+  EXPECT_TRUE(is_let_in(10 * second_ms));
+}
+
+TEST_P(shared_heads, whoever_is_stopped_is_passed_by_those_who_wait_and_waits_on) {
+  waiting_process stopped(GetParam(), MORTISE_FOREVER);
+  hold();
+  stopped.wait_in(*server_, GetParam());
+  ASSERT_EQ(MORTISE_OK, other_->acquire_part_async(queue_));
+  EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 100).kind);
+  stopped.body().pause();
+  EXPECT_TRUE(is_let_in(10 * second_ms));
+  stopped.body().resume();
+  EXPECT_EQ(MORTISE_OK, other_->leave_part());
+  EXPECT_EQ(MORTISE_OK, holder_->leave_part());
+  EXPECT_EQ("ok", stopped.body().hear());
+}
+
+TEST_P(shared_heads, whoever_is_stopped_until_its_timeout_is_over_is_passed_by_tries) {
+  constexpr std::int64_t timeout_ms = 5 * second_ms;
+  waiting_process stopped(GetParam(), timeout_ms);
+  hold();
+  stopped.wait_in(*server_, GetParam());
+  stopped.body().pause();
+  const auto begin = boot_now();
+  EXPECT_TRUE(gets_it_by_tries());
+  while (ms_since(begin) <= timeout_ms) eventually([] { return false; }, 100);
+  stopped.body().resume();
+  EXPECT_EQ("timed out", stopped.body().hear());
+}
+
+// Longer than anything that a silent one is granted.
+TEST_P(shared_heads, whoever_lives_is_passed_by_nobody) {
+  waiting_process living(GetParam(), MORTISE_FOREVER);
+  hold();
+  living.wait_in(*server_, GetParam());
+  const auto patient = open_shared(GetParam(), client_);
+  ASSERT_EQ(MORTISE_OK, patient->acquire_part_async(queue_));
+  EXPECT_TRUE(always([&] { return other_->try_part() == MORTISE_NOT_ACQUIRED; }, 7 * second_ms));
+  EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 0).kind);
+  EXPECT_FALSE(living.body().has_line());
+  EXPECT_EQ(MORTISE_OK, holder_->leave_part());
+  EXPECT_EQ("ok", living.body().hear());
+}
+
+// The words of the line in README's file locker.acl.
+std::vector<std::string> readme_rights() {
+  std::ifstream readme(MORTISE_README);
+  std::string line;
+  while (std::getline(readme, line) && !line.starts_with("ACL SETUSER locker")) {
+  }
+  std::istringstream words(line);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+TEST_P(shared_heads, the_rights_that_readme_names_are_enough) {
+  waiting_process dying(GetParam(), MORTISE_FOREVER);
+  waiting_process stopped(GetParam(), MORTISE_FOREVER);
+  hold();
+  ASSERT_EQ("OK", server_->command(readme_rights()));
+  const auto as_locker = open_client("unix://locker:PASSWORD@" + server_->socket_path());
+  other_ = open_shared(GetParam(), as_locker);
+  dying.wait_in(*server_, GetParam());
+  stopped.wait_in(*server_, GetParam());
+  dying.body().kill();
+  stopped.body().pause();
+  EXPECT_TRUE(gets_it_by_tries());
+  EXPECT_EQ("", server_->command({"ACL", "LOG"})) << "the server has refused something";
+}
+
+INSTANTIATE_TEST_SUITE_P(safety, shared_heads, ::testing::Values(kind::rw, kind::semaphore),
+                         [](const auto& one) {
+                           return one.param == kind::rw ? "rw" : "semaphore";
+                         });
+
+}  // namespace
+}  // namespace mortise::testing
