@@ -43,8 +43,7 @@ static void a_hold_taken_away_is_told(void) {
   mortise_queue *queue = open_queue(0);
   const char *const harm[] = {"DEL {mortise:taken}", "SET {mortise:taken} other PX 500"};
   for (int i = 0; i < 2; ++i) {
-    /* Renewed after a second, and at risk after two. */
-    mortise_lock *lock = open_leased("taken", "3s", "on");
+    mortise_lock *lock = open_short("taken", "on");
     CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 40 + i, NULL));
     CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
     const int64_t token = mortise_lock_token(lock);

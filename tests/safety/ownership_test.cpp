@@ -35,7 +35,10 @@ TEST(safety, hazard_14_lost_data_is_told_within_one_renewal) {
     highest = token;
     server.command(harm);
     const auto begin = boot_now();
-    const auto lost = next_event(queue);  // no event of risk comes before it
+    const auto at_risk = next_event(queue);  // comes before every loss
+    EXPECT_EQ(MORTISE_EVENT_AT_RISK, at_risk.kind);
+    EXPECT_EQ(token, at_risk.token);
+    const auto lost = next_event(queue);
     EXPECT_EQ(MORTISE_EVENT_LOST, lost.kind);
     EXPECT_EQ(token, lost.token);
     EXPECT_LT(ms_since(begin), 10 * second_ms);
