@@ -9,4 +9,6 @@ local now = time[1] * 1000000 + time[2]
 local counter = redis.pcall('GET', KEYS[1])
 counter = type(counter) == 'string' and tonumber(counter) or 0
 redis.call('SET', KEYS[1], string.format('%.0f', math.max(counter, now)), 'PX', 7776000000)
+-- Who may not count would draw falling tokens later, so it is told now.
+redis.call('INCRBY', KEYS[1], 0)
 return now

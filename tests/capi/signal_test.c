@@ -165,6 +165,7 @@ int main(void) {
   memset(&action, 0, sizeof action);
   action.sa_handler = on_signal;
   CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+  alarm(200); /* a handler that waits for what it has interrupted never ends */
   server = server_start(NULL);
   client = open_client(server);
   RUN(a_wake_may_interrupt_the_queue_itself);
