@@ -7,7 +7,7 @@
 #   in a server's error message is that of the file (as far as the first include).
 # - Nothing else is touched. Block comments and long strings are refused, because a line of theirs
 #   that starts with `--` could not be told from a comment.
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 
 set(declarations "")
 set(definitions "")

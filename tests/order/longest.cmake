@@ -1,12 +1,16 @@
 # The tests that take seconds, with how many on two cores: `sort -rnk3
 # build/release/Testing/Temporary/CTestCostData.txt`. CTest ignores names that are not there.
 foreach(test
+    packaging.plain=60
+    packaging.subproject=60
+    packaging.dev_install=60
     conformance.noticed=32
     bindings.go.race=32
     bindings.go.test=25
     bindings.go.cgocheck=24
     conformance.scenarios=23
     java.maven=17
+    packaging.plugin=14
     integration_tests.local_server_test.NothingIsLostWhenClientsRaceWithItsEnd=11
     safety_tests.safety.chaos=10
     java.tests=10

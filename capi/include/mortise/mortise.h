@@ -48,6 +48,8 @@
 #define MORTISE_API
 #elif defined(_WIN32)
 #define MORTISE_API __declspec(dllexport)
+#elif defined(MORTISE_BUILDS_ARCHIVE)
+#define MORTISE_API __attribute__((visibility("hidden")))
 #else
 #define MORTISE_API __attribute__((visibility("default")))
 #endif
