@@ -147,6 +147,17 @@ static const mortise_api table = {
     mortise_info_entry_weight,
     mortise_options_new_from,
     mortise_options_set_drift_ppm,
+    mortise_lock_interrupt,
+    mortise_lock_name,
+    mortise_lock_deadline_ns,
+    mortise_rw_interrupt,
+    mortise_rw_name,
+    mortise_rw_deadline_ns,
+    mortise_semaphore_interrupt,
+    mortise_semaphore_name,
+    mortise_semaphore_deadline_ns,
+    mortise_multi_interrupt,
+    mortise_multi_deadline_ns,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

@@ -116,6 +116,22 @@ mortise_status cancel(Handle* handle, const char* name, mortise_error* error) no
 }
 
 template <class Handle>
+mortise_status interrupt(Handle* handle, const char* name, int32_t is_on,
+                         mortise_error* error) noexcept {
+  return with(handle, name, error, [&](auto& object) -> outcome {
+    if (is_on == 0 || is_on == 1) return object.interrupt(is_on == 1);
+    return bad_argument("is_on", std::to_string(is_on) + " is neither 0 nor 1");
+  });
+}
+
+// It never changes, so that a forked child may have it, too.
+template <class Handle>
+const char* name_of(const Handle* handle, size_t* name_len) noexcept {
+  if (name_len != nullptr) *name_len = handle == nullptr ? 0 : handle->object->name().size();
+  return handle == nullptr ? "" : handle->object->name().c_str();
+}
+
+template <class Handle>
 mortise_status query(Handle* handle, const char* name, mortise_info* info,
                      mortise_error* error) noexcept {
   return with(handle, name, error, [&](lock_handle& object) {

@@ -79,3 +79,15 @@ mortise_status mortise_lock_watch(mortise_lock* lock, mortise_queue* queue, int6
                                   mortise_error* error) {
   return watch(lock, "lock", queue, tag, error);
 }
+
+mortise_status mortise_lock_interrupt(mortise_lock* lock, int32_t is_on, mortise_error* error) {
+  return interrupt(lock, "lock", is_on, error);
+}
+
+const char* mortise_lock_name(const mortise_lock* lock, size_t* name_len) {
+  return name_of(lock, name_len);
+}
+
+int64_t mortise_lock_deadline_ns(const mortise_lock* lock) {
+  return look<int64_t>(lock, [](const lock_handle& handle) { return handle.deadline_ns(); });
+}

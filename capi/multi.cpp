@@ -119,3 +119,11 @@ mortise_status mortise_multi_unlock_async(mortise_multi* multi, mortise_queue* q
     return object.unlock_async(events, tag);
   });
 }
+
+mortise_status mortise_multi_interrupt(mortise_multi* multi, int32_t is_on, mortise_error* error) {
+  return interrupt(multi, "multi", is_on, error);
+}
+
+int64_t mortise_multi_deadline_ns(const mortise_multi* multi) {
+  return look<int64_t>(multi, [](const multi_handle& object) { return object.deadline_ns(); });
+}

@@ -136,3 +136,15 @@ mortise_status mortise_rw_watch(mortise_rw* rw, mortise_queue* queue, int64_t ta
                                 mortise_error* error) {
   return watch(rw, "rw", queue, tag, error);
 }
+
+mortise_status mortise_rw_interrupt(mortise_rw* rw, int32_t is_on, mortise_error* error) {
+  return interrupt(rw, "rw", is_on, error);
+}
+
+const char* mortise_rw_name(const mortise_rw* rw, size_t* name_len) {
+  return name_of(rw, name_len);
+}
+
+int64_t mortise_rw_deadline_ns(const mortise_rw* rw) {
+  return look<int64_t>(rw, [](const lock_handle& handle) { return handle.deadline_ns(); });
+}

@@ -119,3 +119,16 @@ mortise_status mortise_semaphore_watch(mortise_semaphore* semaphore, mortise_que
                                        int64_t tag, mortise_error* error) {
   return watch(semaphore, "semaphore", queue, tag, error);
 }
+
+mortise_status mortise_semaphore_interrupt(mortise_semaphore* semaphore, int32_t is_on,
+                                           mortise_error* error) {
+  return interrupt(semaphore, "semaphore", is_on, error);
+}
+
+const char* mortise_semaphore_name(const mortise_semaphore* semaphore, size_t* name_len) {
+  return name_of(semaphore, name_len);
+}
+
+int64_t mortise_semaphore_deadline_ns(const mortise_semaphore* semaphore) {
+  return look<int64_t>(semaphore, [](const lock_handle& handle) { return handle.deadline_ns(); });
+}

@@ -10,14 +10,16 @@ import (
 
 // kind is how one kind of handle is called in C.
 type kind struct {
-	free     func(address uintptr)
-	cancel   func(address, details uintptr) int32
-	validMs  func(address uintptr) int64
-	token    func(address uintptr) int64
-	extend   func(address, queue uintptr, tag, leaseMs int64, details uintptr) int32
-	query    func(address, info, details uintptr) int32
-	watch    func(address, queue uintptr, tag int64, details uintptr) int32
-	whatItIs string
+	free      func(address uintptr)
+	cancel    func(address, details uintptr) int32
+	interrupt func(address uintptr, isOn int32, details uintptr) int32
+	validMs   func(address uintptr) int64
+	deadline  func(address uintptr) int64
+	token     func(address uintptr) int64
+	extend    func(address, queue uintptr, tag, leaseMs int64, details uintptr) int32
+	query     func(address, info, details uintptr) int32
+	watch     func(address, queue uintptr, tag int64, details uintptr) int32
+	whatItIs  string
 }
 
 // mode is how something is held: a lock can be held to read or to write.

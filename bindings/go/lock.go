@@ -12,14 +12,16 @@ import (
 type Lock struct{ owner *owner }
 
 var lockKind = &kind{
-	whatItIs: "lock",
-	free:     swig.Lock_free,
-	cancel:   swig.Lock_cancel,
-	validMs:  swig.Lock_valid_ms,
-	token:    swig.Lock_token,
-	extend:   swig.Lock_extend_async,
-	query:    swig.Lock_query,
-	watch:    swig.Lock_watch,
+	whatItIs:  "lock",
+	free:      swig.Lock_free,
+	cancel:    swig.Lock_cancel,
+	interrupt: swig.Lock_interrupt,
+	validMs:   swig.Lock_valid_ms,
+	deadline:  swig.Lock_deadline_ns,
+	token:     swig.Lock_token,
+	extend:    swig.Lock_extend_async,
+	query:     swig.Lock_query,
+	watch:     swig.Lock_watch,
 }
 
 var held = &mode{swig.Lock_unlock_async}
@@ -27,7 +29,7 @@ var held = &mode{swig.Lock_unlock_async}
 // NewLock makes a new owner of the mutex of this name, which is 1 to 1024 bytes of any value. Nothing
 // is sent. Options are laid over those of the client.
 func (c *Client) NewLock(name string, options ...Option) (*Lock, error) {
-	o, err := c.newNamed(lockKind, options, func(client, options, details uintptr) uintptr {
+	o, err := c.newNamed(lockKind, name, options, func(client, options, details uintptr) uintptr {
 		return swig.Lock_new(client, name, options, details)
 	})
 	if err != nil {
@@ -66,6 +68,18 @@ func (l *Lock) Token() int64 { return l.own().token() }
 
 // Query asks the server who holds the lock and who waits.
 func (l *Lock) Query(ctx context.Context) (*Info, error) { return l.own().query(ctx) }
+
+// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME, which
+// runs on while the machine is suspended; 0 when nothing is held.
+func (l *Lock) Deadline() int64 { return l.own().deadline() }
+
+// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins from
+// beginning, until it is called with false. A hold is not touched. Most programs are content with a
+// context.
+func (l *Lock) Interrupt(isOn bool) error { return l.own().interrupt(isOn) }
+
+// Name is the name that it was made with.
+func (l *Lock) Name() string { return l.own().named() }
 
 // Close gives back what is held, without waiting for the answer; a call that waits ends with
 // ErrClosed, and so does every later one. A second Close does nothing.

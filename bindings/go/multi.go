@@ -13,10 +13,12 @@ import (
 type Multi struct{ owner *owner }
 
 var multiKind = &kind{
-	whatItIs: "multi",
-	free:     swig.Multi_free,
-	cancel:   swig.Multi_cancel,
-	validMs:  swig.Multi_valid_ms,
+	whatItIs:  "multi",
+	free:      swig.Multi_free,
+	cancel:    swig.Multi_cancel,
+	interrupt: swig.Multi_interrupt,
+	validMs:   swig.Multi_valid_ms,
+	deadline:  swig.Multi_deadline_ns,
 }
 
 var allHeld = &mode{swig.Multi_unlock_async}
@@ -97,6 +99,15 @@ func (m *Multi) Acquire(ctx context.Context) (*Hold, error) {
 func (m *Multi) Try(ctx context.Context) (*Hold, error) {
 	return m.own().acquire(ctx, allHeld, trying(swig.Multi_try_async), nil)
 }
+
+// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME, which
+// runs on while the machine is suspended; 0 when nothing is held.
+func (m *Multi) Deadline() int64 { return m.own().deadline() }
+
+// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins from
+// beginning, until it is called with false. A hold is not touched. Most programs are content with a
+// context.
+func (m *Multi) Interrupt(isOn bool) error { return m.own().interrupt(isOn) }
 
 // Close gives back what is held, and ends a call that waits with ErrClosed. The members stay.
 func (m *Multi) Close() error { return m.own().close() }

@@ -14,6 +14,7 @@ type owner struct {
 	handle  *handle
 	client  *Client  // kept from being collected
 	members []*owner // likewise
+	name    string
 }
 
 func newOwner(client *Client, h *handle) *owner {
@@ -23,7 +24,7 @@ func newOwner(client *Client, h *handle) *owner {
 }
 
 // newNamed makes an owner of a name; the options are laid over those of the client.
-func (c *Client) newNamed(k *kind, options []Option,
+func (c *Client) newNamed(k *kind, name string, options []Option,
 	create func(client, options, details uintptr) uintptr) (*owner, error) {
 	h, err := newHandle(c.core(), k, func(client uintptr) (address uintptr, err error) {
 		base := func(details uintptr) uintptr { return swig.Options_new_from(client, details) }
@@ -36,7 +37,9 @@ func (c *Client) newNamed(k *kind, options []Option,
 	if err != nil {
 		return nil, err
 	}
-	return newOwner(c, h), nil
+	o := newOwner(c, h)
+	o.name = name
+	return o, nil
 }
 
 // core is the handle, or nil of an owner that nobody made.
@@ -72,6 +75,34 @@ func (o *owner) valid() time.Duration {
 	}
 	defer runtime.KeepAlive(o)
 	return time.Duration(look(o.handle, o.handle.kind.validMs)) * time.Millisecond
+}
+
+func (o *owner) deadline() int64 {
+	if o == nil {
+		return 0
+	}
+	defer runtime.KeepAlive(o)
+	return look(o.handle, o.handle.kind.deadline)
+}
+
+func (o *owner) named() string {
+	if o == nil {
+		return ""
+	}
+	return o.name
+}
+
+func (o *owner) interrupt(isOn bool) error {
+	defer runtime.KeepAlive(o)
+	h := o.core()
+	address, err := h.enter()
+	if err != nil {
+		return err
+	}
+	defer h.leave()
+	return checked(func(details uintptr) int32 {
+		return h.kind.interrupt(address, int32(btoi(isOn)), details)
+	})
 }
 
 func (o *owner) query(ctx context.Context) (*Info, error) {

@@ -13,14 +13,16 @@ import (
 type RW struct{ owner *owner }
 
 var rwKind = &kind{
-	whatItIs: "read-write lock",
-	free:     swig.Rw_free,
-	cancel:   swig.Rw_cancel,
-	validMs:  swig.Rw_valid_ms,
-	token:    swig.Rw_token,
-	extend:   swig.Rw_extend_async,
-	query:    swig.Rw_query,
-	watch:    swig.Rw_watch,
+	whatItIs:  "read-write lock",
+	free:      swig.Rw_free,
+	cancel:    swig.Rw_cancel,
+	interrupt: swig.Rw_interrupt,
+	validMs:   swig.Rw_valid_ms,
+	deadline:  swig.Rw_deadline_ns,
+	token:     swig.Rw_token,
+	extend:    swig.Rw_extend_async,
+	query:     swig.Rw_query,
+	watch:     swig.Rw_watch,
 }
 
 var (
@@ -30,7 +32,7 @@ var (
 
 // NewRW makes a new owner of the read-write lock of this name; see NewLock.
 func (c *Client) NewRW(name string, options ...Option) (*RW, error) {
-	o, err := c.newNamed(rwKind, options, func(client, options, details uintptr) uintptr {
+	o, err := c.newNamed(rwKind, name, options, func(client, options, details uintptr) uintptr {
 		return swig.Rw_new(client, name, options, details)
 	})
 	if err != nil {
@@ -109,6 +111,18 @@ func (r *RW) Token() int64 { return r.own().token() }
 
 // Query asks the server who holds the lock and who waits.
 func (r *RW) Query(ctx context.Context) (*Info, error) { return r.own().query(ctx) }
+
+// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME, which
+// runs on while the machine is suspended; 0 when nothing is held.
+func (r *RW) Deadline() int64 { return r.own().deadline() }
+
+// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins from
+// beginning, until it is called with false. A hold is not touched. Most programs are content with a
+// context.
+func (r *RW) Interrupt(isOn bool) error { return r.own().interrupt(isOn) }
+
+// Name is the name that it was made with.
+func (r *RW) Name() string { return r.own().named() }
 
 // Close gives back what is held, without waiting for the answer; a call that waits ends with
 // ErrClosed, and so does every later one. A second Close does nothing.

@@ -13,14 +13,16 @@ import (
 type Semaphore struct{ owner *owner }
 
 var semaphoreKind = &kind{
-	whatItIs: "semaphore",
-	free:     swig.Semaphore_free,
-	cancel:   swig.Semaphore_cancel,
-	validMs:  swig.Semaphore_valid_ms,
-	token:    swig.Semaphore_token,
-	extend:   swig.Semaphore_extend_async,
-	query:    swig.Semaphore_query,
-	watch:    swig.Semaphore_watch,
+	whatItIs:  "semaphore",
+	free:      swig.Semaphore_free,
+	cancel:    swig.Semaphore_cancel,
+	interrupt: swig.Semaphore_interrupt,
+	validMs:   swig.Semaphore_valid_ms,
+	deadline:  swig.Semaphore_deadline_ns,
+	token:     swig.Semaphore_token,
+	extend:    swig.Semaphore_extend_async,
+	query:     swig.Semaphore_query,
+	watch:     swig.Semaphore_watch,
 }
 
 var permitted = &mode{swig.Semaphore_release_async}
@@ -28,7 +30,7 @@ var permitted = &mode{swig.Semaphore_release_async}
 // NewSemaphore makes a new owner of permits of this name; see NewLock. The first to use the name sets
 // the number of permits for all, 1 to 1000000; Resize changes it.
 func (c *Client) NewSemaphore(name string, permits int64, options ...Option) (*Semaphore, error) {
-	o, err := c.newNamed(semaphoreKind, options, func(client, options, details uintptr) uintptr {
+	o, err := c.newNamed(semaphoreKind, name, options, func(client, options, details uintptr) uintptr {
 		return swig.Semaphore_new(client, name, permits, options, details)
 	})
 	if err != nil {
@@ -85,6 +87,18 @@ func (s *Semaphore) Token() int64 { return s.own().token() }
 
 // Query asks the server who holds permits and who waits.
 func (s *Semaphore) Query(ctx context.Context) (*Info, error) { return s.own().query(ctx) }
+
+// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME, which
+// runs on while the machine is suspended; 0 when nothing is held.
+func (s *Semaphore) Deadline() int64 { return s.own().deadline() }
+
+// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins from
+// beginning, until it is called with false. A hold is not touched. Most programs are content with a
+// context.
+func (s *Semaphore) Interrupt(isOn bool) error { return s.own().interrupt(isOn) }
+
+// Name is the name that it was made with.
+func (s *Semaphore) Name() string { return s.own().named() }
 
 // Close gives back what is held, without waiting for the answer; a call that waits ends with
 // ErrClosed, and so does every later one. A second Close does nothing.

@@ -2705,12 +2705,13 @@ SWIG_Lua_dostring(lua_State *L, const char *str) {
 #define SWIGTYPE_p_mortise_semaphore swig_types[11]
 #define SWIGTYPE_p_short swig_types[12]
 #define SWIGTYPE_p_signed_char swig_types[13]
-#define SWIGTYPE_p_unsigned_char swig_types[14]
-#define SWIGTYPE_p_unsigned_int swig_types[15]
-#define SWIGTYPE_p_unsigned_long_long swig_types[16]
-#define SWIGTYPE_p_unsigned_short swig_types[17]
-static swig_type_info *swig_types[19];
-static swig_module_info swig_module = {swig_types, 18, 0, 0, 0, 0};
+#define SWIGTYPE_p_size_t swig_types[14]
+#define SWIGTYPE_p_unsigned_char swig_types[15]
+#define SWIGTYPE_p_unsigned_int swig_types[16]
+#define SWIGTYPE_p_unsigned_long_long swig_types[17]
+#define SWIGTYPE_p_unsigned_short swig_types[18]
+static swig_type_info *swig_types[20];
+static swig_module_info swig_module = {swig_types, 19, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -3491,8 +3492,6 @@ static int _wrap_options_set_renewal(lua_State* L) {
   mortise_error *arg3 = (mortise_error *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
-  int wrong2 ;
-  int64_t wide2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
@@ -3501,9 +3500,8 @@ static int _wrap_options_set_renewal(lua_State* L) {
   wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_options *)handle1;
-  if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
-  arg2 = (int32_t)wide2;
-  if (arg2 != wide2) return mortise_lua_misuse(L, "is_on", "an integer of 32 bits", 2);
+  if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
+  arg2 = lua_toboolean(L, 2);
   result = (mortise_status)mortise_options_set_renewal(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3548,8 +3546,6 @@ static int _wrap_options_set_reentrant(lua_State* L) {
   mortise_error *arg3 = (mortise_error *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
-  int wrong2 ;
-  int64_t wide2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
@@ -3558,9 +3554,8 @@ static int _wrap_options_set_reentrant(lua_State* L) {
   wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_options *)handle1;
-  if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
-  arg2 = (int32_t)wide2;
-  if (arg2 != wide2) return mortise_lua_misuse(L, "is_on", "an integer of 32 bits", 2);
+  if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
+  arg2 = lua_toboolean(L, 2);
   result = (mortise_status)mortise_options_set_reentrant(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3578,8 +3573,6 @@ static int _wrap_options_set_reentrant_read(lua_State* L) {
   mortise_error *arg3 = (mortise_error *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
-  int wrong2 ;
-  int64_t wide2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
@@ -3588,9 +3581,8 @@ static int _wrap_options_set_reentrant_read(lua_State* L) {
   wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_options *)handle1;
-  if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
-  arg2 = (int32_t)wide2;
-  if (arg2 != wide2) return mortise_lua_misuse(L, "is_on", "an integer of 32 bits", 2);
+  if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
+  arg2 = lua_toboolean(L, 2);
   result = (mortise_status)mortise_options_set_reentrant_read(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3608,8 +3600,6 @@ static int _wrap_options_set_reentrant_write(lua_State* L) {
   mortise_error *arg3 = (mortise_error *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
-  int wrong2 ;
-  int64_t wide2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
@@ -3618,9 +3608,8 @@ static int _wrap_options_set_reentrant_write(lua_State* L) {
   wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_options *)handle1;
-  if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
-  arg2 = (int32_t)wide2;
-  if (arg2 != wide2) return mortise_lua_misuse(L, "is_on", "an integer of 32 bits", 2);
+  if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
+  arg2 = lua_toboolean(L, 2);
   result = (mortise_status)mortise_options_set_reentrant_write(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -3720,8 +3709,6 @@ static int _wrap_options_set_fair_strict(lua_State* L) {
   mortise_error *arg3 = (mortise_error *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
-  int wrong2 ;
-  int64_t wide2 ;
   mortise_status result;
   
   mortise_error *error = mortise_lua_error(L);
@@ -3730,9 +3717,8 @@ static int _wrap_options_set_fair_strict(lua_State* L) {
   wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_options *)handle1;
-  if ((wrong2 = mortise_lua_integer(L, 2, "is_on", &wide2)) != 0) return wrong2;
-  arg2 = (int32_t)wide2;
-  if (arg2 != wide2) return mortise_lua_misuse(L, "is_on", "an integer of 32 bits", 2);
+  if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
+  arg2 = lua_toboolean(L, 2);
   result = (mortise_status)mortise_options_set_fair_strict(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -4098,6 +4084,58 @@ static int _wrap_lock_cancel(lua_State* L) {
 }
 
 
+static int _wrap_lock_interrupt(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_lock_interrupt",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
+  arg2 = lua_toboolean(L, 2);
+  result = (mortise_status)mortise_lock_interrupt(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_lock_name(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  size_t *arg2 = (size_t *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  size_t name_length = 0;
+  arg2 = &name_length;
+  SWIG_check_num_args("mortise_lock_name",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  result = (char *)mortise_lock_name((struct mortise_lock const *)arg1,arg2);
+  lua_pushlstring(L, result, name_length);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_lock_is_held(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -4132,6 +4170,28 @@ static int _wrap_lock_valid_ms(lua_State* L) {
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_lock *)handle1;
   result = (int64_t)mortise_lock_valid_ms((struct mortise_lock const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_lock_deadline_ns(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_lock_deadline_ns",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  result = (int64_t)mortise_lock_deadline_ns((struct mortise_lock const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -4679,6 +4739,58 @@ static int _wrap_rw_extend(lua_State* L) {
 }
 
 
+static int _wrap_rw_interrupt(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_rw_interrupt",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
+  arg2 = lua_toboolean(L, 2);
+  result = (mortise_status)mortise_rw_interrupt(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_name(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  size_t *arg2 = (size_t *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  size_t name_length = 0;
+  arg2 = &name_length;
+  SWIG_check_num_args("mortise_rw_name",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  result = (char *)mortise_rw_name((struct mortise_rw const *)arg1,arg2);
+  lua_pushlstring(L, result, name_length);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_rw_cancel(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
@@ -4738,6 +4850,28 @@ static int _wrap_rw_is_writing(lua_State* L) {
   arg1 = (mortise_rw *)handle1;
   result = (int32_t)mortise_rw_is_writing((struct mortise_rw const *)arg1);
   lua_pushboolean(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_deadline_ns(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_rw_deadline_ns",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  result = (int64_t)mortise_rw_deadline_ns((struct mortise_rw const *)arg1);
+  mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
   
@@ -5405,6 +5539,58 @@ static int _wrap_semaphore_extend(lua_State* L) {
 }
 
 
+static int _wrap_semaphore_interrupt(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_semaphore_interrupt",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
+  arg2 = lua_toboolean(L, 2);
+  result = (mortise_status)mortise_semaphore_interrupt(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_semaphore_name(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  size_t *arg2 = (size_t *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  size_t name_length = 0;
+  arg2 = &name_length;
+  SWIG_check_num_args("mortise_semaphore_name",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  result = (char *)mortise_semaphore_name((struct mortise_semaphore const *)arg1,arg2);
+  lua_pushlstring(L, result, name_length);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_semaphore_cancel(lua_State* L) {
   int SWIG_arg = 0;
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
@@ -5442,6 +5628,28 @@ static int _wrap_semaphore_is_held(lua_State* L) {
   arg1 = (mortise_semaphore *)handle1;
   result = (int32_t)mortise_semaphore_is_held((struct mortise_semaphore const *)arg1);
   lua_pushboolean(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_semaphore_deadline_ns(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_semaphore_deadline_ns",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  result = (int64_t)mortise_semaphore_deadline_ns((struct mortise_semaphore const *)arg1);
+  mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
   
@@ -5978,6 +6186,33 @@ static int _wrap_multi_unlock(lua_State* L) {
 }
 
 
+static int _wrap_multi_interrupt(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_multi_interrupt",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
+  arg2 = lua_toboolean(L, 2);
+  result = (mortise_status)mortise_multi_interrupt(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_multi_cancel(lua_State* L) {
   int SWIG_arg = 0;
   mortise_multi *arg1 = (mortise_multi *) 0 ;
@@ -6036,6 +6271,28 @@ static int _wrap_multi_valid_ms(lua_State* L) {
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_multi *)handle1;
   result = (int64_t)mortise_multi_valid_ms((struct mortise_multi const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_multi_deadline_ns(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_multi_deadline_ns",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  result = (int64_t)mortise_multi_deadline_ns((struct mortise_multi const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -7027,8 +7284,11 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "lock_unlock", _wrap_lock_unlock},
     { "lock_extend", _wrap_lock_extend},
     { "lock_cancel", _wrap_lock_cancel},
+    { "lock_interrupt", _wrap_lock_interrupt},
+    { "lock_name", _wrap_lock_name},
     { "lock_is_held", _wrap_lock_is_held},
     { "lock_valid_ms", _wrap_lock_valid_ms},
+    { "lock_deadline_ns", _wrap_lock_deadline_ns},
     { "lock_token", _wrap_lock_token},
     { "lock_query", _wrap_lock_query},
     { "lock_try_async", _wrap_lock_try_async},
@@ -7047,9 +7307,12 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "rw_upgrade_try", _wrap_rw_upgrade_try},
     { "rw_downgrade", _wrap_rw_downgrade},
     { "rw_extend", _wrap_rw_extend},
+    { "rw_interrupt", _wrap_rw_interrupt},
+    { "rw_name", _wrap_rw_name},
     { "rw_cancel", _wrap_rw_cancel},
     { "rw_is_reading", _wrap_rw_is_reading},
     { "rw_is_writing", _wrap_rw_is_writing},
+    { "rw_deadline_ns", _wrap_rw_deadline_ns},
     { "rw_valid_ms", _wrap_rw_valid_ms},
     { "rw_token", _wrap_rw_token},
     { "rw_query", _wrap_rw_query},
@@ -7070,8 +7333,11 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "semaphore_release", _wrap_semaphore_release},
     { "semaphore_resize", _wrap_semaphore_resize},
     { "semaphore_extend", _wrap_semaphore_extend},
+    { "semaphore_interrupt", _wrap_semaphore_interrupt},
+    { "semaphore_name", _wrap_semaphore_name},
     { "semaphore_cancel", _wrap_semaphore_cancel},
     { "semaphore_is_held", _wrap_semaphore_is_held},
+    { "semaphore_deadline_ns", _wrap_semaphore_deadline_ns},
     { "semaphore_valid_ms", _wrap_semaphore_valid_ms},
     { "semaphore_token", _wrap_semaphore_token},
     { "semaphore_query", _wrap_semaphore_query},
@@ -7089,9 +7355,11 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "multi_try", _wrap_multi_try},
     { "multi_acquire", _wrap_multi_acquire},
     { "multi_unlock", _wrap_multi_unlock},
+    { "multi_interrupt", _wrap_multi_interrupt},
     { "multi_cancel", _wrap_multi_cancel},
     { "multi_is_held", _wrap_multi_is_held},
     { "multi_valid_ms", _wrap_multi_valid_ms},
+    { "multi_deadline_ns", _wrap_multi_deadline_ns},
     { "multi_member_count", _wrap_multi_member_count},
     { "multi_try_async", _wrap_multi_try_async},
     { "multi_acquire_async", _wrap_multi_acquire_async},
@@ -7176,6 +7444,7 @@ static swig_type_info _swigt__p_mortise_rw = {"_p_mortise_rw", "mortise_rw *|str
 static swig_type_info _swigt__p_mortise_semaphore = {"_p_mortise_semaphore", "mortise_semaphore *|struct mortise_semaphore *", 0, 0, (void*)&_wrap_class_semaphore, 0};
 static swig_type_info _swigt__p_short = {"_p_short", "int16_t *|int_least16_t *|short *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_signed_char = {"_p_signed_char", "int8_t *|int_fast8_t *|int_least8_t *|signed char *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_size_t = {"_p_size_t", "size_t *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_unsigned_char = {"_p_unsigned_char", "uint8_t *|uint_fast8_t *|uint_least8_t *|unsigned char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_unsigned_int = {"_p_unsigned_int", "uint32_t *|uint_fast16_t *|uint_fast32_t *|uint_least32_t *|uintptr_t *|unsigned int *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_unsigned_long_long = {"_p_unsigned_long_long", "uint64_t *|uint_fast64_t *|uint_least64_t *|uintmax_t *|unsigned long long *", 0, 0, (void*)0, 0};
@@ -7196,6 +7465,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_mortise_semaphore,
   &_swigt__p_short,
   &_swigt__p_signed_char,
+  &_swigt__p_size_t,
   &_swigt__p_unsigned_char,
   &_swigt__p_unsigned_int,
   &_swigt__p_unsigned_long_long,
@@ -7216,6 +7486,7 @@ static swig_cast_info _swigc__p_mortise_rw[] = {  {&_swigt__p_mortise_rw, 0, 0, 
 static swig_cast_info _swigc__p_mortise_semaphore[] = {  {&_swigt__p_mortise_semaphore, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_short[] = {  {&_swigt__p_short, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_signed_char[] = {  {&_swigt__p_signed_char, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_size_t[] = {  {&_swigt__p_size_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_unsigned_char[] = {  {&_swigt__p_unsigned_char, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_unsigned_int[] = {  {&_swigt__p_unsigned_int, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_unsigned_long_long[] = {  {&_swigt__p_unsigned_long_long, 0, 0, 0},{0, 0, 0, 0}};
@@ -7236,6 +7507,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_mortise_semaphore,
   _swigc__p_short,
   _swigc__p_signed_char,
+  _swigc__p_size_t,
   _swigc__p_unsigned_char,
   _swigc__p_unsigned_int,
   _swigc__p_unsigned_long_long,

@@ -34,6 +34,8 @@
 %ignore mortise_get_api;
 %ignore mortise_check_abi;
 %rename("$ignore", regextarget=1) "^mortise_(error|event)_";
+// An owner in Java knows its name, which may have a NUL in it.
+%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore)_name$";
 %ignore mortise_queue_next;
 %ignore mortise_queue_next_batch;
 %ignore mortise_queue_fd;

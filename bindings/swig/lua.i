@@ -221,6 +221,11 @@ static int mortise_lua_new(lua_State *L, void *handle, const mortise_error *erro
   SWIG_arg++;
 }
 
+%typemap(in, noblock=1) int32_t is_on {
+  if (!lua_isboolean(L, $input)) return mortise_lua_misuse(L, "$1_name", "a boolean", $input);
+  $1 = lua_toboolean(L, $input);
+}
+
 /* What is left out, or nil, has a meaning. */
 %define MORTISE_LUA_DEFAULT(NAME, VALUE)
 %typemap(default, noblock=1) int64_t NAME { $1 = VALUE; }
@@ -247,6 +252,17 @@ MORTISE_EACH_TEXT(MORTISE_LUA_TEXT)
   $2 = 0;
   if (!lua_isnil(L, $input) &&
       (wrong = mortise_lua_text(L, $input, "$1_name", &$1, &$2)) != 0) return wrong;
+}
+
+/* A name may have a NUL in it. */
+%typemap(in, numinputs=0, noblock=1) size_t *name_len {
+  size_t name_length = 0;
+  $1 = &name_length;
+}
+%typemap(out, noblock=1) const char *mortise_lock_name, const char *mortise_rw_name,
+                         const char *mortise_semaphore_name {
+  lua_pushlstring(L, $1, name_length);
+  SWIG_arg++;
 }
 
 /* ---- errors and statuses ------------------------------------------------------------------ */

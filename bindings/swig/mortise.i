@@ -22,6 +22,8 @@
 %ignore mortise_get_api;
 %ignore MORTISE_MORTISE_H;
 %ignore MORTISE_API;
+%ignore MORTISE_NODISCARD;
+%ignore MORTISE_NEVER_NULL;
 %ignore MORTISE_VERSION_TEXT;
 /* Each language writes these as its own exact 64-bit numbers. */
 %ignore MORTISE_MAX_MS;

@@ -295,6 +295,14 @@ outcome lock_handle::cancel() {
   });
 }
 
+outcome lock_handle::interrupt(bool is_on) {
+  return keeper_->enter([&](lock::gate& gate, time_ns now) {
+    if (gate.is_closed()) return client_freed();
+    gate.interrupt(owner_, is_on, now);
+    return outcome{};
+  });
+}
+
 // ---- notices --------------------------------------------------------------------------------
 
 outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag) {
@@ -368,6 +376,13 @@ std::int64_t lock_handle::valid_ms() const {
   return keeper_->look([&](const lock::gate& gate, time_ns now) -> std::int64_t {
     if (!gate.is_held(owner_, now)) return 0;
     return (gate.valid_until(owner_) - now) / ns_per_ms;
+  });
+}
+
+time_ns lock_handle::deadline_ns() const {
+  return keeper_->look([&](const lock::gate& gate, time_ns now) -> time_ns {
+    if (!gate.is_held(owner_, now)) return 0;
+    return exact_as_double(gate.valid_until(owner_));
   });
 }
 

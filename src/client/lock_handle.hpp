@@ -62,6 +62,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   void give_back(lock::hold_mode mode) noexcept;
   // Ends a waiting acquire: ok, or not_owner when nothing waits.
   outcome cancel() override;
+  // The same for every acquire from now on, until it is taken back.
+  outcome interrupt(bool is_on);
   // Where losses and risks are told from now on; nullptr for nowhere.
   outcome watch(std::shared_ptr<event_queue> queue, std::int64_t tag);
   // The user is done with the handle: its waits end, its hold is given back.
@@ -70,6 +72,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   [[nodiscard]] bool is_held() const;
   [[nodiscard]] bool is_held(lock::hold_mode mode) const;
   [[nodiscard]] std::int64_t valid_ms() const;
+  // When the hold ends, by CLOCK_BOOTTIME; 0 when there is none.
+  [[nodiscard]] time_ns deadline_ns() const;
   [[nodiscard]] std::int64_t token() const;
   // How much there is of the lock, as far as this handle was told.
   [[nodiscard]] std::int64_t limit() const noexcept { return owner_.limit; }

@@ -49,6 +49,9 @@ outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, bool is_unl
   if (core_->is_closed()) return client_freed();
   if (open_) return outcome::of(status::busy, "another call on this multi is at work; wait for it");
   if (is_unlock && !is_held_) return outcome::of(status::not_owner, "this multi holds nothing");
+  if (!is_unlock && is_interrupted_) {
+    return outcome::of(status::cancelled, "this multi is interrupted");
+  }
   if (!is_unlock && is_held_) {
     return outcome::of(status::already_held, "this multi is held; unlock it first");
   }
@@ -135,6 +138,18 @@ outcome multi_handle::cancel() {
   return outcome::of(status::not_owner, "nothing waits on this multi");
 }
 
+outcome multi_handle::interrupt(bool is_on) {
+  std::shared_ptr<multi_call> waiting;
+  {
+    const std::lock_guard guard(mutex_);
+    if (core_->is_closed()) return client_freed();
+    is_interrupted_ = is_on;
+    if (is_on) waiting = open_;
+  }
+  if (waiting) waiting->give_up(outcome::of(status::cancelled));
+  return {};
+}
+
 void multi_handle::finished(bool is_held) noexcept {
   const std::lock_guard guard(mutex_);
   open_.reset();
@@ -176,6 +191,14 @@ std::int64_t multi_handle::valid_ms() const {
   auto least = members_.empty() ? 0 : members_.front().handle->valid_ms();
   for (const auto& item : members_) least = std::min(least, item.handle->valid_ms());
   return least;
+}
+
+time_ns multi_handle::deadline_ns() const {
+  if (!is_held()) return 0;
+  const std::lock_guard guard(mutex_);
+  auto least = time_never;
+  for (const auto& item : members_) least = std::min(least, item.handle->deadline_ns());
+  return members_.empty() ? 0 : least;
 }
 
 std::int64_t multi_handle::member_count() const {

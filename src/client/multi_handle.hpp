@@ -41,12 +41,15 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   outcome unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   // Ends a waiting acquire: ok, or not_owner when nothing waits.
   outcome cancel() override;
+  // The same for every acquire from now on, until it is taken back.
+  outcome interrupt(bool is_on);
   // The user is done with it: its wait ends, what it holds is given back.
   void release() noexcept;
 
   [[nodiscard]] bool is_held() const;
   // Of the member that ends first.
   [[nodiscard]] std::int64_t valid_ms() const;
+  [[nodiscard]] time_ns deadline_ns() const;
   [[nodiscard]] std::int64_t member_count() const;
 
   // For its call: how it ended.
@@ -68,6 +71,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   std::vector<member> members_;  // in the order in which they are acquired
   std::shared_ptr<multi_call> open_;
   bool is_held_ = false;
+  bool is_interrupted_ = false;
 };
 
 }  // namespace mortise::client

@@ -13,6 +13,7 @@ outcome gate::acquire(acquiring& wanted, time_ns now) {
   if (is_closed_) return client_freed();
   settle(now);
   auto& who = *wanted.who;
+  if (who.is_interrupted) return outcome::of(status::cancelled, "this handle is interrupted");
   switch (who.state) {
     case owner_state::acquiring:
     case owner_state::unlocking:
@@ -217,6 +218,11 @@ void gate::abandon_acquiring(acquiring& given_up, status why, time_ns now) {
     }
     depart(nullptr, nullptr, now);
   }
+}
+
+void gate::interrupt(owner& who, bool is_on, time_ns now) {
+  who.is_interrupted = is_on;
+  if (is_on && who.pending != nullptr) abandon(*who.pending, status::cancelled, now);
 }
 
 void gate::forget(owner& who, time_ns now) {

@@ -58,6 +58,8 @@ class gate {
   // Ends an accepted operation because of its deadline (`timed_out`), a cancel or a close. What has
   // been asked of the server is taken back in the background. No effect once it is finished.
   void abandon(operation& given_up, status why, time_ns now);
+  // Ends what this handle waits for, and lets no acquire of it begin until that is taken back.
+  void interrupt(owner& who, bool is_on, time_ns now);
   // The handle goes away: gives back what it holds, ends what it waits for.
   void forget(owner& who, time_ns now);
   // Ends everything, gives back what is held, and accepts nothing any more. From then on it knows no

@@ -48,6 +48,7 @@ struct owner {
   std::array<std::int64_t, 2> hold_counts{};  // by mode
   std::int64_t token = 0;                     // of the present or the last hold
   acquiring* pending = nullptr;               // the acquire that waits
+  bool is_interrupted = false;                // lets no acquire begin
 
   [[nodiscard]] bool may_reenter(hold_mode mode) const noexcept {
     return is_reentrant[static_cast<std::size_t>(mode)];

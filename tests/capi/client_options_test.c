@@ -7,8 +7,11 @@
 
 static test_server *server;
 
-static const char *const client_options[][2] = {
-    {"command_timeout", "2s"}, {"client_name", "ledger"}, {"busy_poll", "0"}, {"drift", "1%"}, {"release_at_exit", "on"}};
+static const char *const client_options[][2] = {{"command_timeout", "2s"},
+                                                {"client_name", "ledger"},
+                                                {"busy_poll", "0"},
+                                                {"drift", "1%"},
+                                                {"release_at_exit", "on"}};
 enum { client_option_count = sizeof client_options / sizeof client_options[0] };
 
 static void check_refused(const void *handle, const mortise_error *error, const char *option) {

@@ -79,15 +79,16 @@ static void start_thread(void *(*run)(void *), void *argument) {
 }
 
 static void *wait_in_vain(void *waiter) {
-  mortise_lock_acquire(waiter, MORTISE_FOREVER, NULL);
+  CHECK(mortise_lock_acquire(waiter, MORTISE_FOREVER, NULL) != MORTISE_OK);
   return NULL;
 }
 
 static void *take_and_give_back(void *name) {
   mortise_lock *own = open_lock(client, name);
   for (;;) {
-    mortise_lock_acquire(own, MORTISE_FOREVER, NULL);
-    mortise_lock_unlock(own, NULL);
+    if (mortise_lock_acquire(own, MORTISE_FOREVER, NULL) == MORTISE_OK) {
+      mortise_lock_unlock(own, NULL);
+    }
   }
   return NULL;
 }

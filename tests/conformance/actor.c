@@ -137,6 +137,8 @@ struct call {
   int64_t timeout_ms, lease_ms, weight, permits, tag;
   const char *of; /* what a query is about */
   mortise_status status;
+  int32_t is_on;
+  const char *text;
   int64_t token, value;
   char label[MORTISE_MAX_LABEL_LEN + 1];
 };
@@ -233,6 +235,8 @@ static void do_call(struct words *line, int is_async) {
                       tag_of_call(line),
                       of != NULL ? of->value : "",
                       MORTISE_OK,
+                      (int32_t)words_number(line, "is_on", 1),
+                      NULL,
                       0,
                       INT64_MIN,
                       ""};
@@ -247,7 +251,9 @@ static void do_call(struct words *line, int is_async) {
     method->run(&call);
   }
   answer_with(line, call.status, call.token, call.value,
-              call.label[0] != '\0' ? call.label : mortise_error_message(error));
+              call.text != NULL       ? call.text
+              : call.label[0] != '\0' ? call.label
+                                      : mortise_error_message(error));
 }
 
 static void do_pump(struct words *line) {

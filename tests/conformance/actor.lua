@@ -97,6 +97,7 @@ local function arguments(kind, method, given)
   end
   if method:find("acquire$") then list[#list + 1] = tonumber(given.timeout_ms) end
   if method == "extend" then list[#list + 1] = tonumber(given.lease_ms) end
+  if method == "interrupt" then list[#list + 1] = (given.is_on or "1") == "1" end
   if method == "resize" then list[#list + 1] = tonumber(given.permits) end
   return list
 end
@@ -138,6 +139,8 @@ local function call(name, method, given)
     if type(value) == "boolean" then value = value and 1 or 0 end
   elseif type(result) == "table" then
     token = result.token
+  elseif method == "name" then
+    text = result
   elseif type(result) == "number" then
     value = result
   elseif method:find("^is_") then

@@ -112,7 +112,7 @@ class Play:
 
     @staticmethod
     def arguments(step):
-        known = ("timeout_ms", "weight", "permits", "lease_ms", "url", "client", "of")
+        known = ("is_on", "timeout_ms", "weight", "permits", "lease_ms", "url", "client", "of")
         return {key: step[key] for key in known if key in step}
 
     def server_step(self, step):

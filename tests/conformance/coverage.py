@@ -39,7 +39,8 @@ def getters_of(header):
 
 
 def is_read_only(method):
-    return method.startswith("is_") or method in ("token", "valid_ms", "query", "member_count")
+    return method.startswith("is_") or method in ("token", "valid_ms", "deadline_ns", "name",
+                                                          "query", "member_count")
 
 
 def is_asserted(step):

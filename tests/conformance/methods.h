@@ -1,5 +1,34 @@
 /* Every call of the ABI that a scenario can name, by kind and form. */
 
+static void lock_interrupt(struct call *call) {
+  call->status = mortise_lock_interrupt(call->object, call->is_on, error);
+}
+static void lock_deadline_ns(struct call *call) {
+  call->value = mortise_lock_deadline_ns(call->object);
+}
+static void lock_name(struct call *call) { call->text = mortise_lock_name(call->object, NULL); }
+static void rw_interrupt(struct call *call) {
+  call->status = mortise_rw_interrupt(call->object, call->is_on, error);
+}
+static void rw_deadline_ns(struct call *call) {
+  call->value = mortise_rw_deadline_ns(call->object);
+}
+static void rw_name(struct call *call) { call->text = mortise_rw_name(call->object, NULL); }
+static void semaphore_interrupt(struct call *call) {
+  call->status = mortise_semaphore_interrupt(call->object, call->is_on, error);
+}
+static void semaphore_deadline_ns(struct call *call) {
+  call->value = mortise_semaphore_deadline_ns(call->object);
+}
+static void semaphore_name(struct call *call) {
+  call->text = mortise_semaphore_name(call->object, NULL);
+}
+static void multi_interrupt(struct call *call) {
+  call->status = mortise_multi_interrupt(call->object, call->is_on, error);
+}
+static void multi_deadline_ns(struct call *call) {
+  call->value = mortise_multi_deadline_ns(call->object);
+}
 static void lock_try(struct call *call) {
   call->status = mortise_lock_try(call->object, error);
   call->token = mortise_lock_token(call->object);
@@ -252,6 +281,17 @@ static const struct method methods[] = {
     {SEMAPHORE, "extend", 1, semaphore_extend_async},
     {SEMAPHORE, "valid_ms", 0, semaphore_valid_ms},
     {SEMAPHORE, "token", 0, semaphore_token},
+    {LOCK, "interrupt", 0, lock_interrupt},
+    {LOCK, "deadline_ns", 0, lock_deadline_ns},
+    {LOCK, "name", 0, lock_name},
+    {RW, "interrupt", 0, rw_interrupt},
+    {RW, "deadline_ns", 0, rw_deadline_ns},
+    {RW, "name", 0, rw_name},
+    {SEMAPHORE, "interrupt", 0, semaphore_interrupt},
+    {SEMAPHORE, "deadline_ns", 0, semaphore_deadline_ns},
+    {SEMAPHORE, "name", 0, semaphore_name},
+    {MULTI, "interrupt", 0, multi_interrupt},
+    {MULTI, "deadline_ns", 0, multi_deadline_ns},
     {LOCK, "cancel", 0, lock_cancel},
     {RW, "cancel", 0, rw_cancel},
     {SEMAPHORE, "cancel", 0, semaphore_cancel},

@@ -167,10 +167,10 @@ void use_lock(world& all) {
   const auto lease_ms = all.input.ConsumeBool() ? 0 : all.number();
   switch (all.input.ConsumeIntegralInRange(0, 11)) {
     case 0:
-      mortise_lock_try(lock, all.error());
+      static_cast<void>(mortise_lock_try(lock, all.error()));
       break;
     case 1:
-      mortise_lock_acquire(lock, all.timeout_ms(), all.error());
+      static_cast<void>(mortise_lock_acquire(lock, all.timeout_ms(), all.error()));
       break;
     case 2:
       mortise_lock_unlock(lock, all.error());

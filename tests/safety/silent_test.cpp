@@ -27,7 +27,7 @@ std::unique_ptr<child> make_waiter(const std::string& url) {
     const auto client = open_client(url);
     const auto lock = open_lock(client, "silent");
     test.hear();
-    mortise_lock_acquire(lock.get(), MORTISE_FOREVER, nullptr);
+    static_cast<void>(mortise_lock_acquire(lock.get(), MORTISE_FOREVER, nullptr));
     test.hear();
   });
 }

@@ -301,8 +301,11 @@ TEST(options, drift_is_percent_or_millionths) {
 }
 
 TEST(options, those_of_a_client_make_no_handle) {
-  const std::pair<const char*, const char*> of_client[] = {
-      {"command_timeout", "1s"}, {"client_name", "x"}, {"busy_poll", "1"}, {"drift", "1%"}, {"release_at_exit", "off"}};
+  const std::pair<const char*, const char*> of_client[] = {{"command_timeout", "1s"},
+                                                           {"client_name", "x"},
+                                                           {"busy_poll", "1"},
+                                                           {"drift", "1%"},
+                                                           {"release_at_exit", "off"}};
   for (const auto& [key, text] : of_client) {
     settings values;
     EXPECT_NE(set(values, key, "wrong value"), "") << key;

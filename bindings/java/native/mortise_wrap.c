@@ -918,6 +918,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1cancel(JNIEnv *jenv
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1interrupt(JNIEnv *jenv, jclass jcls, jlong jarg1, jint jarg2) {
+  jint jresult = 0 ;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_lock *)(intptr_t)jarg1; 
+  arg2 = (int32_t)jarg2; 
+  result = (mortise_status)mortise_lock_interrupt(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1is_1held(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jint jresult = 0 ;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -941,6 +961,20 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_lock_1valid_1ms(JNIEnv *
   (void)jcls;
   arg1 = (mortise_lock *)(intptr_t)jarg1; 
   result = (int64_t)mortise_lock_valid_ms((struct mortise_lock const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_lock_1deadline_1ns(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_lock *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_lock_deadline_ns((struct mortise_lock const *)arg1);
   jresult = (jlong)result; 
   return jresult;
 }
@@ -1307,6 +1341,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1extend(JNIEnv *jenv, 
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1interrupt(JNIEnv *jenv, jclass jcls, jlong jarg1, jint jarg2) {
+  jint jresult = 0 ;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_rw *)(intptr_t)jarg1; 
+  arg2 = (int32_t)jarg2; 
+  result = (mortise_status)mortise_rw_interrupt(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1cancel(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jint jresult = 0 ;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
@@ -1349,6 +1403,20 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1is_1writing(JNIEnv *j
   arg1 = (mortise_rw *)(intptr_t)jarg1; 
   result = (int32_t)mortise_rw_is_writing((struct mortise_rw const *)arg1);
   jresult = (jint)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_rw_1deadline_1ns(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_rw *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_rw_deadline_ns((struct mortise_rw const *)arg1);
+  jresult = (jlong)result; 
   return jresult;
 }
 
@@ -1774,6 +1842,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1extend(JNIEnv 
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1interrupt(JNIEnv *jenv, jclass jcls, jlong jarg1, jint jarg2) {
+  jint jresult = 0 ;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
+  arg2 = (int32_t)jarg2; 
+  result = (mortise_status)mortise_semaphore_interrupt(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1cancel(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jint jresult = 0 ;
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
@@ -1802,6 +1890,20 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1is_1held(JNIEn
   arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
   result = (int32_t)mortise_semaphore_is_held((struct mortise_semaphore const *)arg1);
   jresult = (jint)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_semaphore_1deadline_1ns(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_semaphore_deadline_ns((struct mortise_semaphore const *)arg1);
+  jresult = (jlong)result; 
   return jresult;
 }
 
@@ -2138,6 +2240,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1unlock(JNIEnv *jen
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1interrupt(JNIEnv *jenv, jclass jcls, jlong jarg1, jint jarg2) {
+  jint jresult = 0 ;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_multi *)(intptr_t)jarg1; 
+  arg2 = (int32_t)jarg2; 
+  result = (mortise_status)mortise_multi_interrupt(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1cancel(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jint jresult = 0 ;
   mortise_multi *arg1 = (mortise_multi *) 0 ;
@@ -2179,6 +2301,20 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_multi_1valid_1ms(JNIEnv 
   (void)jcls;
   arg1 = (mortise_multi *)(intptr_t)jarg1; 
   result = (int64_t)mortise_multi_valid_ms((struct mortise_multi const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_multi_1deadline_1ns(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_multi *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_multi_deadline_ns((struct mortise_multi const *)arg1);
   jresult = (jlong)result; 
   return jresult;
 }

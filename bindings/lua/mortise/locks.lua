@@ -10,7 +10,8 @@ local locks = {}
 -- Mutex. try() and acquire([timeout_ms]) give a hold; with(fn [, timeout_ms]).
 locks.lock = owner.class(
   "lock", {try = "unlock", acquire = "unlock"}, {with = "acquire"},
-  {"is_held", "valid_ms", "token"}, {"unlock", "extend", "cancel"})
+  {"is_held", "valid_ms", "deadline_ns", "token", "name"},
+  {"unlock", "extend", "cancel", "interrupt"})
 
 -- Read-write lock, the same for each side.
 locks.rw = owner.class(
@@ -21,19 +22,20 @@ locks.rw = owner.class(
     upgrade_try = "write_unlock", downgrade = "read_unlock",
   },
   {with_read = "read_acquire", with_write = "write_acquire"},
-  {"is_reading", "is_writing", "valid_ms", "token"},
-  {"read_unlock", "write_unlock", "extend", "cancel"})
+  {"is_reading", "is_writing", "valid_ms", "deadline_ns", "token", "name"},
+  {"read_unlock", "write_unlock", "extend", "cancel", "interrupt"})
 
 -- Semaphore. try([weight]), acquire([weight [, timeout_ms]]), with(fn [, weight [, timeout_ms]]).
 locks.semaphore = owner.class(
   "semaphore", {try = "release", acquire = "release"}, {with = "acquire"},
-  {"is_held", "valid_ms", "token"}, {"release", "resize", "extend", "cancel"})
+  {"is_held", "valid_ms", "deadline_ns", "token", "name"},
+  {"release", "resize", "extend", "cancel", "interrupt"})
 
 -- All of several locks or none. add_lock(lock), add_reader(rw), add_writer(rw) and
 -- add_semaphore(semaphore [, weight]) make members.
 locks.multi = owner.class(
   "multi", {try = "unlock", acquire = "unlock"}, {with = "acquire"},
-  {"is_held", "valid_ms", "member_count"}, {"unlock", "cancel"})
+  {"is_held", "valid_ms", "deadline_ns", "member_count"}, {"unlock", "cancel", "interrupt"})
 
 for _, name in ipairs {"add_lock", "add_reader", "add_writer", "add_semaphore"} do
   local add = core["multi_" .. name]

@@ -23,7 +23,7 @@ local OTHERWISE = {
 local KEYS = {fair_strict = "fair", drift_ppm = "drift"}
 
 local functions = {}
-for name in header:gmatch("\nMORTISE_API [^;]-mortise_([a-z_]+)%(") do
+for name in header:gmatch("\n[A-Z_ ]*MORTISE_API [^;]-mortise_([a-z_]+)%(") do
   functions[#functions + 1] = name
 end
 

@@ -224,6 +224,18 @@ struct mortise_api {
   mortise_options *(*options_new_from)(const mortise_client *client, mortise_error *error);
   mortise_status (*options_set_drift_ppm)(mortise_options *options, int64_t drift_ppm,
                                           mortise_error *error);
+  mortise_status (*lock_interrupt)(mortise_lock *lock, int32_t is_on, mortise_error *error);
+  const char *(*lock_name)(const mortise_lock *lock, size_t *name_len);
+  int64_t (*lock_deadline_ns)(const mortise_lock *lock);
+  mortise_status (*rw_interrupt)(mortise_rw *rw, int32_t is_on, mortise_error *error);
+  const char *(*rw_name)(const mortise_rw *rw, size_t *name_len);
+  int64_t (*rw_deadline_ns)(const mortise_rw *rw);
+  mortise_status (*semaphore_interrupt)(mortise_semaphore *semaphore, int32_t is_on,
+                                        mortise_error *error);
+  const char *(*semaphore_name)(const mortise_semaphore *semaphore, size_t *name_len);
+  int64_t (*semaphore_deadline_ns)(const mortise_semaphore *semaphore);
+  mortise_status (*multi_interrupt)(mortise_multi *multi, int32_t is_on, mortise_error *error);
+  int64_t (*multi_deadline_ns)(const mortise_multi *multi);
 };
 
 #endif  // MORTISE_API_H

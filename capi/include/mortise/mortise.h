@@ -54,6 +54,33 @@
 #define MORTISE_API __attribute__((visibility("default")))
 #endif
 
+/**
+ * On functions whose result is not to be ignored: acquires, because who goes on without the lock is
+ * not alone, and what makes an object. `[[nodiscard]]` where the language has it, else GCC's
+ * attribute, which no `(void)` silences; define it as nothing before this header to be without it.
+ *
+ * No parameter is marked `nonnull`: NULL has a defined answer everywhere, and with that mark compilers
+ * would leave out checks for it, also in the caller.
+ */
+#ifndef MORTISE_NODISCARD
+#if defined(SWIG)
+#define MORTISE_NODISCARD
+#elif (defined(__cplusplus) && __cplusplus >= 201703L) || \
+    (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#define MORTISE_NODISCARD [[nodiscard]]
+#elif defined(__GNUC__)
+#define MORTISE_NODISCARD __attribute__((warn_unused_result))
+#else
+#define MORTISE_NODISCARD
+#endif
+#endif
+/** On functions that never return NULL. */
+#if defined(__GNUC__) && !defined(SWIG)
+#define MORTISE_NEVER_NULL __attribute__((returns_nonnull))
+#else
+#define MORTISE_NEVER_NULL
+#endif
+
 /** A timeout that never ends. The call is still ended by cancel and by free. */
 #define MORTISE_FOREVER (-1)
 /** The longest timeout, lease or max_hold: 366 days, in milliseconds. */
@@ -172,7 +199,7 @@ extern "C" {
 /** The version of the loaded library as one number (MORTISE_VERSION_NUMBER). @since 1.0 */
 MORTISE_API int32_t mortise_version(void);
 /** The version of the loaded library as text; static. @since 1.0 */
-MORTISE_API const char *mortise_version_text(void);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_version_text(void);
 /**
  * Whether the loaded library has the ABI that the caller was compiled for: the same major and at
  * least this minor version. Returns MORTISE_OK or MORTISE_UNSUPPORTED.
@@ -186,20 +213,20 @@ MORTISE_API mortise_status mortise_check_abi(int32_t major, int32_t minor);
  */
 MORTISE_API const mortise_api *mortise_get_api(int32_t abi_major);
 /** A short English name of a status, such as "timed out"; static, never NULL. @since 1.0 */
-MORTISE_API const char *mortise_status_text(mortise_status status);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_status_text(mortise_status status);
 
 /* ---- error ------------------------------------------------------------------------------ */
 
 /** A new, empty error, or NULL when memory runs out. Free it with `mortise_error_free`. @since 1.0 */
-MORTISE_API mortise_error *mortise_error_new(void);
+MORTISE_NODISCARD MORTISE_API mortise_error *mortise_error_new(void);
 /** Frees an error. @since 1.0 */
 MORTISE_API void mortise_error_free(mortise_error *error);
 /** The status of the last call that filled this object; MORTISE_OK when it is empty. @since 1.0 */
 MORTISE_API mortise_status mortise_error_code(const mortise_error *error);
 /** One line of English that says what was wrong and how to mend it; "" when empty. @since 1.0 */
-MORTISE_API const char *mortise_error_message(const mortise_error *error);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_error_message(const mortise_error *error);
 /** The server's own words, such as "READONLY You can't write…"; "" when it had none. @since 1.0 */
-MORTISE_API const char *mortise_error_server_text(const mortise_error *error);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_error_server_text(const mortise_error *error);
 /** 1 when the same call may succeed later without any change, else 0. @since 1.0 */
 MORTISE_API int32_t mortise_error_is_retryable(const mortise_error *error);
 /** 1 when the request may have been carried out although the call failed, else 0. @since 1.0 */
@@ -215,7 +242,7 @@ MORTISE_API int32_t mortise_error_is_ambiguous(const mortise_error *error);
  * are used; free them at any time.
  * @since 1.0
  */
-MORTISE_API mortise_options *mortise_options_new(void);
+MORTISE_NODISCARD MORTISE_API mortise_options *mortise_options_new(void);
 /**
  * New options with the client's own settings, as its options and its URL made them: the base for a
  * handle that differs in one of them. Copied; what is done to them does not change the client.
@@ -223,8 +250,8 @@ MORTISE_API mortise_options *mortise_options_new(void);
  *   MORTISE_NO_MEMORY. Free them with `mortise_options_free`.
  * @since 1.1
  */
-MORTISE_API mortise_options *mortise_options_new_from(const mortise_client *client,
-                                                      mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_options *mortise_options_new_from(
+    const mortise_client *client, mortise_error *error);
 /** Frees options. @since 1.0 */
 MORTISE_API void mortise_options_free(mortise_options *options);
 /**
@@ -358,9 +385,9 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  *   thread to be had), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
  * @since 1.0
  */
-MORTISE_API mortise_client *mortise_client_new(const char *url, size_t url_len,
-                                               const mortise_options *options,
-                                               mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_client *mortise_client_new(const char *url, size_t url_len,
+                                                                 const mortise_options *options,
+                                                                 mortise_error *error);
 /**
  * Closes the client. Waiting calls end with MORTISE_CLOSED, holds are given back without waiting
  * for the answer (for at most 100 ms), and its handles answer MORTISE_CLOSED from then on.
@@ -388,9 +415,10 @@ MORTISE_API mortise_status mortise_client_ping(mortise_client *client, mortise_e
  *   MORTISE_UNSUPPORTED, MORTISE_NO_MEMORY. Free it with `mortise_lock_free`.
  * @since 1.0
  */
-MORTISE_API mortise_lock *mortise_lock_new(mortise_client *client, const char *name,
-                                           size_t name_len, const mortise_options *options,
-                                           mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_lock *mortise_lock_new(mortise_client *client,
+                                                             const char *name, size_t name_len,
+                                                             const mortise_options *options,
+                                                             mortise_error *error);
 /**
  * Frees a handle. A hold is given back without waiting for the answer; a call that waits in another
  * thread ends with MORTISE_CLOSED.
@@ -407,7 +435,8 @@ MORTISE_API void mortise_lock_free(mortise_lock *lock);
  *   MORTISE_CANCELLED, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_LIMIT, MORTISE_INVALID_ARGUMENT.
  * @since 1.0
  */
-MORTISE_API mortise_status mortise_lock_try(mortise_lock *lock, mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_try(mortise_lock *lock,
+                                                              mortise_error *error);
 /**
  * Acquires the lock, waiting for its turn in the order of arrival at the server.
  *
@@ -417,8 +446,9 @@ MORTISE_API mortise_status mortise_lock_try(mortise_lock *lock, mortise_error *e
  *   not be reached until the timeout.
  * @since 1.0
  */
-MORTISE_API mortise_status mortise_lock_acquire(mortise_lock *lock, int64_t timeout_ms,
-                                                mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_acquire(mortise_lock *lock,
+                                                                  int64_t timeout_ms,
+                                                                  mortise_error *error);
 /**
  * Ends the hold and lets the next waiter in. After it returns, whatever it returns, this handle
  * holds nothing (unless reentrant, with more unlocks to come).
@@ -450,6 +480,29 @@ MORTISE_API mortise_status mortise_lock_extend(mortise_lock *lock, int64_t lease
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_lock_cancel(mortise_lock *lock, mortise_error *error);
+/**
+ * Ends this handle's waiting acquire as `mortise_lock_cancel` does, and keeps every acquire and try that
+ * begins from now on from beginning: it answers MORTISE_CANCELLED, at once and without an event, until
+ * this is called with 0. So there is no moment at which it comes too early, as for a cancel: made for
+ * what calls once and from another thread, such as a std::stop_callback or a thread that waits for
+ * signals. A hold is not touched: unlock, extend and the rest go on. A grant may win the race with a
+ * wait; the acquire then says MORTISE_OK.
+ *
+ * @param is_on 1: interrupted from now on; 0: not any more. Calling it again changes nothing.
+ * @return MORTISE_OK, whether or not something waited; MORTISE_CLOSED, MORTISE_FORKED,
+ *   MORTISE_INVALID_ARGUMENT.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_lock_interrupt(mortise_lock *lock, int32_t is_on,
+                                                  mortise_error *error);
+/**
+ * The name that the handle was made with: any bytes, with a NUL behind them, which live until the
+ * handle is freed. "" of NULL.
+ * @param name_len set to the number of bytes; may be NULL.
+ * @since 1.1
+ */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_lock_name(const mortise_lock *lock,
+                                                             size_t *name_len);
 /** 1 while this handle holds the lock by the local clock, else 0. Sends nothing. @since 1.0 */
 MORTISE_API int32_t mortise_lock_is_held(const mortise_lock *lock);
 /**
@@ -459,6 +512,13 @@ MORTISE_API int32_t mortise_lock_is_held(const mortise_lock *lock);
  * @since 1.0
  */
 MORTISE_API int64_t mortise_lock_valid_ms(const mortise_lock *lock);
+/**
+ * When the hold ends unless it is renewed before: nanoseconds of CLOCK_BOOTTIME, as clock_gettime tells
+ * them; 0 when not held. Each renewal moves it on. Rounded down to a multiple of 1024, so that a double
+ * holds it exactly however long the machine runs. Sends nothing.
+ * @since 1.1
+ */
+MORTISE_API int64_t mortise_lock_deadline_ns(const mortise_lock *lock);
 /**
  * The fencing token of the hold: it rises with every grant of this name and never changes during a
  * hold. It stays readable after the hold ended, until the next acquire. 0 before the first. Below
@@ -519,8 +579,10 @@ MORTISE_API mortise_status mortise_lock_watch(mortise_lock *lock, mortise_queue 
  * option `protocol` names one that read-write locks do not have.
  * @since 1.1
  */
-MORTISE_API mortise_rw *mortise_rw_new(mortise_client *client, const char *name, size_t name_len,
-                                       const mortise_options *options, mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_rw *mortise_rw_new(mortise_client *client, const char *name,
+                                                         size_t name_len,
+                                                         const mortise_options *options,
+                                                         mortise_error *error);
 /** Frees a handle, as `mortise_lock_free`. @since 1.1 */
 MORTISE_API void mortise_rw_free(mortise_rw *rw);
 /**
@@ -530,10 +592,12 @@ MORTISE_API void mortise_rw_free(mortise_rw *rw);
  * may read again: that is counted locally.
  * @since 1.1
  */
-MORTISE_API mortise_status mortise_rw_read_try(mortise_rw *rw, mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_read_try(mortise_rw *rw,
+                                                                 mortise_error *error);
 /** The same, waiting for its turn as `mortise_lock_acquire` does. @since 1.1 */
-MORTISE_API mortise_status mortise_rw_read_acquire(mortise_rw *rw, int64_t timeout_ms,
-                                                   mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_read_acquire(mortise_rw *rw,
+                                                                     int64_t timeout_ms,
+                                                                     mortise_error *error);
 /**
  * Ends the hold for reading, as `mortise_lock_unlock`. MORTISE_NOT_OWNER also when this handle
  * writes and does not read.
@@ -546,10 +610,12 @@ MORTISE_API mortise_status mortise_rw_read_unlock(mortise_rw *rw, mortise_error 
  * `mortise_rw_upgrade_try`).
  * @since 1.1
  */
-MORTISE_API mortise_status mortise_rw_write_try(mortise_rw *rw, mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_write_try(mortise_rw *rw,
+                                                                  mortise_error *error);
 /** The same, waiting for its turn as `mortise_lock_acquire` does. @since 1.1 */
-MORTISE_API mortise_status mortise_rw_write_acquire(mortise_rw *rw, int64_t timeout_ms,
-                                                    mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_write_acquire(mortise_rw *rw,
+                                                                      int64_t timeout_ms,
+                                                                      mortise_error *error);
 /**
  * Ends the hold for writing, as `mortise_lock_unlock`. A reentrant handle that also reads goes on
  * reading. MORTISE_NOT_OWNER also when this handle reads and does not write.
@@ -569,7 +635,8 @@ MORTISE_API mortise_status mortise_rw_write_unlock(mortise_rw *rw, mortise_error
  *   MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
  * @since 1.1
  */
-MORTISE_API mortise_status mortise_rw_upgrade_try(mortise_rw *rw, mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_upgrade_try(mortise_rw *rw,
+                                                                    mortise_error *error);
 /**
  * Turns this handle's hold for writing into one for reading, without a gap, and lets in the readers
  * that wait at the head of the queue. The fencing token stays. From the call on, whatever it
@@ -586,12 +653,19 @@ MORTISE_API mortise_status mortise_rw_downgrade(mortise_rw *rw, mortise_error *e
 /** As `mortise_lock_extend`. @since 1.1 */
 MORTISE_API mortise_status mortise_rw_extend(mortise_rw *rw, int64_t lease_ms,
                                              mortise_error *error);
+/** As `mortise_lock_interrupt`. @since 1.1 */
+MORTISE_API mortise_status mortise_rw_interrupt(mortise_rw *rw, int32_t is_on,
+                                                mortise_error *error);
+/** As `mortise_lock_name`. @since 1.1 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_rw_name(const mortise_rw *rw, size_t *name_len);
 /** As `mortise_lock_cancel`. @since 1.1 */
 MORTISE_API mortise_status mortise_rw_cancel(mortise_rw *rw, mortise_error *error);
 /** 1 while this handle holds the lock for reading by the local clock, else 0. @since 1.1 */
 MORTISE_API int32_t mortise_rw_is_reading(const mortise_rw *rw);
 /** 1 while this handle holds the lock for writing by the local clock, else 0. @since 1.1 */
 MORTISE_API int32_t mortise_rw_is_writing(const mortise_rw *rw);
+/** As `mortise_lock_deadline_ns`. @since 1.1 */
+MORTISE_API int64_t mortise_rw_deadline_ns(const mortise_rw *rw);
 /** As `mortise_lock_valid_ms`. @since 1.1 */
 MORTISE_API int64_t mortise_rw_valid_ms(const mortise_rw *rw);
 /**
@@ -651,10 +725,9 @@ MORTISE_API mortise_status mortise_rw_watch(mortise_rw *rw, mortise_queue *queue
  *   option `reentrant` has no effect.
  * @since 1.1
  */
-MORTISE_API mortise_semaphore *mortise_semaphore_new(mortise_client *client, const char *name,
-                                                     size_t name_len, int64_t permits,
-                                                     const mortise_options *options,
-                                                     mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_semaphore *mortise_semaphore_new(
+    mortise_client *client, const char *name, size_t name_len, int64_t permits,
+    const mortise_options *options, mortise_error *error);
 /** Frees a handle, as `mortise_lock_free`. @since 1.1 */
 MORTISE_API void mortise_semaphore_free(mortise_semaphore *semaphore);
 /**
@@ -664,11 +737,14 @@ MORTISE_API void mortise_semaphore_free(mortise_semaphore *semaphore);
  *   weight.
  * @since 1.1
  */
-MORTISE_API mortise_status mortise_semaphore_try(mortise_semaphore *semaphore, int64_t weight,
-                                                 mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_semaphore_try(mortise_semaphore *semaphore,
+                                                                   int64_t weight,
+                                                                   mortise_error *error);
 /** The same, waiting for its turn as `mortise_lock_acquire` does. @since 1.1 */
-MORTISE_API mortise_status mortise_semaphore_acquire(mortise_semaphore *semaphore, int64_t weight,
-                                                     int64_t timeout_ms, mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_semaphore_acquire(mortise_semaphore *semaphore,
+                                                                       int64_t weight,
+                                                                       int64_t timeout_ms,
+                                                                       mortise_error *error);
 /** Gives back all permits of this handle, as `mortise_lock_unlock`. @since 1.1 */
 MORTISE_API mortise_status mortise_semaphore_release(mortise_semaphore *semaphore,
                                                      mortise_error *error);
@@ -684,11 +760,19 @@ MORTISE_API mortise_status mortise_semaphore_resize(mortise_semaphore *semaphore
 /** As `mortise_lock_extend`. @since 1.1 */
 MORTISE_API mortise_status mortise_semaphore_extend(mortise_semaphore *semaphore, int64_t lease_ms,
                                                     mortise_error *error);
+/** As `mortise_lock_interrupt`. @since 1.1 */
+MORTISE_API mortise_status mortise_semaphore_interrupt(mortise_semaphore *semaphore, int32_t is_on,
+                                                       mortise_error *error);
+/** As `mortise_lock_name`. @since 1.1 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_semaphore_name(
+    const mortise_semaphore *semaphore, size_t *name_len);
 /** As `mortise_lock_cancel`. @since 1.1 */
 MORTISE_API mortise_status mortise_semaphore_cancel(mortise_semaphore *semaphore,
                                                     mortise_error *error);
 /** 1 while this handle holds permits by the local clock, else 0. @since 1.1 */
 MORTISE_API int32_t mortise_semaphore_is_held(const mortise_semaphore *semaphore);
+/** As `mortise_lock_deadline_ns`. @since 1.1 */
+MORTISE_API int64_t mortise_semaphore_deadline_ns(const mortise_semaphore *semaphore);
 /** As `mortise_lock_valid_ms`. @since 1.1 */
 MORTISE_API int64_t mortise_semaphore_valid_ms(const mortise_semaphore *semaphore);
 /** As `mortise_lock_token`; holders that were let in together may share one. @since 1.1 */
@@ -729,7 +813,8 @@ MORTISE_API mortise_status mortise_semaphore_watch(mortise_semaphore *semaphore,
  *   MORTISE_NO_MEMORY. Free it with `mortise_multi_free`.
  * @since 1.1
  */
-MORTISE_API mortise_multi *mortise_multi_new(mortise_client *client, mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_multi *mortise_multi_new(mortise_client *client,
+                                                               mortise_error *error);
 /**
  * Frees a multi. What it holds is given back without waiting for the answers; a call that waits in
  * another thread ends with MORTISE_CLOSED. Its members stay.
@@ -765,10 +850,12 @@ MORTISE_API mortise_status mortise_multi_add_semaphore(mortise_multi *multi,
  *   MORTISE_INVALID_ARGUMENT also without members.
  * @since 1.1
  */
-MORTISE_API mortise_status mortise_multi_try(mortise_multi *multi, mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_multi_try(mortise_multi *multi,
+                                                               mortise_error *error);
 /** The same, waiting for each member's turn; the timeout is for all together. @since 1.1 */
-MORTISE_API mortise_status mortise_multi_acquire(mortise_multi *multi, int64_t timeout_ms,
-                                                 mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_multi_acquire(mortise_multi *multi,
+                                                                   int64_t timeout_ms,
+                                                                   mortise_error *error);
 /**
  * Unlocks all members, in reverse order. After it returns, whatever it returns, none is held.
  * @return as `mortise_lock_unlock`: MORTISE_OK when all were released, else the first failure, whose
@@ -776,12 +863,17 @@ MORTISE_API mortise_status mortise_multi_acquire(mortise_multi *multi, int64_t t
  * @since 1.1
  */
 MORTISE_API mortise_status mortise_multi_unlock(mortise_multi *multi, mortise_error *error);
+/** As `mortise_lock_interrupt`; a member that is interrupted by itself stands in the way, too. @since 1.1 */
+MORTISE_API mortise_status mortise_multi_interrupt(mortise_multi *multi, int32_t is_on,
+                                                   mortise_error *error);
 /** Ends a waiting acquire, as `mortise_lock_cancel`. @since 1.1 */
 MORTISE_API mortise_status mortise_multi_cancel(mortise_multi *multi, mortise_error *error);
 /** 1 while all members are held by the local clock, else 0. @since 1.1 */
 MORTISE_API int32_t mortise_multi_is_held(const mortise_multi *multi);
 /** `mortise_lock_valid_ms` of the member that ends first. @since 1.1 */
 MORTISE_API int64_t mortise_multi_valid_ms(const mortise_multi *multi);
+/** `mortise_lock_deadline_ns` of the member that ends first; 0 unless all are held. @since 1.1 */
+MORTISE_API int64_t mortise_multi_deadline_ns(const mortise_multi *multi);
 /** How many members it has. @since 1.1 */
 MORTISE_API int64_t mortise_multi_member_count(const mortise_multi *multi);
 /** As `mortise_multi_try`, ending in one MORTISE_EVENT_ACQUIRED, without a token. @since 1.1 */
@@ -798,7 +890,7 @@ MORTISE_API mortise_status mortise_multi_unlock_async(mortise_multi *multi, mort
 /* ---- info ------------------------------------------------------------------------------- */
 
 /** A new, empty info, or NULL when memory runs out. Free it with `mortise_info_free`. @since 1.0 */
-MORTISE_API mortise_info *mortise_info_new(void);
+MORTISE_NODISCARD MORTISE_API mortise_info *mortise_info_new(void);
 /** Frees an info. @since 1.0 */
 MORTISE_API void mortise_info_free(mortise_info *info);
 /** 1 when somebody held the lock, else 0. @since 1.0 */
@@ -833,17 +925,20 @@ MORTISE_API int64_t mortise_info_waiter_count(const mortise_info *info);
  */
 MORTISE_API int64_t mortise_info_entry_count(const mortise_info *info);
 /** An entry's owner as the server stores it; "" beyond the last. @since 1.0 */
-MORTISE_API const char *mortise_info_entry_owner(const mortise_info *info, int64_t index);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_owner(const mortise_info *info,
+                                                                    int64_t index);
 /** 1 when an entry is a holder of, or waits for, the whole lock: a mutex, a writer. @since 1.1 */
 MORTISE_API int32_t mortise_info_entry_is_exclusive(const mortise_info *info, int64_t index);
 /** How many permits of a semaphore an entry holds or waits for; else 1. @since 1.1 */
 MORTISE_API int64_t mortise_info_entry_weight(const mortise_info *info, int64_t index);
 /** An entry's host name; "" when unknown. @since 1.0 */
-MORTISE_API const char *mortise_info_entry_host(const mortise_info *info, int64_t index);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_host(const mortise_info *info,
+                                                                   int64_t index);
 /** An entry's process id; 0 when unknown. @since 1.0 */
 MORTISE_API int64_t mortise_info_entry_pid(const mortise_info *info, int64_t index);
 /** An entry's label; "" when it has none. @since 1.0 */
-MORTISE_API const char *mortise_info_entry_label(const mortise_info *info, int64_t index);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_label(const mortise_info *info,
+                                                                    int64_t index);
 
 /* ---- queue ------------------------------------------------------------------------------ */
 
@@ -855,8 +950,9 @@ MORTISE_API const char *mortise_info_entry_label(const mortise_info *info, int64
  *   MORTISE_NO_MEMORY, MORTISE_LIMIT (no file descriptor). Free it with `mortise_queue_free`.
  * @since 1.0
  */
-MORTISE_API mortise_queue *mortise_queue_new(mortise_client *client, int64_t capacity,
-                                             mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_queue *mortise_queue_new(mortise_client *client,
+                                                               int64_t capacity,
+                                                               mortise_error *error);
 /** Shuts the queue down and frees it; unread events are dropped. @since 1.0 */
 MORTISE_API void mortise_queue_free(mortise_queue *queue);
 /**
@@ -900,7 +996,7 @@ MORTISE_API void mortise_queue_wake(mortise_queue *queue);
 MORTISE_API void mortise_queue_shutdown(mortise_queue *queue);
 
 /** A new, empty event, or NULL when memory runs out. Free it with `mortise_event_free`. @since 1.0 */
-MORTISE_API mortise_event *mortise_event_new(void);
+MORTISE_NODISCARD MORTISE_API mortise_event *mortise_event_new(void);
 /** Frees an event. @since 1.0 */
 MORTISE_API void mortise_event_free(mortise_event *event);
 /** What the event tells. @since 1.0 */
@@ -912,9 +1008,9 @@ MORTISE_API mortise_status mortise_event_status(const mortise_event *event);
 /** The fencing token of the hold that the event is about; 0 when there is none. @since 1.0 */
 MORTISE_API int64_t mortise_event_token(const mortise_event *event);
 /** As `mortise_error_message`; "" when the call did not fail. @since 1.0 */
-MORTISE_API const char *mortise_event_message(const mortise_event *event);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_message(const mortise_event *event);
 /** As `mortise_error_server_text`. @since 1.0 */
-MORTISE_API const char *mortise_event_server_text(const mortise_event *event);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_server_text(const mortise_event *event);
 /** As `mortise_error_is_retryable`. @since 1.0 */
 MORTISE_API int32_t mortise_event_is_retryable(const mortise_event *event);
 /** As `mortise_error_is_ambiguous`. @since 1.0 */

@@ -283,6 +283,13 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 		return toldBy(info, given["of"])
 	case "member_count":
 		return number(int64(h.object.(*mortise.Multi).MemberCount()))
+	case "deadline_ns":
+		return number(h.object.(interface{ Deadline() int64 }).Deadline())
+	case "name":
+		return result{text: h.object.(interface{ Name() string }).Name()}
+	case "interrupt":
+		isOn := given.number("is_on", 1) == 1
+		return failed(h.object.(interface{ Interrupt(bool) error }).Interrupt(isOn))
 	case "cancel":
 		return failed(h.endWait())
 	case "watch":

@@ -142,6 +142,11 @@ final class Handle implements LossListener {
     switch (method) {
       case "cancel":
         return Result.of(owner.cancel() ? Status.OK : Status.NOT_OWNER);
+      case "interrupt":
+        owner.interrupt(line.number("is_on", 1) == 1);
+        return Result.OK;
+      case "name":
+        return new Result(Status.OK, 0, null, owner.name());
       case "watch":
         owner.addLossListener(this);
         return Result.OK;
@@ -157,6 +162,7 @@ final class Handle implements LossListener {
           case "is_reading" -> Result.truth(((ReadWriteOwner) owner).isReading());
           case "is_writing" -> Result.truth(((ReadWriteOwner) owner).isWriting());
           case "valid_ms" -> Result.number(owner.validMillis());
+          case "deadline_ns" -> Result.number(owner.deadlineNanos());
           case "token" -> Result.number(owner.token());
           case "query" -> told(owner.query(), line.given().getOrDefault("of", ""));
           case "member_count" -> Result.number(((Multi) owner).memberCount());

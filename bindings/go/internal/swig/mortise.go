@@ -53,8 +53,8 @@ typedef long long swig_type_23;
 typedef long long swig_type_24;
 typedef long long swig_type_25;
 typedef long long swig_type_26;
-typedef _gostring_ swig_type_27;
-typedef long long swig_type_28;
+typedef long long swig_type_27;
+typedef _gostring_ swig_type_28;
 typedef long long swig_type_29;
 typedef long long swig_type_30;
 typedef long long swig_type_31;
@@ -72,9 +72,9 @@ typedef long long swig_type_42;
 typedef long long swig_type_43;
 typedef long long swig_type_44;
 typedef long long swig_type_45;
-typedef _gostring_ swig_type_46;
+typedef long long swig_type_46;
 typedef long long swig_type_47;
-typedef long long swig_type_48;
+typedef _gostring_ swig_type_48;
 typedef long long swig_type_49;
 typedef long long swig_type_50;
 typedef long long swig_type_51;
@@ -117,149 +117,161 @@ typedef long long swig_type_87;
 typedef long long swig_type_88;
 typedef long long swig_type_89;
 typedef long long swig_type_90;
-extern void _wrap_Swig_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_swig_5d5fa4907eb2aa30(swig_intgo arg1);
-extern swig_type_1 _wrap_go_drain_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
-extern int _wrap_version_swig_5d5fa4907eb2aa30(void);
-extern swig_voidp _wrap_version_text_swig_5d5fa4907eb2aa30(void);
-extern int _wrap_check_abi_swig_5d5fa4907eb2aa30(int arg1, int arg2);
-extern swig_voidp _wrap_status_text_swig_5d5fa4907eb2aa30(int arg1);
-extern uintptr_t _wrap_error_new_swig_5d5fa4907eb2aa30(void);
-extern void _wrap_error_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_error_code_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_voidp _wrap_error_message_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_voidp _wrap_error_server_text_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_error_is_retryable_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_error_is_ambiguous_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern uintptr_t _wrap_options_new_swig_5d5fa4907eb2aa30(void);
-extern uintptr_t _wrap_options_new_from_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_options_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_options_set_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
-extern int _wrap_options_set_lease_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
-extern int _wrap_options_set_renewal_swig_5d5fa4907eb2aa30(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_max_hold_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_swig_5d5fa4907eb2aa30(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_read_swig_5d5fa4907eb2aa30(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_write_swig_5d5fa4907eb2aa30(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_protocol_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_interval_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_attempts_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
-extern int _wrap_options_set_fair_strict_swig_5d5fa4907eb2aa30(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern int _wrap_options_set_drift_ppm_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_5d5fa4907eb2aa30(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
-extern void _wrap_client_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_client_ping_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_lock_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_lock_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_lock_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_17 arg2, uintptr_t arg3);
-extern int _wrap_lock_cancel_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_is_held_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_18 _wrap_lock_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_19 _wrap_lock_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_lock_query_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, swig_type_22 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_23 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_24 arg3, swig_type_25 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_26 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_27 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_rw_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_rw_read_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_28 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_29 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_upgrade_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_downgrade_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_30 arg2, uintptr_t arg3);
-extern int _wrap_rw_cancel_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_is_reading_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_rw_is_writing_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_31 _wrap_rw_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_32 _wrap_rw_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_rw_query_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_33 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_34 arg3, swig_type_35 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_36 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_37 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_38 arg3, swig_type_39 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_40 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_41 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_42 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_43 arg3, swig_type_44 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_45 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_46 arg2, swig_type_47 arg3, uintptr_t arg4, uintptr_t arg5);
-extern void _wrap_semaphore_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_48 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_49 arg2, swig_type_50 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_release_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_51 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_52 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_cancel_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_is_held_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_53 _wrap_semaphore_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_54 _wrap_semaphore_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_semaphore_query_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_55 arg3, swig_type_56 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_57 arg3, swig_type_58 arg4, swig_type_59 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_61 arg3, swig_type_62 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_multi_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_multi_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_multi_add_lock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_reader_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_writer_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, uintptr_t arg4);
-extern int _wrap_multi_try_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_65 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_cancel_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_is_held_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_66 _wrap_multi_valid_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_67 _wrap_multi_member_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, swig_type_70 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_5d5fa4907eb2aa30(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_info_new_swig_5d5fa4907eb2aa30(void);
-extern void _wrap_info_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_info_is_held_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_info_is_mine_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_72 _wrap_info_time_left_ms_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_73 _wrap_info_latest_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_74 _wrap_info_holder_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_75 _wrap_info_shown_holder_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_76 _wrap_info_permits_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_77 _wrap_info_permits_in_use_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_78 _wrap_info_waiter_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_79 _wrap_info_entry_count_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_80 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_81 arg2);
-extern swig_type_82 _wrap_info_entry_weight_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_83 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_84 arg2);
-extern swig_type_85 _wrap_info_entry_pid_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_86 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_87 arg2);
-extern uintptr_t _wrap_queue_new_swig_5d5fa4907eb2aa30(uintptr_t arg1, swig_type_88 arg2, uintptr_t arg3);
-extern void _wrap_queue_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_queue_fd_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern void _wrap_queue_wake_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern void _wrap_queue_shutdown_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern uintptr_t _wrap_event_new_swig_5d5fa4907eb2aa30(void);
-extern void _wrap_event_free_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_event_get_kind_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_89 _wrap_event_tag_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_event_status_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_type_90 _wrap_event_token_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_voidp _wrap_event_message_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern swig_voidp _wrap_event_server_text_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_event_is_retryable_swig_5d5fa4907eb2aa30(uintptr_t arg1);
-extern int _wrap_event_is_ambiguous_swig_5d5fa4907eb2aa30(uintptr_t arg1);
+typedef long long swig_type_91;
+typedef long long swig_type_92;
+typedef long long swig_type_93;
+typedef long long swig_type_94;
+extern void _wrap_Swig_free_swig_839f96ba6aba281f(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_swig_839f96ba6aba281f(swig_intgo arg1);
+extern swig_type_1 _wrap_go_drain_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
+extern int _wrap_version_swig_839f96ba6aba281f(void);
+extern swig_voidp _wrap_version_text_swig_839f96ba6aba281f(void);
+extern int _wrap_check_abi_swig_839f96ba6aba281f(int arg1, int arg2);
+extern swig_voidp _wrap_status_text_swig_839f96ba6aba281f(int arg1);
+extern uintptr_t _wrap_error_new_swig_839f96ba6aba281f(void);
+extern void _wrap_error_free_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_error_code_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_voidp _wrap_error_message_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_voidp _wrap_error_server_text_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_error_is_retryable_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_error_is_ambiguous_swig_839f96ba6aba281f(uintptr_t arg1);
+extern uintptr_t _wrap_options_new_swig_839f96ba6aba281f(void);
+extern uintptr_t _wrap_options_new_from_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_options_free_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_options_set_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
+extern int _wrap_options_set_lease_ms_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
+extern int _wrap_options_set_renewal_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_max_hold_ms_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_read_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_write_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_protocol_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_interval_ms_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_attempts_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
+extern int _wrap_options_set_fair_strict_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_839f96ba6aba281f(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
+extern void _wrap_client_free_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_client_ping_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_lock_new_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_lock_free_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_lock_try_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_acquire_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_extend_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_17 arg2, uintptr_t arg3);
+extern int _wrap_lock_cancel_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_interrupt_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_lock_is_held_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_18 _wrap_lock_valid_ms_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_19 _wrap_lock_deadline_ns_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_20 _wrap_lock_token_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_lock_query_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_22 arg3, swig_type_23 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_24 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_25 arg3, swig_type_26 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_27 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_28 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_rw_free_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_rw_read_try_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_read_acquire_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_29 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_try_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_acquire_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_30 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_upgrade_try_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_downgrade_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_extend_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_31 arg2, uintptr_t arg3);
+extern int _wrap_rw_interrupt_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_rw_cancel_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_is_reading_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_rw_is_writing_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_32 _wrap_rw_deadline_ns_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_33 _wrap_rw_valid_ms_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_34 _wrap_rw_token_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_rw_query_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_35 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_36 arg3, swig_type_37 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_38 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_39 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_40 arg3, swig_type_41 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_42 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_try_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_43 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_44 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_45 arg3, swig_type_46 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_47 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_48 arg2, swig_type_49 arg3, uintptr_t arg4, uintptr_t arg5);
+extern void _wrap_semaphore_free_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_semaphore_try_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_50 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_51 arg2, swig_type_52 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_release_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_resize_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_54 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_interrupt_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_semaphore_cancel_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_is_held_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_55 _wrap_semaphore_deadline_ns_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_56 _wrap_semaphore_valid_ms_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_57 _wrap_semaphore_token_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_semaphore_query_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_58 arg3, swig_type_59 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, swig_type_61 arg4, swig_type_62 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, swig_type_65 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_multi_new_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_multi_free_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_multi_add_lock_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_reader_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_writer_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_semaphore_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
+extern int _wrap_multi_try_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_acquire_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_68 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_interrupt_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_multi_cancel_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_is_held_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_69 _wrap_multi_valid_ms_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_70 _wrap_multi_deadline_ns_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_71 _wrap_multi_member_count_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_72 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, swig_type_74 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_75 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_info_new_swig_839f96ba6aba281f(void);
+extern void _wrap_info_free_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_info_is_held_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_info_is_mine_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_76 _wrap_info_time_left_ms_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_77 _wrap_info_latest_token_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_78 _wrap_info_holder_count_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_79 _wrap_info_shown_holder_count_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_80 _wrap_info_permits_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_81 _wrap_info_permits_in_use_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_82 _wrap_info_waiter_count_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_83 _wrap_info_entry_count_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_84 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_85 arg2);
+extern swig_type_86 _wrap_info_entry_weight_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_87 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_88 arg2);
+extern swig_type_89 _wrap_info_entry_pid_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_90 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_91 arg2);
+extern uintptr_t _wrap_queue_new_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_92 arg2, uintptr_t arg3);
+extern void _wrap_queue_free_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_queue_fd_swig_839f96ba6aba281f(uintptr_t arg1);
+extern void _wrap_queue_wake_swig_839f96ba6aba281f(uintptr_t arg1);
+extern void _wrap_queue_shutdown_swig_839f96ba6aba281f(uintptr_t arg1);
+extern uintptr_t _wrap_event_new_swig_839f96ba6aba281f(void);
+extern void _wrap_event_free_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_event_get_kind_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_93 _wrap_event_tag_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_event_status_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_type_94 _wrap_event_token_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_voidp _wrap_event_message_swig_839f96ba6aba281f(uintptr_t arg1);
+extern swig_voidp _wrap_event_server_text_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_event_is_retryable_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_event_is_ambiguous_swig_839f96ba6aba281f(uintptr_t arg1);
 #undef intgo
 */
 import "C"
@@ -306,13 +318,13 @@ func Text(first *byte) string {
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_5d5fa4907eb2aa30(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_839f96ba6aba281f(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -323,19 +335,19 @@ func Go_drain(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 *int64, arg5 int64) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int64)(C._wrap_go_drain_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
+	swig_r = (int64)(C._wrap_go_drain_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
 	return swig_r
 }
 
 func Version() (_swig_ret int32) {
 	var swig_r int32
-	swig_r = (int32)(C._wrap_version_swig_5d5fa4907eb2aa30())
+	swig_r = (int32)(C._wrap_version_swig_839f96ba6aba281f())
 	return swig_r
 }
 
 func Version_text() (_swig_ret *byte) {
 	var swig_r *byte
-	swig_r = (*byte)(C._wrap_version_text_swig_5d5fa4907eb2aa30())
+	swig_r = (*byte)(C._wrap_version_text_swig_839f96ba6aba281f())
 	return swig_r
 }
 
@@ -343,66 +355,66 @@ func Check_abi(arg1 int32, arg2 int32) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_check_abi_swig_5d5fa4907eb2aa30(C.int(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (int32)(C._wrap_check_abi_swig_839f96ba6aba281f(C.int(_swig_i_0), C.int(_swig_i_1)))
 	return swig_r
 }
 
 func Status_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_status_text_swig_5d5fa4907eb2aa30(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_status_text_swig_839f96ba6aba281f(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Error_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_error_new_swig_5d5fa4907eb2aa30())
+	swig_r = (uintptr)(C._wrap_error_new_swig_839f96ba6aba281f())
 	return swig_r
 }
 
 func Error_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_error_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_error_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Error_code(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_code_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_code_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_message_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_message_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_server_text_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_server_text_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_retryable_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_retryable_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Options_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_options_new_swig_5d5fa4907eb2aa30())
+	swig_r = (uintptr)(C._wrap_options_new_swig_839f96ba6aba281f())
 	return swig_r
 }
 
@@ -410,13 +422,13 @@ func Options_new_from(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_options_new_from_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_options_new_from_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Options_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_options_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_options_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_ret int32) {
@@ -425,7 +437,7 @@ func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_options_set_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_options_set_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -440,7 +452,7 @@ func Options_set_lease_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -449,7 +461,7 @@ func Options_set_renewal(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_renewal_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_renewal_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -458,7 +470,7 @@ func Options_set_max_hold_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -467,7 +479,7 @@ func Options_set_reentrant(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -476,7 +488,7 @@ func Options_set_reentrant_read(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -485,7 +497,7 @@ func Options_set_reentrant_write(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -494,7 +506,7 @@ func Options_set_protocol(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_protocol_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_protocol_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -506,7 +518,7 @@ func Options_set_poll_interval_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -515,7 +527,7 @@ func Options_set_poll_attempts(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -524,7 +536,7 @@ func Options_set_fair_strict(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -533,7 +545,7 @@ func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -545,7 +557,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -554,7 +566,7 @@ func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -563,7 +575,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_5d5fa4907eb2aa30(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_839f96ba6aba281f(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -572,14 +584,14 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 
 func Client_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_client_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_client_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Client_ping(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_client_ping_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_client_ping_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -589,7 +601,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -598,14 +610,14 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 
 func Lock_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_lock_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_lock_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Lock_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_try_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -614,7 +626,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -622,7 +634,7 @@ func Lock_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_unlock_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_unlock_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -631,7 +643,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_17(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_17(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -639,28 +651,44 @@ func Lock_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_cancel_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_cancel_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	return swig_r
+}
+
+func Lock_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_lock_interrupt_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Lock_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_lock_is_held_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_lock_is_held_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_valid_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_valid_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Lock_deadline_ns(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_token_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_token_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -669,7 +697,7 @@ func Lock_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_query_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_query_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -679,7 +707,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_21(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -690,7 +718,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_21(_swig_i_2), C.swig_type_22(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_22(_swig_i_2), C.swig_type_23(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -700,7 +728,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_23(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_24(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -711,7 +739,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_24(_swig_i_2), C.swig_type_25(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_25(_swig_i_2), C.swig_type_26(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -721,7 +749,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_26(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_27(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -731,7 +759,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), *(*C.swig_type_28)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -740,14 +768,14 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 
 func Rw_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_rw_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_rw_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Rw_read_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_try_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -756,7 +784,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -764,7 +792,7 @@ func Rw_read_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_unlock_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -772,7 +800,7 @@ func Rw_write_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_try_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -781,7 +809,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_30(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -789,7 +817,7 @@ func Rw_write_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_unlock_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -797,7 +825,7 @@ func Rw_upgrade_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -805,7 +833,7 @@ func Rw_downgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_downgrade_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_downgrade_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -814,7 +842,16 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_30(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Rw_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_rw_interrupt_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -822,35 +859,42 @@ func Rw_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_cancel_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_cancel_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Rw_is_reading(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_reading_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_reading_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_is_writing(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_writing_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_writing_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Rw_deadline_ns(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_valid_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_valid_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_token_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_token_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -859,7 +903,7 @@ func Rw_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_query_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_query_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -869,7 +913,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_33(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_35(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -880,7 +924,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_34(_swig_i_2), C.swig_type_35(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_36(_swig_i_2), C.swig_type_37(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -890,7 +934,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_36(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_38(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -900,7 +944,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_37(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_39(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -911,7 +955,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_38(_swig_i_2), C.swig_type_39(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_40(_swig_i_2), C.swig_type_41(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -921,7 +965,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_40(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_42(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -931,7 +975,7 @@ func Rw_upgrade_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_41(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_43(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -941,7 +985,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_42(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_44(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -952,7 +996,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_43(_swig_i_2), C.swig_type_44(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_45(_swig_i_2), C.swig_type_46(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -962,7 +1006,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_45(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_47(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -973,7 +1017,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), *(*C.swig_type_46)(unsafe.Pointer(&_swig_i_1)), C.swig_type_47(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), *(*C.swig_type_48)(unsafe.Pointer(&_swig_i_1)), C.swig_type_49(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -982,7 +1026,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 
 func Semaphore_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_semaphore_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_semaphore_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
@@ -990,7 +1034,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1000,7 +1044,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1), C.swig_type_50(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1), C.swig_type_52(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1008,7 +1052,7 @@ func Semaphore_release(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_release_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_release_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1017,7 +1061,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_53(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1026,7 +1070,16 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Semaphore_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1034,28 +1087,35 @@ func Semaphore_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_cancel_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_cancel_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Semaphore_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_semaphore_is_held_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_semaphore_is_held_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Semaphore_deadline_ns(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_token_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_token_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1064,7 +1124,7 @@ func Semaphore_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_query_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_query_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1075,7 +1135,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_55(_swig_i_2), C.swig_type_56(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_58(_swig_i_2), C.swig_type_59(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1087,7 +1147,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_57(_swig_i_2), C.swig_type_58(_swig_i_3), C.swig_type_59(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.swig_type_61(_swig_i_3), C.swig_type_62(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1097,7 +1157,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1108,7 +1168,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_61(_swig_i_2), C.swig_type_62(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.swig_type_65(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1118,7 +1178,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_66(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1126,13 +1186,13 @@ func Multi_new(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_multi_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_multi_new_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_multi_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_multi_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
@@ -1140,7 +1200,7 @@ func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_lock_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_lock_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1149,7 +1209,7 @@ func Multi_add_reader(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_reader_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_reader_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1158,7 +1218,7 @@ func Multi_add_writer(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_writer_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_writer_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1168,7 +1228,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1176,7 +1236,7 @@ func Multi_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_try_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_try_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1185,7 +1245,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_65(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_68(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1193,7 +1253,16 @@ func Multi_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_unlock_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_unlock_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	return swig_r
+}
+
+func Multi_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_multi_interrupt_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1201,28 +1270,35 @@ func Multi_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_cancel_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_cancel_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_multi_is_held_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_multi_is_held_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_valid_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_valid_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Multi_deadline_ns(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_member_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_member_count_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_member_count_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1232,7 +1308,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_72(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1243,7 +1319,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.swig_type_70(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.swig_type_74(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1253,88 +1329,88 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_75(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
 func Info_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_info_new_swig_5d5fa4907eb2aa30())
+	swig_r = (uintptr)(C._wrap_info_new_swig_839f96ba6aba281f())
 	return swig_r
 }
 
 func Info_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_info_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_info_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Info_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_held_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_held_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_is_mine(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_mine_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_mine_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_time_left_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_time_left_ms_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_time_left_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_latest_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_latest_token_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_latest_token_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_holder_count_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_holder_count_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_shown_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits_in_use(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_in_use_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_in_use_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_waiter_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_waiter_count_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_waiter_count_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_entry_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_entry_count_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_entry_count_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1342,7 +1418,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_84(_swig_i_1)))
 	return swig_r
 }
 
@@ -1350,7 +1426,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_81(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1)))
 	return swig_r
 }
 
@@ -1358,7 +1434,7 @@ func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_weight_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1)))
 	return swig_r
 }
 
@@ -1366,7 +1442,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_84(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1)))
 	return swig_r
 }
 
@@ -1374,7 +1450,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_90(_swig_i_1)))
 	return swig_r
 }
 
@@ -1382,7 +1458,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_91(_swig_i_1)))
 	return swig_r
 }
 
@@ -1391,96 +1467,96 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_92(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Queue_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_fd(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_queue_fd_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_queue_fd_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Queue_wake(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_wake_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_wake_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_shutdown(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_shutdown_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_shutdown_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Event_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_event_new_swig_5d5fa4907eb2aa30())
+	swig_r = (uintptr)(C._wrap_event_new_swig_839f96ba6aba281f())
 	return swig_r
 }
 
 func Event_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_event_free_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0))
+	C._wrap_event_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
 }
 
 func Event_get_kind(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_get_kind_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_get_kind_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_tag(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_tag_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_tag_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_status_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_status_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_token_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_token_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_message_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_message_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_server_text_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_server_text_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_retryable_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_retryable_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_5d5fa4907eb2aa30(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

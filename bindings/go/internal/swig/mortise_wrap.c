@@ -202,7 +202,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
 extern "C" {
 #endif
 
-void _wrap_Swig_free_swig_5d5fa4907eb2aa30(void *_swig_go_0) {
+void _wrap_Swig_free_swig_839f96ba6aba281f(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -212,7 +212,7 @@ void _wrap_Swig_free_swig_5d5fa4907eb2aa30(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_swig_5d5fa4907eb2aa30(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_swig_839f96ba6aba281f(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -225,7 +225,7 @@ void *_wrap_Swig_malloc_swig_5d5fa4907eb2aa30(intgo _swig_go_0) {
 }
 
 
-long long _wrap_go_drain_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
+long long _wrap_go_drain_swig_839f96ba6aba281f(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   mortise_event *arg2 = (mortise_event *) 0 ;
   int64_t arg3 ;
@@ -246,7 +246,7 @@ long long _wrap_go_drain_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0, mortis
 }
 
 
-int _wrap_version_swig_5d5fa4907eb2aa30() {
+int _wrap_version_swig_839f96ba6aba281f() {
   int32_t result;
   int _swig_go_result;
   
@@ -257,7 +257,7 @@ int _wrap_version_swig_5d5fa4907eb2aa30() {
 }
 
 
-char *_wrap_version_text_swig_5d5fa4907eb2aa30() {
+char *_wrap_version_text_swig_839f96ba6aba281f() {
   char *result = 0 ;
   char *_swig_go_result;
   
@@ -268,7 +268,7 @@ char *_wrap_version_text_swig_5d5fa4907eb2aa30() {
 }
 
 
-int _wrap_check_abi_swig_5d5fa4907eb2aa30(int _swig_go_0, int _swig_go_1) {
+int _wrap_check_abi_swig_839f96ba6aba281f(int _swig_go_0, int _swig_go_1) {
   int32_t arg1 ;
   int32_t arg2 ;
   mortise_status result;
@@ -283,7 +283,7 @@ int _wrap_check_abi_swig_5d5fa4907eb2aa30(int _swig_go_0, int _swig_go_1) {
 }
 
 
-char *_wrap_status_text_swig_5d5fa4907eb2aa30(int _swig_go_0) {
+char *_wrap_status_text_swig_839f96ba6aba281f(int _swig_go_0) {
   mortise_status arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -296,7 +296,7 @@ char *_wrap_status_text_swig_5d5fa4907eb2aa30(int _swig_go_0) {
 }
 
 
-mortise_error *_wrap_error_new_swig_5d5fa4907eb2aa30() {
+mortise_error *_wrap_error_new_swig_839f96ba6aba281f() {
   mortise_error *result = 0 ;
   mortise_error *_swig_go_result;
   
@@ -307,7 +307,7 @@ mortise_error *_wrap_error_new_swig_5d5fa4907eb2aa30() {
 }
 
 
-void _wrap_error_free_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
+void _wrap_error_free_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   
   arg1 = (mortise_error *)_swig_go_0; 
@@ -317,7 +317,7 @@ void _wrap_error_free_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_code_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
+int _wrap_error_code_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -330,7 +330,7 @@ int _wrap_error_code_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_message_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
+char *_wrap_error_message_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -343,7 +343,7 @@ char *_wrap_error_message_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_server_text_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
+char *_wrap_error_server_text_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -356,7 +356,7 @@ char *_wrap_error_server_text_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_retryable_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
+int _wrap_error_is_retryable_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -369,7 +369,7 @@ int _wrap_error_is_retryable_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_ambiguous_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
+int _wrap_error_is_ambiguous_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -382,7 +382,7 @@ int _wrap_error_is_ambiguous_swig_5d5fa4907eb2aa30(mortise_error *_swig_go_0) {
 }
 
 
-mortise_options *_wrap_options_new_swig_5d5fa4907eb2aa30() {
+mortise_options *_wrap_options_new_swig_839f96ba6aba281f() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
   
@@ -393,7 +393,7 @@ mortise_options *_wrap_options_new_swig_5d5fa4907eb2aa30() {
 }
 
 
-mortise_options *_wrap_options_new_from_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_options *_wrap_options_new_from_swig_839f96ba6aba281f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_options *result = 0 ;
@@ -408,7 +408,7 @@ mortise_options *_wrap_options_new_from_swig_5d5fa4907eb2aa30(mortise_client *_s
 }
 
 
-void _wrap_options_free_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0) {
+void _wrap_options_free_swig_839f96ba6aba281f(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
   arg1 = (mortise_options *)_swig_go_0; 
@@ -418,7 +418,7 @@ void _wrap_options_free_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0) {
 }
 
 
-int _wrap_options_set_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_options_set_swig_839f96ba6aba281f(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -447,7 +447,7 @@ int _wrap_options_set_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, _gostri
 }
 
 
-int _wrap_options_set_lease_ms_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_lease_ms_swig_839f96ba6aba281f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -464,7 +464,7 @@ int _wrap_options_set_lease_ms_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_renewal_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_renewal_swig_839f96ba6aba281f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -481,7 +481,7 @@ int _wrap_options_set_renewal_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0,
 }
 
 
-int _wrap_options_set_max_hold_ms_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_max_hold_ms_swig_839f96ba6aba281f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -498,7 +498,7 @@ int _wrap_options_set_max_hold_ms_swig_5d5fa4907eb2aa30(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_reentrant_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_swig_839f96ba6aba281f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -515,7 +515,7 @@ int _wrap_options_set_reentrant_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_reentrant_read_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_read_swig_839f96ba6aba281f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -532,7 +532,7 @@ int _wrap_options_set_reentrant_read_swig_5d5fa4907eb2aa30(mortise_options *_swi
 }
 
 
-int _wrap_options_set_reentrant_write_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_write_swig_839f96ba6aba281f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -549,7 +549,7 @@ int _wrap_options_set_reentrant_write_swig_5d5fa4907eb2aa30(mortise_options *_sw
 }
 
 
-int _wrap_options_set_protocol_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_protocol_swig_839f96ba6aba281f(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -571,7 +571,7 @@ int _wrap_options_set_protocol_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_poll_interval_ms_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_interval_ms_swig_839f96ba6aba281f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -588,7 +588,7 @@ int _wrap_options_set_poll_interval_ms_swig_5d5fa4907eb2aa30(mortise_options *_s
 }
 
 
-int _wrap_options_set_poll_attempts_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_attempts_swig_839f96ba6aba281f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -605,7 +605,7 @@ int _wrap_options_set_poll_attempts_swig_5d5fa4907eb2aa30(mortise_options *_swig
 }
 
 
-int _wrap_options_set_fair_strict_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_fair_strict_swig_839f96ba6aba281f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -622,7 +622,7 @@ int _wrap_options_set_fair_strict_swig_5d5fa4907eb2aa30(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_label_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_label_swig_839f96ba6aba281f(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -644,7 +644,7 @@ int _wrap_options_set_label_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, _
 }
 
 
-int _wrap_options_set_command_timeout_ms_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_command_timeout_ms_swig_839f96ba6aba281f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -661,7 +661,7 @@ int _wrap_options_set_command_timeout_ms_swig_5d5fa4907eb2aa30(mortise_options *
 }
 
 
-int _wrap_options_set_drift_ppm_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_drift_ppm_swig_839f96ba6aba281f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -678,7 +678,7 @@ int _wrap_options_set_drift_ppm_swig_5d5fa4907eb2aa30(mortise_options *_swig_go_
 }
 
 
-mortise_client *_wrap_client_new_swig_5d5fa4907eb2aa30(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
+mortise_client *_wrap_client_new_swig_839f96ba6aba281f(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
@@ -700,7 +700,7 @@ mortise_client *_wrap_client_new_swig_5d5fa4907eb2aa30(_gostring_ _swig_go_0, mo
 }
 
 
-void _wrap_client_free_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0) {
+void _wrap_client_free_swig_839f96ba6aba281f(mortise_client *_swig_go_0) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   
   arg1 = (mortise_client *)_swig_go_0; 
@@ -710,7 +710,7 @@ void _wrap_client_free_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0) {
 }
 
 
-int _wrap_client_ping_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_ping_swig_839f96ba6aba281f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -725,7 +725,7 @@ int _wrap_client_ping_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, mortise_
 }
 
 
-mortise_lock *_wrap_lock_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_lock *_wrap_lock_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -749,7 +749,7 @@ mortise_lock *_wrap_lock_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, _
 }
 
 
-void _wrap_lock_free_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0) {
+void _wrap_lock_free_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   
   arg1 = (mortise_lock *)_swig_go_0; 
@@ -759,7 +759,7 @@ void _wrap_lock_free_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_try_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_try_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -774,7 +774,7 @@ int _wrap_lock_try_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_error
 }
 
 
-int _wrap_lock_acquire_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_acquire_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -791,7 +791,7 @@ int _wrap_lock_acquire_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, long long
 }
 
 
-int _wrap_lock_unlock_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_unlock_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -806,7 +806,7 @@ int _wrap_lock_unlock_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_extend_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_extend_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -823,7 +823,7 @@ int _wrap_lock_extend_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, long long 
 }
 
 
-int _wrap_lock_cancel_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_cancel_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -838,7 +838,24 @@ int _wrap_lock_cancel_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_is_held_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0) {
+int _wrap_lock_interrupt_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_lock *)_swig_go_0; 
+  arg2 = (int32_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_lock_interrupt(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_lock_is_held_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -851,7 +868,7 @@ int _wrap_lock_is_held_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_valid_ms_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0) {
+long long _wrap_lock_valid_ms_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -864,7 +881,20 @@ long long _wrap_lock_valid_ms_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_token_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0) {
+long long _wrap_lock_deadline_ns_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_lock *)_swig_go_0; 
+  
+  result = (int64_t)mortise_lock_deadline_ns((struct mortise_lock const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_lock_token_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -877,7 +907,7 @@ long long _wrap_lock_token_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_query_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_query_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -894,7 +924,7 @@ int _wrap_lock_query_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_inf
 }
 
 
-int _wrap_lock_try_async_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_try_async_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -913,7 +943,7 @@ int _wrap_lock_try_async_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise
 }
 
 
-int _wrap_lock_acquire_async_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_acquire_async_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -934,7 +964,7 @@ int _wrap_lock_acquire_async_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mor
 }
 
 
-int _wrap_lock_unlock_async_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_unlock_async_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -953,7 +983,7 @@ int _wrap_lock_unlock_async_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_extend_async_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_extend_async_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -974,7 +1004,7 @@ int _wrap_lock_extend_async_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_watch_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_watch_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -993,7 +1023,7 @@ int _wrap_lock_watch_swig_5d5fa4907eb2aa30(mortise_lock *_swig_go_0, mortise_que
 }
 
 
-mortise_rw *_wrap_rw_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_rw *_wrap_rw_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1017,7 +1047,7 @@ mortise_rw *_wrap_rw_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, _gost
 }
 
 
-void _wrap_rw_free_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
+void _wrap_rw_free_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   
   arg1 = (mortise_rw *)_swig_go_0; 
@@ -1027,7 +1057,7 @@ void _wrap_rw_free_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_try_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_try_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1042,7 +1072,7 @@ int _wrap_rw_read_try_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_read_acquire_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_acquire_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1059,7 +1089,7 @@ int _wrap_rw_read_acquire_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, long lon
 }
 
 
-int _wrap_rw_read_unlock_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_unlock_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1074,7 +1104,7 @@ int _wrap_rw_read_unlock_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_write_try_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_try_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1089,7 +1119,7 @@ int _wrap_rw_write_try_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_write_acquire_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_acquire_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1106,7 +1136,7 @@ int _wrap_rw_write_acquire_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, long lo
 }
 
 
-int _wrap_rw_write_unlock_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_unlock_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1121,7 +1151,7 @@ int _wrap_rw_write_unlock_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_upgrade_try_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_upgrade_try_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1136,7 +1166,7 @@ int _wrap_rw_upgrade_try_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_downgrade_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_downgrade_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1151,7 +1181,7 @@ int _wrap_rw_downgrade_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_extend_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_extend_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1168,7 +1198,24 @@ int _wrap_rw_extend_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, long long _swi
 }
 
 
-int _wrap_rw_cancel_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_interrupt_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  arg2 = (int32_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_rw_interrupt(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_rw_cancel_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1183,7 +1230,7 @@ int _wrap_rw_cancel_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_error 
 }
 
 
-int _wrap_rw_is_reading_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_reading_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1196,7 +1243,7 @@ int _wrap_rw_is_reading_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_is_writing_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_writing_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1209,7 +1256,20 @@ int _wrap_rw_is_writing_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_valid_ms_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
+long long _wrap_rw_deadline_ns_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  
+  result = (int64_t)mortise_rw_deadline_ns((struct mortise_rw const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_rw_valid_ms_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1222,7 +1282,7 @@ long long _wrap_rw_valid_ms_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_token_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
+long long _wrap_rw_token_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1235,7 +1295,7 @@ long long _wrap_rw_token_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_query_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_query_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1252,7 +1312,7 @@ int _wrap_rw_query_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_info *_
 }
 
 
-int _wrap_rw_read_try_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_try_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1271,7 +1331,7 @@ int _wrap_rw_read_try_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortis
 }
 
 
-int _wrap_rw_read_acquire_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_acquire_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1292,7 +1352,7 @@ int _wrap_rw_read_acquire_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_read_unlock_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_unlock_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1311,7 +1371,7 @@ int _wrap_rw_read_unlock_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_write_try_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_try_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1330,7 +1390,7 @@ int _wrap_rw_write_try_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_write_acquire_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_acquire_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1351,7 +1411,7 @@ int _wrap_rw_write_acquire_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, m
 }
 
 
-int _wrap_rw_write_unlock_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_unlock_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1370,7 +1430,7 @@ int _wrap_rw_write_unlock_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_upgrade_try_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_upgrade_try_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1389,7 +1449,7 @@ int _wrap_rw_upgrade_try_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_downgrade_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_downgrade_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1408,7 +1468,7 @@ int _wrap_rw_downgrade_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_extend_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_extend_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1429,7 +1489,7 @@ int _wrap_rw_extend_async_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_watch_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_watch_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1448,7 +1508,7 @@ int _wrap_rw_watch_swig_5d5fa4907eb2aa30(mortise_rw *_swig_go_0, mortise_queue *
 }
 
 
-mortise_semaphore *_wrap_semaphore_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
+mortise_semaphore *_wrap_semaphore_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1474,7 +1534,7 @@ mortise_semaphore *_wrap_semaphore_new_swig_5d5fa4907eb2aa30(mortise_client *_sw
 }
 
 
-void _wrap_semaphore_free_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0) {
+void _wrap_semaphore_free_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   
   arg1 = (mortise_semaphore *)_swig_go_0; 
@@ -1484,7 +1544,7 @@ void _wrap_semaphore_free_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0) {
 }
 
 
-int _wrap_semaphore_try_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_try_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1501,7 +1561,7 @@ int _wrap_semaphore_try_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, lon
 }
 
 
-int _wrap_semaphore_acquire_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_acquire_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1520,7 +1580,7 @@ int _wrap_semaphore_acquire_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_release_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_release_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1535,7 +1595,7 @@ int _wrap_semaphore_release_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_resize_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_resize_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1552,7 +1612,7 @@ int _wrap_semaphore_resize_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_extend_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_extend_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1569,7 +1629,24 @@ int _wrap_semaphore_extend_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_cancel_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_interrupt_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_semaphore *)_swig_go_0; 
+  arg2 = (int32_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_semaphore_interrupt(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_semaphore_cancel_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1584,7 +1661,7 @@ int _wrap_semaphore_cancel_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_is_held_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0) {
+int _wrap_semaphore_is_held_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1597,7 +1674,20 @@ int _wrap_semaphore_is_held_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0)
 }
 
 
-long long _wrap_semaphore_valid_ms_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_deadline_ns_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0) {
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_semaphore *)_swig_go_0; 
+  
+  result = (int64_t)mortise_semaphore_deadline_ns((struct mortise_semaphore const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_semaphore_valid_ms_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1610,7 +1700,7 @@ long long _wrap_semaphore_valid_ms_swig_5d5fa4907eb2aa30(mortise_semaphore *_swi
 }
 
 
-long long _wrap_semaphore_token_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_token_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1623,7 +1713,7 @@ long long _wrap_semaphore_token_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_g
 }
 
 
-int _wrap_semaphore_query_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_query_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1640,7 +1730,7 @@ int _wrap_semaphore_query_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, m
 }
 
 
-int _wrap_semaphore_try_async_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_try_async_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1661,7 +1751,7 @@ int _wrap_semaphore_try_async_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_acquire_async_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
+int _wrap_semaphore_acquire_async_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1684,7 +1774,7 @@ int _wrap_semaphore_acquire_async_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_release_async_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_release_async_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1703,7 +1793,7 @@ int _wrap_semaphore_release_async_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_extend_async_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_extend_async_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1724,7 +1814,7 @@ int _wrap_semaphore_extend_async_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_watch_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_watch_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1743,7 +1833,7 @@ int _wrap_semaphore_watch_swig_5d5fa4907eb2aa30(mortise_semaphore *_swig_go_0, m
 }
 
 
-mortise_multi *_wrap_multi_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_multi *_wrap_multi_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_multi *result = 0 ;
@@ -1758,7 +1848,7 @@ mortise_multi *_wrap_multi_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_multi_free_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0) {
+void _wrap_multi_free_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   
   arg1 = (mortise_multi *)_swig_go_0; 
@@ -1768,7 +1858,7 @@ void _wrap_multi_free_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0) {
 }
 
 
-int _wrap_multi_add_lock_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_lock_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1785,7 +1875,7 @@ int _wrap_multi_add_lock_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_add_reader_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_reader_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1802,7 +1892,7 @@ int _wrap_multi_add_reader_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_writer_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_writer_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1819,7 +1909,7 @@ int _wrap_multi_add_writer_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_semaphore_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_add_semaphore_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
@@ -1838,7 +1928,7 @@ int _wrap_multi_add_semaphore_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_try_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_try_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1853,7 +1943,7 @@ int _wrap_multi_try_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_err
 }
 
 
-int _wrap_multi_acquire_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_acquire_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1870,7 +1960,7 @@ int _wrap_multi_acquire_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, long lo
 }
 
 
-int _wrap_multi_unlock_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_unlock_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1885,7 +1975,24 @@ int _wrap_multi_unlock_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_cancel_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_interrupt_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_multi *)_swig_go_0; 
+  arg2 = (int32_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_multi_interrupt(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_multi_cancel_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1900,7 +2007,7 @@ int _wrap_multi_cancel_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_is_held_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0) {
+int _wrap_multi_is_held_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1913,7 +2020,7 @@ int _wrap_multi_is_held_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0) {
 }
 
 
-long long _wrap_multi_valid_ms_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0) {
+long long _wrap_multi_valid_ms_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1926,7 +2033,20 @@ long long _wrap_multi_valid_ms_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0) 
 }
 
 
-long long _wrap_multi_member_count_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0) {
+long long _wrap_multi_deadline_ns_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) {
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_multi *)_swig_go_0; 
+  
+  result = (int64_t)mortise_multi_deadline_ns((struct mortise_multi const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_multi_member_count_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1939,7 +2059,7 @@ long long _wrap_multi_member_count_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go
 }
 
 
-int _wrap_multi_try_async_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_try_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1958,7 +2078,7 @@ int _wrap_multi_try_async_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, morti
 }
 
 
-int _wrap_multi_acquire_async_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_acquire_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1979,7 +2099,7 @@ int _wrap_multi_acquire_async_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_unlock_async_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_unlock_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1998,7 +2118,7 @@ int _wrap_multi_unlock_async_swig_5d5fa4907eb2aa30(mortise_multi *_swig_go_0, mo
 }
 
 
-mortise_info *_wrap_info_new_swig_5d5fa4907eb2aa30() {
+mortise_info *_wrap_info_new_swig_839f96ba6aba281f() {
   mortise_info *result = 0 ;
   mortise_info *_swig_go_result;
   
@@ -2009,7 +2129,7 @@ mortise_info *_wrap_info_new_swig_5d5fa4907eb2aa30() {
 }
 
 
-void _wrap_info_free_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
+void _wrap_info_free_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   
   arg1 = (mortise_info *)_swig_go_0; 
@@ -2019,7 +2139,7 @@ void _wrap_info_free_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_held_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
+int _wrap_info_is_held_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2032,7 +2152,7 @@ int _wrap_info_is_held_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_mine_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
+int _wrap_info_is_mine_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2045,7 +2165,7 @@ int _wrap_info_is_mine_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_time_left_ms_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
+long long _wrap_info_time_left_ms_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2058,7 +2178,7 @@ long long _wrap_info_time_left_ms_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_latest_token_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
+long long _wrap_info_latest_token_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2071,7 +2191,7 @@ long long _wrap_info_latest_token_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_holder_count_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
+long long _wrap_info_holder_count_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2084,7 +2204,7 @@ long long _wrap_info_holder_count_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_shown_holder_count_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
+long long _wrap_info_shown_holder_count_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2097,7 +2217,7 @@ long long _wrap_info_shown_holder_count_swig_5d5fa4907eb2aa30(mortise_info *_swi
 }
 
 
-long long _wrap_info_permits_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2110,7 +2230,7 @@ long long _wrap_info_permits_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_permits_in_use_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_in_use_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2123,7 +2243,7 @@ long long _wrap_info_permits_in_use_swig_5d5fa4907eb2aa30(mortise_info *_swig_go
 }
 
 
-long long _wrap_info_waiter_count_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
+long long _wrap_info_waiter_count_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2136,7 +2256,7 @@ long long _wrap_info_waiter_count_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_count_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0) {
+long long _wrap_info_entry_count_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2149,7 +2269,7 @@ long long _wrap_info_entry_count_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0)
 }
 
 
-char *_wrap_info_entry_owner_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_owner_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2164,7 +2284,7 @@ char *_wrap_info_entry_owner_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, lon
 }
 
 
-int _wrap_info_entry_is_exclusive_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_exclusive_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -2179,7 +2299,7 @@ int _wrap_info_entry_is_exclusive_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_weight_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_weight_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2194,7 +2314,7 @@ long long _wrap_info_entry_weight_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0
 }
 
 
-char *_wrap_info_entry_host_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_host_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2209,7 +2329,7 @@ char *_wrap_info_entry_host_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long
 }
 
 
-long long _wrap_info_entry_pid_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_pid_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2224,7 +2344,7 @@ long long _wrap_info_entry_pid_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, l
 }
 
 
-char *_wrap_info_entry_label_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_label_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2239,7 +2359,7 @@ char *_wrap_info_entry_label_swig_5d5fa4907eb2aa30(mortise_info *_swig_go_0, lon
 }
 
 
-mortise_queue *_wrap_queue_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_queue *_wrap_queue_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2256,7 +2376,7 @@ mortise_queue *_wrap_queue_new_swig_5d5fa4907eb2aa30(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_queue_free_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0) {
+void _wrap_queue_free_swig_839f96ba6aba281f(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2266,7 +2386,7 @@ void _wrap_queue_free_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0) {
 }
 
 
-int _wrap_queue_fd_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0) {
+int _wrap_queue_fd_swig_839f96ba6aba281f(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2279,7 +2399,7 @@ int _wrap_queue_fd_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_wake_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0) {
+void _wrap_queue_wake_swig_839f96ba6aba281f(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2289,7 +2409,7 @@ void _wrap_queue_wake_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_shutdown_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0) {
+void _wrap_queue_shutdown_swig_839f96ba6aba281f(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2299,7 +2419,7 @@ void _wrap_queue_shutdown_swig_5d5fa4907eb2aa30(mortise_queue *_swig_go_0) {
 }
 
 
-mortise_event *_wrap_event_new_swig_5d5fa4907eb2aa30() {
+mortise_event *_wrap_event_new_swig_839f96ba6aba281f() {
   mortise_event *result = 0 ;
   mortise_event *_swig_go_result;
   
@@ -2310,7 +2430,7 @@ mortise_event *_wrap_event_new_swig_5d5fa4907eb2aa30() {
 }
 
 
-void _wrap_event_free_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
+void _wrap_event_free_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   
   arg1 = (mortise_event *)_swig_go_0; 
@@ -2320,7 +2440,7 @@ void _wrap_event_free_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_get_kind_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
+int _wrap_event_get_kind_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_event_kind result;
   int _swig_go_result;
@@ -2333,7 +2453,7 @@ int _wrap_event_get_kind_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_tag_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
+long long _wrap_event_tag_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2346,7 +2466,7 @@ long long _wrap_event_tag_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_status_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
+int _wrap_event_status_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -2359,7 +2479,7 @@ int _wrap_event_status_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_token_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
+long long _wrap_event_token_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2372,7 +2492,7 @@ long long _wrap_event_token_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_message_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
+char *_wrap_event_message_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -2385,7 +2505,7 @@ char *_wrap_event_message_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_server_text_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
+char *_wrap_event_server_text_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -2398,7 +2518,7 @@ char *_wrap_event_server_text_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_retryable_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
+int _wrap_event_is_retryable_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2411,7 +2531,7 @@ int _wrap_event_is_retryable_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_ambiguous_swig_5d5fa4907eb2aa30(mortise_event *_swig_go_0) {
+int _wrap_event_is_ambiguous_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;

@@ -57,8 +57,10 @@ final class MortiseNative {
   public final static native int lock_unlock(long jarg1);
   public final static native int lock_extend(long jarg1, long jarg2);
   public final static native int lock_cancel(long jarg1);
+  public final static native int lock_interrupt(long jarg1, int jarg2);
   public final static native int lock_is_held(long jarg1);
   public final static native long lock_valid_ms(long jarg1);
+  public final static native long lock_deadline_ns(long jarg1);
   public final static native long lock_token(long jarg1);
   public final static native int lock_query(long jarg1, long jarg2);
   public final static native int lock_try_async(long jarg1, long jarg2, long jarg3);
@@ -77,9 +79,11 @@ final class MortiseNative {
   public final static native int rw_upgrade_try(long jarg1);
   public final static native int rw_downgrade(long jarg1);
   public final static native int rw_extend(long jarg1, long jarg2);
+  public final static native int rw_interrupt(long jarg1, int jarg2);
   public final static native int rw_cancel(long jarg1);
   public final static native int rw_is_reading(long jarg1);
   public final static native int rw_is_writing(long jarg1);
+  public final static native long rw_deadline_ns(long jarg1);
   public final static native long rw_valid_ms(long jarg1);
   public final static native long rw_token(long jarg1);
   public final static native int rw_query(long jarg1, long jarg2);
@@ -100,8 +104,10 @@ final class MortiseNative {
   public final static native int semaphore_release(long jarg1);
   public final static native int semaphore_resize(long jarg1, long jarg2);
   public final static native int semaphore_extend(long jarg1, long jarg2);
+  public final static native int semaphore_interrupt(long jarg1, int jarg2);
   public final static native int semaphore_cancel(long jarg1);
   public final static native int semaphore_is_held(long jarg1);
+  public final static native long semaphore_deadline_ns(long jarg1);
   public final static native long semaphore_valid_ms(long jarg1);
   public final static native long semaphore_token(long jarg1);
   public final static native int semaphore_query(long jarg1, long jarg2);
@@ -119,9 +125,11 @@ final class MortiseNative {
   public final static native int multi_try(long jarg1);
   public final static native int multi_acquire(long jarg1, long jarg2);
   public final static native int multi_unlock(long jarg1);
+  public final static native int multi_interrupt(long jarg1, int jarg2);
   public final static native int multi_cancel(long jarg1);
   public final static native int multi_is_held(long jarg1);
   public final static native long multi_valid_ms(long jarg1);
+  public final static native long multi_deadline_ns(long jarg1);
   public final static native long multi_member_count(long jarg1);
   public final static native int multi_try_async(long jarg1, long jarg2, long jarg3);
   public final static native int multi_acquire_async(long jarg1, long jarg2, long jarg3, long jarg4);

@@ -17,9 +17,11 @@ public final class Multi extends LeasingOwner {
           MortiseNative::multi_is_held,
           it -> 0,
           MortiseNative::multi_valid_ms,
+          MortiseNative::multi_deadline_ns,
           (it, lease) -> unsupported(),
           (it, queue, tag, lease) -> unsupported(),
           MortiseNative::multi_cancel,
+          MortiseNative::multi_interrupt,
           (it, info) -> unsupported(),
           null);
   private static final Mode.Calls ALL =

@@ -9,9 +9,11 @@ public final class MutexOwner extends LeasingOwner {
           MortiseNative::lock_is_held,
           MortiseNative::lock_token,
           MortiseNative::lock_valid_ms,
+          MortiseNative::lock_deadline_ns,
           MortiseNative::lock_extend,
           MortiseNative::lock_extend_async,
           MortiseNative::lock_cancel,
+          MortiseNative::lock_interrupt,
           MortiseNative::lock_query,
           MortiseNative::lock_watch);
   private static final Mode.Calls EXCLUSIVE =

@@ -92,6 +92,25 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
+   * The name of what it owns.
+   *
+   * @return the bytes that it was made with
+   */
+  public byte[] nameBytes() {
+    return name.bytes().clone();
+  }
+
+  /**
+   * When its hold ends unless it is renewed before.
+   *
+   * @return nanoseconds of CLOCK_BOOTTIME, which runs on while the machine is suspended and is not that
+   *     of {@link System#nanoTime}; 0 when it holds nothing
+   */
+  public long deadlineNanos() {
+    return read(calls.deadlineNanos());
+  }
+
+  /**
    * How long its hold is still valid, by the local clock.
    *
    * @return milliseconds, rounded down; 0 when it holds nothing
@@ -126,6 +145,17 @@ public abstract class Owner implements AutoCloseable {
    */
   public boolean cancel() {
     return call(calls.cancel()) == Status.OK.code();
+  }
+
+  /**
+   * Ends its waiting acquire as {@link #cancel} does, and keeps every acquire that begins from now on
+   * from beginning: it fails with {@link Status#CANCELLED} until this is called with false. What it
+   * holds is not touched.
+   *
+   * @param isOn true: interrupted from now on; false: not any more
+   */
+  public void interrupt(boolean isOn) {
+    call(it -> calls.interrupt().interrupt(it, isOn ? 1 : 0));
   }
 
   /**

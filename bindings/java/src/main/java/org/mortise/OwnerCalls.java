@@ -11,9 +11,11 @@ record OwnerCalls(
     LongToIntFunction isHeld,
     LongUnaryOperator token,
     LongUnaryOperator validMillis,
+    LongUnaryOperator deadlineNanos,
     Extend extend,
     ExtendLater extendLater,
     LongToIntFunction cancel,
+    Interrupt interrupt,
     Query query,
     Start watch) {
 
@@ -33,6 +35,10 @@ record OwnerCalls(
 
   interface ExtendLater {
     int start(long handle, long queue, long tag, long leaseMillis);
+  }
+
+  interface Interrupt {
+    int interrupt(long handle, int isOn);
   }
 
   interface Query {

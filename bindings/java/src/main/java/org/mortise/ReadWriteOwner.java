@@ -14,9 +14,11 @@ public final class ReadWriteOwner extends Owner {
           it -> MortiseNative.rw_is_reading(it) | MortiseNative.rw_is_writing(it),
           MortiseNative::rw_token,
           MortiseNative::rw_valid_ms,
+          MortiseNative::rw_deadline_ns,
           MortiseNative::rw_extend,
           MortiseNative::rw_extend_async,
           MortiseNative::rw_cancel,
+          MortiseNative::rw_interrupt,
           MortiseNative::rw_query,
           MortiseNative::rw_watch);
   private static final Mode.Calls READ =

@@ -13,9 +13,11 @@ public final class SemaphoreOwner extends LeasingOwner {
           MortiseNative::semaphore_is_held,
           MortiseNative::semaphore_token,
           MortiseNative::semaphore_valid_ms,
+          MortiseNative::semaphore_deadline_ns,
           MortiseNative::semaphore_extend,
           MortiseNative::semaphore_extend_async,
           MortiseNative::semaphore_cancel,
+          MortiseNative::semaphore_interrupt,
           MortiseNative::semaphore_query,
           MortiseNative::semaphore_watch);
 
