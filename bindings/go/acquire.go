@@ -57,7 +57,7 @@ func (h *handle) attempt(ctx context.Context, c *call, hold *Hold, submit submis
 		return nil, err
 	}
 	if told := h.awaitGrant(ctx, c, timeoutMs); told.failure != nil {
-		if told.failure.Status == ErrCancelled && ctx.Err() == nil { // close has done it
+		if told.failure.Status == ErrCancelled && ctx.Err() == nil && !h.isInterrupted.Load() { // close has done it
 			return nil, failure(ErrClosed, "this "+h.kind.whatItIs+" was closed")
 		}
 		return nil, told.failure

@@ -3,6 +3,7 @@ package mortise
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mortise/mortise-go/internal/swig"
@@ -39,12 +40,13 @@ type handle struct {
 	tag     int64
 	members []*handle // of a multi; never changed once it can be used
 
-	terms       sync.Mutex
-	term        *term
-	early       []notice // of holds that are not known yet, or not any more
-	isAcquiring bool
-	raising     chan struct{} // closed when the upgrade at work has ended
-	departing   chan struct{} // closed when the unlock has ended that nobody waited for
+	terms         sync.Mutex
+	term          *term
+	early         []notice // of holds that are not known yet, or not any more
+	isAcquiring   bool
+	isInterrupted atomic.Bool
+	raising       chan struct{} // closed when the upgrade at work has ended
+	departing     chan struct{} // closed when the unlock has ended that nobody waited for
 }
 
 func newHandle(e *engine, k *kind, create func(client uintptr) (uintptr, error)) (*handle, error) {

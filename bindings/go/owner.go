@@ -100,6 +100,7 @@ func (o *owner) interrupt(isOn bool) error {
 		return err
 	}
 	defer h.leave()
+	h.isInterrupted.Store(isOn) // before the wait ends because of it
 	return checked(func(details uintptr) int32 {
 		return h.kind.interrupt(address, int32(btoi(isOn)), details)
 	})

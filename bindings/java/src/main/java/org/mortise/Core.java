@@ -90,12 +90,18 @@ final class Core {
     boolean isAccepted = false;
     try {
       client.enter();
+      int code;
       try {
-        isAccepted = call.submit(queue, tag) == Status.OK.code();
+        code = call.submit(queue, tag);
+        isAccepted = code == Status.OK.code();
       } finally {
         client.exit();
       }
-      if (!isAccepted) future.completeExceptionally(MortiseException.closed("the client"));
+      if (code == Status.SHUT_DOWN.code()) {
+        future.completeExceptionally(MortiseException.closed("the client"));
+      } else if (!isAccepted) {
+        future.complete(new Event(code, 0)); // an outcome that was known at once
+      }
     } catch (MortiseException refused) {
       future.completeExceptionally(refused);
     } finally {
