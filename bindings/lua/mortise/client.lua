@@ -20,8 +20,8 @@ local function maker(class, new)
   end
 end
 
---- mortise.open([url [, options]]): without a URL it is that of the environment variable MORTISE_URL.
--- The options are the defaults of the client's locks.
+--- mortise.open([url [, options]]): without a URL it is that of the environment variable
+-- MORTISE_URL. The options are the defaults of the client's locks.
 function client.open(url, options)
   local defaults, message, code, details = options_of(options)
   local made
@@ -39,8 +39,8 @@ local function named(new)
   end
 end
 
---- lock(name [, options]) and rw(name [, options]): a new owner; the name is any bytes. Options are laid
--- over those of the client.
+--- lock(name [, options]) and rw(name [, options]): a new owner; the name is any bytes. Options are
+-- laid over those of the client.
 client.lock = maker(locks.lock, named(core.lock_new))
 client.rw = maker(locks.rw, named(core.rw_new))
 

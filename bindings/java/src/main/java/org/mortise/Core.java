@@ -27,6 +27,9 @@ final class Core {
   private static final int EVENT_LOST = 4;
   private static final int EVENT_AT_RISK = 5;
 
+  /** The status of a queue that has ended, which users never see. */
+  private static final int SHUT_DOWN = 6;
+
   private final NativeHandle client;
   private final long queue;
   private final Executor callbacks;
@@ -97,7 +100,7 @@ final class Core {
       } finally {
         client.exit();
       }
-      if (code == Status.SHUT_DOWN.code()) {
+      if (code == SHUT_DOWN) {
         future.completeExceptionally(MortiseException.closed("the client"));
       } else if (!isAccepted) {
         future.complete(new Event(code, 0)); // an outcome that was known at once
