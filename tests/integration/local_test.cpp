@@ -26,6 +26,7 @@ TEST_F(local_server_test, SurvivesWhoStartedItAndTheTerminalsSignals) {
   starter.wait();
   EXPECT_EQ(find_server(), before);
   EXPECT_EQ(server_count(), 1U);
+  EXPECT_TRUE(waits_for_end()) << "nobody looks after it any more";
 }
 
 // The lock of the start is inherited by the keeper: a second server would be started otherwise.
@@ -172,6 +173,7 @@ TEST_F(local_server_test, ANewServerInANewFolderEndsTheOldOneOnly) {
 TEST_F(local_server_test, InheritsNothingOfItsStarter) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);  // without O_CLOEXEC, as in many programs
+  settings_.idle_s = 3600;     // so that it is not the end of all that closes it
   ASSERT_TRUE(ensure().ok());
   ::close(ends[1]);
   pollfd end{ends[0], POLLIN, 0};

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
@@ -60,6 +62,32 @@ TEST(safety, hazard_21_a_thousand_forks_have_a_thousand_identities) {
   EXPECT_EQ(token, mortise_lock_token(lock.get()));
   EXPECT_EQ("1", server.command({"EXISTS", lock_key("parent")}));
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+}
+
+// The value of a line of a thread's status, such as "SigBlk:".
+std::string status_of(const std::filesystem::path& task, const std::string& field) {
+  std::ifstream file(task / "status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(field)) return line.substr(line.find_first_not_of(" \t", field.size()));
+  }
+  return "";
+}
+
+// The program's handlers run on the program's threads.
+TEST(safety, hazard_22_our_threads_take_no_signals) {
+  test_server server;
+  const auto client = open_client(server.url());
+  int ours = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (status_of(task.path(), "Name:") != "mortise-io") continue;
+    ++ours;
+    const auto blocked = std::stoull(status_of(task.path(), "SigBlk:"), nullptr, 16);
+    for (const int signal :
+         {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGCHLD}) {
+      EXPECT_NE(0U, blocked & (1ULL << (signal - 1))) << signal;
+    }
+  }
+  EXPECT_EQ(1, ours);
 }
 
 volatile std::sig_atomic_t alarms = 0;

@@ -1,9 +1,11 @@
 // Hazards of unknown outcomes: lost replies, ghost commands, connections that break at a bad moment.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "safety/handles.hpp"
 #include "scripts/scripts.hpp"
@@ -70,6 +72,37 @@ TEST(safety, hazard_15_try_whose_reply_never_comes_is_unknown_and_given_back) {
         << mortise_error_message(error.get());
     EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
   }
+}
+
+// Of many calls to a server that hangs the first are sent, and fill what the kernel takes: nobody knows
+// of them. The last never leave, and that is known.
+TEST(safety, hazard_15_what_was_never_sent_is_unreachable_not_unknown) {
+  constexpr int crowd = 600;
+  test_server server;
+  const auto client = open_client(server.url() + "?command_timeout=300ms");
+  const auto queue = open_queue(client);
+  std::vector<lock_handle> locks;
+  std::vector<mortise_status> told_of(crowd);
+  for (int i = 0; i < crowd; ++i) {
+    locks.push_back(open_lock(client, std::string(1000, 'x') + std::to_string(i)));
+  }
+  server.pause();
+  for (int i = 0; i < crowd; ++i) {
+    ASSERT_EQ(MORTISE_OK,
+              mortise_lock_acquire_async(locks[i].get(), queue.get(), i, second_ms, nullptr));
+  }
+  for (int i = 0; i < crowd; ++i) {
+    const auto ended = next_event(queue);
+    ASSERT_EQ(MORTISE_EVENT_ACQUIRED, ended.kind);
+    told_of[ended.tag] = ended.status;
+  }
+  EXPECT_EQ(MORTISE_UNKNOWN, told_of.front());
+  EXPECT_EQ(MORTISE_UNREACHABLE, told_of.back());
+  // One after the other: what comes behind the first that was not sent was not sent either.
+  EXPECT_TRUE(std::is_sorted(told_of.begin(), told_of.end(), [](auto left, auto right) {
+    return left == MORTISE_UNKNOWN && right == MORTISE_UNREACHABLE;
+  }));
+  server.resume();
 }
 
 TEST(safety, hazard_15_wait_whose_reply_is_lost_keeps_its_place) {
