@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +35,11 @@ class JvmTest {
       switch (arguments[1]) {
         case "hook" -> Runtime.getRuntime().addShutdownHook(new Thread(client::close));
         case "exit" -> System.exit(7);
+        case "term" -> {
+          String self = Long.toString(ProcessHandle.current().pid());
+          new ProcessBuilder("kill", "-TERM", self).start();
+          Thread.sleep(Long.MAX_VALUE);
+        }
         default -> System.out.println("main ends");
       }
     }
@@ -78,8 +84,13 @@ class JvmTest {
   }
 
   private static void assertEndsHolding(Redis redis, String how, int code) throws Exception {
+    assertEndsHolding(redis, "", how, code);
+  }
+
+  private static void assertEndsHolding(Redis redis, String query, String how, int code)
+      throws Exception {
     redis.command("FLUSHALL");
-    java(code, "-cp", classPath(), Holder.class.getName(), redis.url(), how);
+    java(code, "-cp", classPath(), Holder.class.getName(), redis.url() + query, how);
   }
 
   @Test
@@ -99,6 +110,16 @@ class JvmTest {
       assertEndsHolding(redis, "hook", 0);
       assertFalse(redis.exists("{mortise:exit}"));
       assertFalse(redis.exists("{mortise:exit rw}"));
+    }
+  }
+
+  @Test
+  void releaseAtExitGivesEverythingBackAtEachEnd() throws Exception {
+    try (var redis = new Redis()) {
+      for (var end : List.of(Map.entry("return", 0), Map.entry("exit", 7), Map.entry("term", 143))) {
+        assertEndsHolding(redis, "?release_at_exit=on&lease=10m", end.getKey(), end.getValue());
+        Waiting.until("given back", () -> !redis.exists("{mortise:exit}") && !redis.exists("{mortise:exit rw}"));
+      }
     }
   }
 
