@@ -92,10 +92,12 @@ outcome core::open(std::string_view url) {
     if (auto set = set_option(defaults_, key, value); !set.ok()) return set;
   }
   if (auto started = reactor_.start(); !started.ok()) return started;
+  using need = redis::prologue_command::need;
   deployment::session_plan plan;
   plan.inbox = inbox_channel(id_);
-  plan.prologue.push_back({"EVAL (seeding the fencing tokens)", seed_command(), true});
-  plan.prologue.push_back({"SET mortise:client", record_command(id_), true});
+  plan.prologue.push_back({"EVAL (seeding the fencing tokens)", seed_command(), need::always});
+  // Who holds something needs the connection, also where there is no memory for this.
+  plan.prologue.push_back({"SET mortise:client", record_command(id_), need::when_there_is_memory});
   servers_ = deployment::open_single_server(reactor_, where, defaults_, std::move(plan),
                                             static_cast<deployment::listener&>(*this));
   heartbeat_ = std::make_unique<heartbeat>(*this);

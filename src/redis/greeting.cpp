@@ -248,7 +248,11 @@ greeting::step greeting::take_error(std::string_view text, item what) {
       return refuse("the server refused SUBSCRIBE: " + std::string(text), text);
     case item::prologue: {
       const auto& command = config_.prologue[prologue_answered_ - 1];
-      if (!command.is_required) return step::more;
+      if (command.is_needed == prologue_command::need::none) return step::more;
+      if (command.is_needed == prologue_command::need::when_there_is_memory &&
+          text.starts_with("OOM")) {
+        return step::more;
+      }
       return refuse("the server refused " + command.name + ": " + std::string(text), text);
     }
     // The rest is convenience, or is asked again when it is needed: a script that is not loaded is

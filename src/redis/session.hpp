@@ -16,9 +16,11 @@ namespace mortise::redis {
 // A command of the layer above that belongs to each greeting. It may be carried out more than once
 // per session (RESP2 is tried after RESP3), so it has to be idempotent.
 struct prologue_command {
-  std::string name;          // for messages
-  std::string bytes;         // one command, with one reply
-  bool is_required = false;  // whether an error reply refuses the session
+  // Which error replies refuse the session.
+  enum class need : std::uint8_t { none, when_there_is_memory, always };
+  std::string name;   // for messages
+  std::string bytes;  // one command, with one reply
+  need is_needed = need::none;
 };
 
 struct connection_config {

@@ -76,8 +76,9 @@ TEST(Greeting, LoadsScriptsAndSaysThePrologue) {
   static const redis::script sum{"sum", "return ARGV[1] + ARGV[2]", ""};
   session client(server.socket_path(), [](auto& config) {
     config.scripts = {&sum};
-    config.prologue = {{"a wish", encoded({"NO-SUCH-COMMAND"}), false},
-                       {"a mark", encoded({"INCR", "mark"}), true}};
+    config.prologue = {
+        {"a wish", encoded({"NO-SUCH-COMMAND"}), redis::prologue_command::need::none},
+        {"a mark", encoded({"INCR", "mark"}), redis::prologue_command::need::always}};
   });
   ASSERT_TRUE(client.open().ok());
   EXPECT_EQ(client.ask({"GET", "mark"}), "1");
@@ -85,12 +86,12 @@ TEST(Greeting, LoadsScriptsAndSaysThePrologue) {
   const auto sha =
       server.command({"EVAL", "return redis.sha1hex(ARGV[1])", "0", std::string(sum.text)});
   EXPECT_EQ(client.ask({"EVALSHA", sha, "0", "2", "3"}), "5");
-  expect_refusal(
-      opened(server.socket_path(),
-             [](auto& config) {
-               config.prologue = {{"the examination", encoded({"NO-SUCH-COMMAND"}), true}};
-             }),
-      "refused the examination");
+  expect_refusal(opened(server.socket_path(),
+                        [](auto& config) {
+                          config.prologue = {{"the examination", encoded({"NO-SUCH-COMMAND"}),
+                                              redis::prologue_command::need::always}};
+                        }),
+                 "refused the examination");
 }
 
 TEST(Greeting, UsesTwoSocketsWhereThereIsNoResp3) {
