@@ -82,6 +82,14 @@ func TestUnreachable(t *testing.T) {
 	if !errors.As(err, &details) || !details.IsRetryable() || details.IsAmbiguous() {
 		t.Fatalf("%+v", details)
 	}
+	lazy, err := Open(within(t), "unix:///nowhere/redis.sock", WithLazyConnect(true),
+		WithCommandTimeout(50*time.Millisecond))
+	must(t, err)
+	expect(t, lazy.Ping(within(t)), ErrUnreachable)
+	lazy.Close()
+	_, err = Open(within(t), "unix:///nowhere/redis.sock", WithLazyConnect(false),
+		WithCommandTimeout(50*time.Millisecond))
+	expect(t, err, ErrUnreachable)
 	server := startServer(t)
 	client := server.open(t, WithCommandTimeout(200*time.Millisecond))
 	lock := client.lock(t, "a")

@@ -77,6 +77,16 @@ func WithCommandTimeout(timeout time.Duration) Option {
 // lease. For Open only.
 func WithDrift(ppm int64) Option { return numberOption(ppm, swig.Options_set_drift_ppm) }
 
+// WithLazyConnect sets whether Open returns at once and connects in the background, for as long as it
+// takes. Until then an acquire waits within its time, and all else says what stands in its way. For
+// Open only.
+func WithLazyConnect(isOn bool) Option {
+	if isOn {
+		return WithOption("connect", "lazy")
+	}
+	return WithOption("connect", "wait")
+}
+
 // WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").
 func WithOption(key, value string) Option {
 	return Option{func(options uintptr) error {

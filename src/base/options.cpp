@@ -259,7 +259,13 @@ outcome set_release_at_exit_text(settings& values, std::string_view text) {
   return how;
 }
 
-constexpr std::array<option, 18> known_options = {{
+outcome set_connect_text(settings& values, std::string_view text) {
+  auto how = set_word(values.connects_lazily, "connect", text, "lazy", "wait");
+  if (how.ok()) values.client_option = "connect";
+  return how;
+}
+
+constexpr std::array<option, 19> known_options = {{
     {"lease", set_lease_text},
     {"renewal", set_renewal_text},
     {"max_hold", set_max_hold_text},
@@ -278,6 +284,7 @@ constexpr std::array<option, 18> known_options = {{
     {"busy_poll", set_busy_poll_text},
     {"release_at_exit", set_release_at_exit_text},
     {"drift", set_drift_text},
+    {"connect", set_connect_text},
 }};
 
 }  // namespace

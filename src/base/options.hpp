@@ -30,6 +30,7 @@ struct settings {
   std::int64_t write_lifetime_ms = 0;
   // Of a client only.
   std::int64_t command_timeout_ms = 3'000;
+  bool connects_lazily = false;
   std::string client_name;
   std::int64_t busy_poll_us = 0;
   bool release_at_exit = false;

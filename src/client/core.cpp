@@ -101,8 +101,7 @@ outcome core::open(std::string_view url) {
   servers_ = deployment::open_single_server(reactor_, where, defaults_, std::move(plan),
                                             static_cast<deployment::listener&>(*this));
   heartbeat_ = std::make_unique<heartbeat>(*this);
-  const auto deadline = boot_now() + defaults_.command_timeout_ms * ns_per_ms;
-  auto opened = servers_->open(deadline);
+  auto opened = defaults_.connects_lazily ? servers_->begin() : servers_->open(command_deadline());
   if (opened.ok()) reactor_.schedule(*heartbeat_, boot_now() + heartbeat_ns);
   if (opened.ok() && defaults_.release_at_exit) opened = close_at_exit(weak_from_this());
   return opened;

@@ -30,7 +30,7 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   explicit core(settings defaults);
   ~core() override;
 
-  // Connects to what the URL names; the URL's query overrides the defaults.
+  // Connects to what the URL names, or begins to; the URL's query overrides the defaults.
   outcome open(std::string_view url);
   // Ends every wait, gives back every hold, and lets nothing happen any more. Any thread, once.
   void close() noexcept;

@@ -56,6 +56,8 @@ class deployment {
  public:
   virtual ~deployment() = default;
   virtual outcome open(time_ns deadline) = 0;
+  // The same in the background, for as long as it takes; whoever asks in the meantime is told why not.
+  virtual outcome begin() = 0;
   // Sends what is still to be sent for up to `linger_ns`. Afterwards no callback comes.
   virtual void close(time_ns linger_ns) noexcept = 0;
   virtual std::unique_ptr<inquiry> new_inquiry(inquirer& who) = 0;

@@ -83,6 +83,7 @@ class single_server final : public deployment, private redis::session_listener {
       : hears_(hears), inbox_(config.inbox), server_(loop, std::move(config), *this) {}
 
   outcome open(time_ns deadline) override { return server_.open(deadline); }
+  outcome begin() override { return server_.begin(); }
   void close(time_ns linger_ns) noexcept override { server_.close(linger_ns); }
   std::unique_ptr<inquiry> new_inquiry(inquirer& who) override {
     return std::make_unique<single_inquiry>(server_, who);

@@ -28,9 +28,11 @@ const char* mend_for(int error) {
   }
 }
 
-// Full for the moment, or our own shortage: an answer about the server it is not.
-bool is_passing(int error) {
-  return error == EAGAIN || error == ETIMEDOUT || error == EINTR || error == ENOBUFS;
+// What the user has to mend. All else may pass: nobody listens yet, the socket is not there yet, the
+// network is not up.
+bool is_definite(int error) {
+  return error == EACCES || error == EPERM || error == EMFILE || error == ENFILE ||
+         error == EAFNOSUPPORT;
 }
 
 }  // namespace
@@ -94,7 +96,7 @@ void dialer::try_next() {
     auto why =
         outcome::of(status::unreachable, "cannot connect to ", failures_, mend_for(last_error_));
     why.is_retryable = true;
-    return fail(why, !is_passing(last_error_));
+    return fail(why, is_definite(last_error_));
   }
   const auto& where = addresses_[next_++];
   // The addresses share the time that is left, so that one that swallows packets leaves some.

@@ -62,11 +62,10 @@ class host_name final : public resolver {
  private:
   [[nodiscard]] outcome failure(int error, int system_error) const {
     const char* reason = error == EAI_SYSTEM ? std::strerror(system_error) : ::gai_strerror(error);
-    auto result =
-        outcome::of(status::unreachable, "host name \"", host_, "\" cannot be resolved: ", reason,
-                    "; correct the name in the URL or the system's name service");
-    result.is_retryable = error == EAI_AGAIN || error == EAI_SYSTEM;
-    return result;
+    // Also of a name that is not known it may only be too early.
+    return outcome::of(status::unreachable, "host name \"", host_,
+                       "\" cannot be resolved: ", reason,
+                       "; correct the name in the URL or the system's name service");
   }
 
   std::string host_;

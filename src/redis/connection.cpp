@@ -50,22 +50,26 @@ connection::~connection() {
   loop_.cancel(static_cast<net::timer&>(*this));
 }
 
-outcome connection::open(time_ns deadline) {
+outcome connection::begin() {
   if (auto lack = commands_.check(); !lack.ok()) {
     close();
     return lack;
   }
+  // What is said of it until the I/O thread knows more.
+  set_problem(
+      outcome::of(status::unreachable, where_text_,
+                  " did not answer in time; is the server overloaded, or the network cut?"));
+  loop_.post(*this);
+  return {};
+}
+
+outcome connection::open(time_ns deadline) {
   {
     const std::lock_guard guard(mutex_);
     open_deadline_ = deadline;
     is_opening_ = true;
-    // What is said when the deadline finds the I/O thread without an answer of its own.
-    problem_ =
-        outcome::of(status::unreachable, where_text_,
-                    " did not answer in time; is the server overloaded, or the network cut?");
-    problem_.is_retryable = true;
   }
-  loop_.post(*this);
+  if (auto begun = begin(); !begun.ok()) return begun;
   const time_ns end = deadline + open_grace_ns;
   while (opened_.load(std::memory_order_acquire) == 0 && boot_now() < end) {
     net::futex_wait(opened_, 0, end);
@@ -126,7 +130,8 @@ void connection::begin_attempt() noexcept {
   attempt_deadline_ = boot_now() + config_.command_timeout_ms * ns_per_ms;
   {
     const std::lock_guard guard(mutex_);
-    if (is_opening_) attempt_deadline_ = std::min(attempt_deadline_, open_deadline_);
+    is_last_attempt_ = is_opening_ && open_deadline_ <= attempt_deadline_;
+    if (is_last_attempt_) attempt_deadline_ = open_deadline_;
   }
   end_ = {};
   dial();
@@ -255,7 +260,9 @@ const char* connection::stage_text() const noexcept {
 void connection::fail(outcome why, bool is_definite) noexcept {
   if (phase_ == phase::ending || phase_ == phase::closed) return;
   if (end_.ok()) {
-    end_ = std::move(why);
+    // An attempt that only lacked the time knows less than the one before it.
+    const bool is_cut = is_last_attempt_ && failures_ > 0 && boot_now() >= attempt_deadline_;
+    end_ = is_cut ? last_problem() : std::move(why);
     is_end_definite_ = is_definite;
   }
   phase_ = phase::ending;
@@ -278,8 +285,9 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
     end_ = why;
     end_.say(where_text_, is_greeting ? ": during the greeting " : ": ", why.message,
              is_greeting ? " (the server's log may say why)" : "");
-    // The first time it may have been the end of a server that others start again.
-    is_end_definite_ = failures_ > 0;
+    // A server that is going or coming may close it; one that talks otherwise is another program.
+    is_end_definite_ = why.code == status::unreachable && !why.is_retryable;
+    end_.is_retryable = true;
   }
   if (phase_ != phase::lingering) phase_ = phase::ending;
   end_sockets();

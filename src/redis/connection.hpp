@@ -53,10 +53,13 @@ class connection final : private pipeline_listener,
   // Closes it. No thread may be inside submit or await any more.
   ~connection() override;
 
-  // Connects, and waits for the first on_up or the first definite refusal: nobody listens there,
-  // wrong password, too old. A server that is only LOADING or BUSY is asked again until the
-  // deadline. When this fails the connection is closed. Once only, before everything else.
+  // Connects, and waits for the first on_up or the first definite refusal: wrong password, too old,
+  // no right to the socket. A server that is not there, LOADING or BUSY is asked again until the
+  // deadline. When this fails the connection is closed. This or begin(), once, before all else.
   [[nodiscard]] outcome open(time_ns deadline);
+  // Connects in the background, for as long as it takes, as after a connection that broke. It only
+  // fails for want of a descriptor, and is closed then.
+  [[nodiscard]] outcome begin();
   // Ends everything: open requests get on_broken, then on_down if it was up; afterwards no callback
   // comes. With a linger, what was submitted is sent and answered first, as far as that takes no
   // longer. Not from the I/O thread, nor from a callback. May be called again.
@@ -153,7 +156,8 @@ class connection final : private pipeline_listener,
   bool has_been_up_ = false;
   int failures_ = 0;  // since it was last up
   time_ns attempt_deadline_ = 0;
-  outcome end_;  // why the current attempt or session ends; ok while it does not
+  bool is_last_attempt_ = false;  // of open(), whose deadline is this attempt's
+  outcome end_;                   // why the current attempt or session ends; ok while it does not
   bool is_end_definite_ = false;
 
   // Between open or close, and the I/O thread.

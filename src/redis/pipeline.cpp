@@ -241,7 +241,6 @@ void pipeline::break_locked(outcome why) noexcept {
   if (!transport_ || is_broken_) return;
   is_broken_ = true;
   why_ = std::move(why);
-  why_.is_retryable = true;
   if (reader_ == reader::caller) {
     const std::uint64_t one = 1;
     while (::write(kick_fd_, &one, sizeof one) < 0 && errno == EINTR) {

@@ -70,9 +70,11 @@ void pipeline::parse(time_ns now) noexcept {
     }
     if (result == parse_result::violation) {
       is_violated_ = true;
-      return break_off(outcome::of(status::unreachable, "the server broke the protocol (",
-                                   parser_->problem(),
-                                   "); is it a Redis or Valkey server that the URL names?"));
+      auto why =
+          outcome::of(status::unreachable, "the server broke the protocol (", parser_->problem(),
+                      "); is it a Redis or Valkey server that the URL names?");
+      why.is_retryable = false;
+      return break_off(std::move(why));
     }
     dispatch(parser_->reply(), now);
     input_.consume(parser_->consumed());

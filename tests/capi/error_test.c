@@ -58,7 +58,9 @@ static void a_refusal_has_the_servers_words(void) {
 static void an_absent_server_is_retryable_and_not_ambiguous(void) {
   mortise_error *error = mortise_error_new();
   const char *url = server_nowhere(server);
-  CHECK(mortise_client_new(url, strlen(url), NULL, error) == NULL);
+  mortise_options *options = options_with("command_timeout", "200ms");
+  CHECK(mortise_client_new(url, strlen(url), options, error) == NULL);
+  mortise_options_free(options);
   CHECK_ERROR(error, MORTISE_UNREACHABLE, "nobody.sock");
   CHECK_NUMBER(1, mortise_error_is_retryable(error));
   CHECK_NUMBER(0, mortise_error_is_ambiguous(error));

@@ -145,6 +145,7 @@ class session {
   outcome open(time_ns deadline = soon()) {
     return started_.ok() ? link->open(deadline) : started_;
   }
+  outcome begin() { return started_.ok() ? link->begin() : started_; }
   // Submits for a blocked caller, waits, and gives the reply as text, or what became of it.
   std::string ask(std::initializer_list<std::string_view> words, time_ns deadline = soon()) {
     question asked;

@@ -224,6 +224,18 @@ TEST(options, client_name) {
   EXPECT_EQ(values.client_name, longest);
 }
 
+TEST(options, connect) {
+  settings values;
+  EXPECT_FALSE(values.connects_lazily);
+  EXPECT_EQ(set(values, "connect", "lazy"), "");
+  EXPECT_TRUE(values.connects_lazily);
+  EXPECT_EQ(set(values, "connect", "never"),
+            R"(connect: "never" is not known; give "lazy" or "wait")");
+  EXPECT_TRUE(values.connects_lazily);
+  EXPECT_EQ(set(values, "connect", "wait"), "");
+  EXPECT_FALSE(values.connects_lazily);
+}
+
 TEST(options, release_at_exit) {
   settings values;
   EXPECT_FALSE(values.release_at_exit);
@@ -255,7 +267,7 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
                   " is not known; give one of lease, renewal, max_hold, "
                   "reentrant, reentrant_read, reentrant_write, fair, label, "
                   "protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
-                  "command_timeout, client_name, busy_poll, release_at_exit, drift");
+                  "command_timeout, client_name, busy_poll, release_at_exit, drift, connect");
   }
 }
 
@@ -301,11 +313,9 @@ TEST(options, drift_is_percent_or_millionths) {
 }
 
 TEST(options, those_of_a_client_make_no_handle) {
-  const std::pair<const char*, const char*> of_client[] = {{"command_timeout", "1s"},
-                                                           {"client_name", "x"},
-                                                           {"busy_poll", "1"},
-                                                           {"drift", "1%"},
-                                                           {"release_at_exit", "off"}};
+  const std::pair<const char*, const char*> of_client[] = {
+      {"command_timeout", "1s"}, {"client_name", "x"},       {"busy_poll", "1"},
+      {"drift", "1%"},           {"release_at_exit", "off"}, {"connect", "wait"}};
   for (const auto& [key, text] : of_client) {
     settings values;
     EXPECT_NE(set(values, key, "wrong value"), "") << key;

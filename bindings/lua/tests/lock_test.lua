@@ -127,8 +127,12 @@ check.case("an error has details", function(name)
   check.equal(details.is_ambiguous, false)
   check.equal(type(details.is_retryable), "boolean")
   local nobody
-  nobody, message, code = mortise.open("redis://localhost:1")
+  nobody, message, code = mortise.open("redis://localhost:1", {command_timeout = "200ms"})
   check.outcome(mortise.UNREACHABLE, nobody, message, code)
+  local lazy = assert(mortise.open("redis://localhost:1", {connect = "lazy"}))
+  nobody, message, code = lazy:ping()
+  check.outcome(mortise.UNREACHABLE, nobody, message, code)
+  lazy:close()
 end)
 
 check.case("options are laid over those of the client", function(name)

@@ -262,10 +262,11 @@ MORTISE_API void mortise_options_free(mortise_options *options);
  * 1.1 `reentrant_read` and `reentrant_write` ("on" or "off"), `poll_interval`, `read_lifetime` and
  * `write_lifetime` (durations; see capi/doc/protocols.md), `poll_attempts` (a number or
  * "unlimited"), `release_at_exit` ("on" or "off": whether exit() gives back what the client holds; see
- * capi/doc/operations.md) and `drift` ("1%", "0.5%" or "5000ppm").
+ * capi/doc/operations.md), `drift` ("1%", "0.5%" or "5000ppm") and `connect` ("wait" or "lazy"; see
+ * `mortise_client_new`).
  *
- * `command_timeout`, `client_name`, `busy_poll`, `release_at_exit` and `drift` are a client's: a handle
- * is not made with options in which one of them was set.
+ * `command_timeout`, `client_name`, `busy_poll`, `release_at_exit`, `drift` and `connect` are a
+ * client's: a handle is not made with options in which one of them was set.
  *
  * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for an unknown key or a value out of range.
  * @since 1.0
@@ -368,7 +369,11 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
 /* ---- client ----------------------------------------------------------------------------- */
 
 /**
- * Opens a client: one connection and one thread, shared by all handles made from it.
+ * Opens a client: one connection and one thread, shared by all handles made from it. A server that is
+ * not there yet (nobody listens, no such socket, the name is not known), loading or busy is tried
+ * until command_timeout; what only somebody can mend ends it at once. With `connect=lazy` it returns
+ * at once, and connects in the background for as long as it takes: until then, acquires and tries
+ * wait within their timeouts for the connection, and all other calls say what stands in its way.
  *
  * @param url `redis://[user[:password]@]host[:port][/db][?option=value&…]`,
  *   `unix://[user[:password]@]/path/to.sock[?db=n&…]`, or `local:`, a private server of this user on this host that
@@ -378,10 +383,10 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  * @param url_len bytes of `url`, 1 to 4096; 0 with NULL.
  * @param options defaults for the handles, overridden by the URL's query; NULL for the defaults.
  * @param error filled on failure; may be NULL.
- * @return the client, connected and greeted; NULL on MORTISE_INVALID_ARGUMENT (also for NULL while
- *   MORTISE_URL is unset or empty), MORTISE_UNREACHABLE
- *   (nobody answered within command_timeout), MORTISE_REFUSED (wrong password, missing rights, too
- *   old a server), MORTISE_UNSUPPORTED (a URL of a later version), MORTISE_LIMIT (no descriptor or
+ * @return the client, connected and greeted unless `connect=lazy`; NULL on MORTISE_INVALID_ARGUMENT
+ *   (also for NULL while MORTISE_URL is unset or empty), MORTISE_UNREACHABLE (nobody answered within
+ *   command_timeout), MORTISE_REFUSED (wrong password, missing rights, too old a server; still loading
+ *   or busy at the end of command_timeout), MORTISE_UNSUPPORTED (a URL of a later version), MORTISE_LIMIT (no descriptor or
  *   thread to be had), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
  * @since 1.0
  */

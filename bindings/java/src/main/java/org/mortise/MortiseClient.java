@@ -49,7 +49,8 @@ public final class MortiseClient implements AutoCloseable {
    *
    * @param url such as {@code redis://localhost}, {@code unix:///run/redis.sock} or {@code local:};
    *     options can follow, as in {@code redis://localhost?lease=10s}
-   * @return the client, connected
+   * @return the client, connected. A server that is not there yet, or still loading, is tried for the
+   *     command timeout
    */
   public static MortiseClient open(String url) {
     return builder(url).open();
@@ -139,7 +140,7 @@ public final class MortiseClient implements AutoCloseable {
     /**
      * Opens the client.
      *
-     * @return the client, connected
+     * @return the client, connected unless the options say {@link MortiseOptions#withLazyConnect}
      */
     public MortiseClient open() {
       return new MortiseClient(this);

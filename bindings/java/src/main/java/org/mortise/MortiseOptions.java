@@ -142,6 +142,18 @@ public final class MortiseOptions {
   }
 
   /**
+   * Whether opening a client returns at once and connects in the background, for as long as it takes.
+   * Until then an acquire waits within its time, and all else says what stands in its way. For
+   * clients only.
+   *
+   * @param isOn false is the default: a server that is not there yet is tried for the command timeout
+   * @return options with that value
+   */
+  public MortiseOptions withLazyConnect(boolean isOn) {
+    return with("connect", isOn ? "lazy" : "wait");
+  }
+
+  /**
    * Whether the JVM's end gives back what the client holds: by a return from main, {@code
    * System.exit} or SIGTERM. For clients only.
    *

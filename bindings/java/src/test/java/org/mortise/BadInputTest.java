@@ -176,10 +176,23 @@ class BadInputTest {
   void nobodyThere() {
     var thrown =
         assertThrows(
-            MortiseException.class, () -> MortiseClient.open("unix:///nowhere/redis.sock"));
+            MortiseException.class,
+            () -> MortiseClient.open("unix:///nowhere/redis.sock?command_timeout=200ms"));
     assertEquals(Status.UNREACHABLE, thrown.status());
     assertTrue(thrown.isRetryable());
     assertFalse(thrown.isAmbiguous());
+  }
+
+  @Test
+  void aLazyClientWaitsForItsServer() {
+    var options =
+        MortiseOptions.DEFAULTS.withLazyConnect(true).withCommandTimeout(Duration.ofMillis(200));
+    try (var lazy = MortiseClient.builder("unix:///nowhere/redis.sock").options(options).open()) {
+      assertStatus(Status.UNREACHABLE, lazy::ping);
+      assertStatus(Status.UNREACHABLE, () -> lazy.mutex("x").tryAcquire());
+    }
+    options = options.withLazyConnect(false);
+    assertFalse(options.equals(options.withLazyConnect(true)));
   }
 
   @Test
