@@ -146,7 +146,7 @@ func (h *Hold) Err() error {
 // After an unlock it stays open, so who waits for it has to wait for Context, too.
 func (h *Hold) Lost() <-chan struct{} { return h.during().lost }
 
-// AtRisk is closed when a third of the lease is left and nothing renews it.
+// AtRisk is closed when a third of the lease is left and nothing renews it, at the latest before Lost.
 func (h *Hold) AtRisk() <-chan struct{} { return h.during().atRisk }
 
 // holdKey marks the contexts that end with a hold, and keeps it from being collected meanwhile.
