@@ -262,8 +262,8 @@ MORTISE_API void mortise_options_free(mortise_options *options);
  * 1.1 `reentrant_read` and `reentrant_write` ("on" or "off"), `poll_interval`, `read_lifetime` and
  * `write_lifetime` (durations; see capi/doc/protocols.md), `poll_attempts` (a number or
  * "unlimited"), `release_at_exit` ("on" or "off": whether exit() gives back what the client holds; see
- * capi/doc/operations.md), `drift` ("1%", "0.5%" or "5000ppm") and `connect` ("wait" or "lazy"; see
- * `mortise_client_new`).
+ * capi/doc/operations.md), `drift` ("1%", "0.5%" or "5000ppm") and `connect` ("wait" or "lazy";
+ * mortise_client_new says what they mean).
  *
  * `command_timeout`, `client_name`, `busy_poll`, `release_at_exit`, `drift` and `connect` are a
  * client's: a handle is not made with options in which one of them was set.
