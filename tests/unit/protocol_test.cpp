@@ -199,6 +199,15 @@ TEST(inbox, reads_its_messages_and_leaves_the_rest) {
                            "Z m1:c:7.2::1", "G 99999999999999999999 1 1 m1:c:7.2::1"}) {
     EXPECT_FALSE(client::read_message(text)) << text;
   }
+  // Tokens of a lost counter, from beyond 2^53, and a time that is none (hazard 30).
+  const auto read = [](const std::string& token, const std::string& time) {
+    return client::read_message("G " + token + " " + time + " 0 m1:c:7.2::3302").has_value();
+  };
+  EXPECT_TRUE(read("1000000000000000", "0"));
+  EXPECT_FALSE(read("999999999999999", "0"));
+  EXPECT_TRUE(read("9007199254740991", "0"));
+  EXPECT_FALSE(read("9007199254740992", "0"));
+  EXPECT_FALSE(read("1000000000000000", "-1"));
 }
 
 }  // namespace
