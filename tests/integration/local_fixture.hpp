@@ -93,6 +93,7 @@ class child {
   child(const child&) = delete;
   child& operator=(const child&) = delete;
 
+  [[nodiscard]] pid_t group() const { return pid_; }
   void kill_group(int signal) const { ::kill(-pid_, signal); }
   void kill() const { ::kill(pid_, SIGKILL); }
   void wait() {
