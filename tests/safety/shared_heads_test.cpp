@@ -190,6 +190,25 @@ TEST_P(shared_heads, whoever_lives_is_passed_by_nobody) {
   EXPECT_EQ("ok", living.body().hear());
 }
 
+// The lock is free, and those at the head are granted their turn before it is known that they are silent.
+TEST_P(shared_heads, hazard_24_each_stopped_waiter_costs_the_next_one_grant) {
+  constexpr std::int64_t each_silent_ms = 2 * second_ms;
+  constexpr std::int64_t grace_ms = 1500;  // for the one who is served, and a loaded machine
+  std::vector<std::unique_ptr<waiting_process>> stopped;
+  for (int i = 0; i < 3; ++i) {
+    stopped.push_back(std::make_unique<waiting_process>(GetParam(), MORTISE_FOREVER));
+  }
+  hold();
+  for (const auto& each : stopped) each->wait_in(*server_, GetParam());
+  ASSERT_EQ(MORTISE_OK, other_->acquire_part_async(queue_));
+  EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 100).kind);
+  for (const auto& each : stopped) each->body().pause();
+  const auto begin = boot_now();
+  EXPECT_EQ(MORTISE_OK, holder_->leave_part());
+  EXPECT_TRUE(is_let_in(patience_ms));
+  EXPECT_LT(ms_since(begin), 3 * each_silent_ms + grace_ms);
+}
+
 // The words of the line in README's file locker.acl.
 std::vector<std::string> readme_rights() {
   std::ifstream readme(MORTISE_README);

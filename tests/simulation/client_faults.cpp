@@ -33,7 +33,6 @@ void simulated_client::crash() {
 void simulated_client::pause(time_ns until) {
   world_.say("%s: paused for %ld us", id_.c_str(), (until - world_.time.now()) / ns_per_us);
   ++world_.seen[count::pauses];
-  world_.disturb(until);
   paused_until_ = std::max(paused_until_, until);
   world_.time.at(paused_until_, [this] { resume(); });
 }

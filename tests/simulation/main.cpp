@@ -1,6 +1,7 @@
 // simulation --seeds N [--first-seed S]     runs N seeds
 // simulation --seconds N [--first-seed S]   runs seeds for N seconds
 // simulation --seed S [--verbose]           runs one seed again
+// Of the first two, --kind K runs only the seeds whose plan is of that kind, such as silent.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,7 @@ struct request {
   std::uint64_t first_seed = 1;
   std::uint64_t seeds = 1000;
   double seconds = 0;  // 0: no limit
+  std::string kind;    // only these, if not empty
   bool is_verbose = false;
   bool is_understood = true;
 };
@@ -40,6 +42,10 @@ request read_arguments(int count, char** values) {
     if (i + 1 == count) {
       wanted.is_understood = false;
       break;
+    }
+    if (name == "--kind") {
+      wanted.kind = values[++i];
+      continue;
     }
     const auto value = std::strtoull(values[++i], nullptr, 10);
     if (name == "--seeds") {
@@ -70,7 +76,7 @@ int main(int argc, char** argv) {
   if (!wanted.is_understood) {
     std::fprintf(stderr,
                  "usage: simulation [--seeds N | --seconds N | --seed S] [--first-seed S] "
-                 "[--verbose]\n");
+                 "[--kind K] [--verbose]\n");
     return 2;
   }
   const auto start = std::chrono::steady_clock::now();
@@ -81,6 +87,7 @@ int main(int argc, char** argv) {
   for (; runs < wanted.seeds && failed == 0; ++runs) {
     if (wanted.seconds > 0 && seconds_since(start) > wanted.seconds) break;
     const auto seed = wanted.first_seed + runs;
+    if (!wanted.kind.empty() && make_plan(seed).kind != wanted.kind) continue;
     run one(make_plan(seed), wanted.is_verbose);
     const auto& violations = one.go();
     seen.add(one.seen());

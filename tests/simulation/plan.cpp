@@ -63,6 +63,19 @@ void plan_faulty(plan& made, chance& dice) {
   made.kills_old_sessions = dice.happens(850);
 }
 
+// Processes die and stop, and nothing else is wrong that would excuse a long wait.
+void plan_silent(plan& made, chance& dice) {
+  made.kind = "silent";
+  made.duration = dice.between(20, 60) * ns_per_s;
+  made.clients = static_cast<int>(dice.between(3, 6));
+  made.handles = static_cast<int>(dice.between(1, 2));
+  made.leases_ms = {dice.one_of<std::int64_t>({1000, 5000}), 30'000};
+  made.latency_ns = std::min(made.latency_ns, 20 * ns_per_ms);
+  made.hold_ns = dice.between(1, 20) * ns_per_s;
+  made.pauses = dice.between(1000, 8000) * ns_per_ms;
+  made.crashes = dice.happens(300) ? 0 : dice.between(2, 15) * ns_per_s;
+}
+
 void plan_broken_promises(plan& made, chance& dice) {
   if (dice.happens(500)) plan_faulty(made, dice);
   made.kind = "broken promises";
@@ -101,8 +114,10 @@ plan make_plan(std::uint64_t seed) {
     plan_calm(made, dice);
   } else if (kind < 30) {
     plan_contended(made, dice);
-  } else if (kind < 85) {
+  } else if (kind < 75) {
     plan_faulty(made, dice);
+  } else if (kind < 85) {
+    plan_silent(made, dice);
   } else {
     plan_broken_promises(made, dice);
   }

@@ -105,7 +105,11 @@ void run::live(time_ns until) {
 // ---- liveness -------------------------------------------------------------------------------
 
 void run::watch_liveness() {
-  for (auto& watched : names_) watch_name(watched);
+  for (auto& watched : names_) {
+    watch_name(watched);
+    if (shared_watch::is_shared(watched.queue_key))
+      heads_.look(watched.lock_key, watched.queue_key);
+  }
   if (!world_.plan.has_faults()) check_leftovers();
   world_.time.after(look_every_ns, [this] { watch_liveness(); });
 }
@@ -151,7 +155,8 @@ void run::watch_name(watched_name& watched) {
     if (client.is_dead() || who->name() != watched.name) continue;
     watched.idle_since = std::max(watched.idle_since, who->last_held());
     if (who->is_waiting() && client.is_up() && !client.is_paused()) {
-      waits_since = std::min(waits_since, who->waiting_since());
+      const auto able_since = std::max(client.well_since(), client.running_since());
+      waits_since = std::min(waits_since, std::max(who->waiting_since(), able_since));
     }
   }
   if (is_stuck(watched)) watched.idle_since = now;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulation/client.hpp"
+#include "simulation/head_watch.hpp"
 #include "simulation/server.hpp"
 #include "simulation/user.hpp"
 #include "simulation/world.hpp"
@@ -70,6 +71,7 @@ class run {
   std::vector<std::unique_ptr<simulated_client>> clients_;
   std::vector<std::unique_ptr<user>> users_;
   std::vector<watched_name> names_;
+  head_watch heads_{world_, server_.redis, clients_};
   time_ns worst_stall_ = 0;
   session& admin_;
   int refusal_number_ = 0;

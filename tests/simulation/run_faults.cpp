@@ -70,7 +70,6 @@ void run::crash_client() {
   if (client == nullptr) return;
   ++world_.seen[count::crashes];
   client->crash();
-  world_.disturb(world_.time.now() + 5 * ns_per_s);
   add_client();
 }
 

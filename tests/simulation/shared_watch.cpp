@@ -24,6 +24,8 @@ std::string client_of(const std::string& entry) {
 // answer when it was asked.
 constexpr std::int64_t silent_ms = 5000;
 constexpr std::int64_t answer_ms = 1000;
+// How long a grant lasts at most that nobody has confirmed.
+constexpr std::int64_t unconfirmed_ms = 2000;
 
 }  // namespace
 
@@ -146,6 +148,10 @@ void shared_watch::check_newcomer(const step& done, const std::string& entry, co
   const bool had_another =
       std::any_of(before.holders.begin(), before.holders.end(),
                   [&](const auto& item) { return owner_of(item.first) == owner; });
+  // Who does not answer costs the others no more than this.
+  if (owner != done.actor && after.holders.at(entry) - redis_.now_ms() > unconfirmed_ms) {
+    complain(done, entry + " was let in for long");
+  }
   if (had_another || !world_.plan.kills_old_sessions) return;  // raised or lowered
   // What a broken connection still had under way may come after its client has gone.
   if (owner != done.actor && !is_alive(entry)) complain(done, entry + " is dead and was let in");

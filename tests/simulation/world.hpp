@@ -25,7 +25,7 @@ struct named_lock {
 // Everything that is chosen for a run before it starts, drawn from its seed (plan.cpp).
 struct plan {
   std::uint64_t seed = 0;
-  std::string kind;  // calm, contended, faulty, broken promises
+  std::string kind;  // calm, contended, faulty, silent, broken promises
   time_ns duration = 10 * ns_per_s;
   int clients = 3;
   int handles = 3;  // of each client
