@@ -47,7 +47,8 @@ int main(int count, char **arguments) {
 
   expect(dlclose(plugin) == 0, "the plugin is unloaded");
   /* Longer than the lease: somebody renews it. */
-  expect(mortise_lock_acquire(lock, 6500, NULL) == MORTISE_TIMED_OUT, "the plugin's thread goes on");
+  expect(mortise_lock_acquire(lock, 6500, NULL) == MORTISE_TIMED_OUT,
+         "the plugin's thread goes on");
   expect(plugin_unlock() == MORTISE_OK, "the plugin has kept what it held");
   expect(mortise_lock_acquire(lock, 6500, NULL) == MORTISE_OK, "the host holds again");
   mortise_lock_free(lock);
