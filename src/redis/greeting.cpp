@@ -201,8 +201,8 @@ greeting::step greeting::check_server() {
   return step::more;
 }
 
-greeting::step greeting::refuse(std::string message, std::string_view server_text) {
-  problem_ = outcome::of(status::refused, std::move(message));
+greeting::step greeting::refuse(const std::string& message, std::string_view server_text) {
+  problem_ = outcome::of(status::refused, message);
   problem_.server_text = server_text;
   return step::refused;
 }

@@ -64,7 +64,7 @@ class greeting {
   void say_second_part();
   step take_hello(const value& reply);
   step take_error(std::string_view text, item what);
-  step refuse(std::string message, std::string_view server_text);
+  step refuse(const std::string& message, std::string_view server_text);
   step check_server();
   void note_info(std::string_view text);
   void note_version(std::string_view text);
