@@ -174,13 +174,13 @@ static int end_after_a_child_with_a_client(void) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
-    mortise_lock *own = open_lock(open_releasing_client("on"), "child's");
+    mortise_lock *own = keep(open_lock(keep(open_releasing_client("on")), "child's"));
     CHECK_STATUS(MORTISE_OK, mortise_lock_try(own, NULL));
     exit(0);
   }
   wait_for_child(child);
   CHECK_STATUS(MORTISE_OK, mortise_lock_extend(lock, 0, NULL));
-  mortise_lock *free_again = open_lock(client, "child's");
+  mortise_lock *free_again = keep(open_lock(client, "child's"));
   CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(free_again, patience_ms, NULL));
   return 0;
 }
