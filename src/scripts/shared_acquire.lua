@@ -15,9 +15,7 @@
 
 -- #include "foreign.lua"
 -- #include "fence.lua"
--- #include "inbox.lua"
 -- #include "holders.lua"
--- #include "admission.lua"
 
 local owner, ttl, mode, weight = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local entry, ends = entry_of(weight, owner), NOW + ttl
@@ -32,18 +30,26 @@ if lease_end(entry) then
   keep(entry, ends)
   return {1, draw(1), NOW_US, ttl, 0}
 end
-local length = redis.call('LLEN', KEYS[3])
-if length > 0 and mode == 'try' then
-  -- Those who wait may all be gone, and nobody may have looked since the last lease ended.
-  let_in(false, nil, limit, pass_the_gone())
-  length = redis.call('LLEN', KEYS[3])
-end
-if length == 0 and used + weight <= limit then
+local function enter()
   local last = draw(1)
   take(entry, ends)
   return {1, last, NOW_US, ttl, 0}
 end
+local length = redis.call('LLEN', KEYS[3])
+if length == 0 and used + weight <= limit then
+  return enter()
+end
+
+-- Here, so that the common case does without.
+-- #include "inbox.lua"
+-- #include "admission.lua"
+
 if mode == 'try' then
+  -- Those who wait may all be gone, and nobody may have looked since the last lease ended.
+  let_in(false, nil, limit, pass_the_gone())
+  if redis.call('LLEN', KEYS[3]) == 0 and used + weight <= limit then
+    return enter()
+  end
   return {0, 0, NOW_US, next_end(), -1}
 end
 

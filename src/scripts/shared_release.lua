@@ -5,9 +5,7 @@
 -- Reply 1 released, 2 released and somebody was let in, 0 not the owner (any more) (hazard 17)
 
 -- #include "fence.lua"
--- #include "inbox.lua"
 -- #include "holders.lua"
--- #include "admission.lua"
 
 if IS_FOREIGN then return 0 end
 sweep()
@@ -15,5 +13,10 @@ local is_owner = drop_hold(tonumber(ARGV[4]), ARGV[1])
 if redis.call('LLEN', KEYS[3]) == 0 then
   return is_owner and 1 or 0
 end
+
+-- Here, so that the common case does without.
+-- #include "inbox.lua"
+-- #include "admission.lua"
+
 local count = let_in(false, nil, permits(ARGV[5]))
 return is_owner and (count > 0 and 2 or 1) or 0

@@ -3,7 +3,7 @@
 -- An entry is `<weight> <owner token>`: a reader weighs 1, a writer all there is. The holders are a
 -- sorted set of entries by the end of their lease in ms of the server's clock; one more member, named
 -- for the kind of lock, has minus the weight in use as its score, so that both live and end
--- together. Needs fence.lua and inbox.lua.
+-- together. Needs fence.lua.
 
 local WHOLE = 1073741824
 local KIND = KEYS[4] and 'semaphore' or 'rw'
