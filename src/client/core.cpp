@@ -1,5 +1,6 @@
 #include "client/core.hpp"
 
+#include <new>
 #include <utility>
 
 #include "base/printable.hpp"
@@ -152,8 +153,13 @@ outcome core::new_handle(lock::lock_kind kind, std::string_view name, const sett
   if (kind == lock::lock_kind::semaphore) {
     own_terms.reentrant_read = own_terms.reentrant_write = false;
   }
-  into = std::make_shared<lock_handle>(shared_from_this(), std::move(keeper), std::string(name),
-                                       own_terms, limit);
+  try {
+    into = std::make_shared<lock_handle>(shared_from_this(), keeper, std::string(name), own_terms,
+                                         limit);
+  } catch (const std::bad_alloc&) {
+    drop(keeper);
+    throw;
+  }
   return {};
 }
 

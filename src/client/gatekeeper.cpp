@@ -1,5 +1,6 @@
 #include "client/gatekeeper.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include "base/random.hpp"
@@ -9,6 +10,9 @@
 namespace mortise::client {
 
 namespace {
+
+// How soon one that could not listen for want of memory tries again.
+constexpr time_ns deaf_ns = 50 * ns_per_ms;
 
 // A renewal may lower a writer to a reader.
 bool may_give_back(lock::step what) noexcept {
@@ -48,7 +52,8 @@ void gatekeeper::plan() noexcept {
   }
   // A timer that is armed too early costs one look for nothing, setting it anew costs a system
   // call: so it is only ever moved forward.
-  const auto next = gate_.next_timer();
+  auto next = gate_.next_timer();
+  if (is_deaf_) next = std::min(next, boot_now() + deaf_ns);
   if (next >= armed_for_) return;
   armed_for_ = next;
   core_.reactor().schedule(*this, next);
@@ -57,13 +62,14 @@ void gatekeeper::plan() noexcept {
 // Only while somebody waits, so that a lock that is free costs no more.
 void gatekeeper::listen_or_not() noexcept try {
   const bool is_wanted = gate_.is_queued();
+  is_deaf_ = false;
   if (std::exchange(is_listening_, is_wanted) == is_wanted) return;
   if (is_wanted) return core_.lines().connect(core_.servers(), name_, channel_, id_);
   core_.lines().disconnect(core_.servers(), name_, channel_, id_);
 } catch (const std::bad_alloc&) {
-  // Tried again with the next step; until then it is as if messages were lost.
   core_.lines().disconnect(core_.servers(), name_, channel_, id_);
   is_listening_ = false;
+  is_deaf_ = true;
 }
 
 void gatekeeper::on_timer(time_ns /*now*/) noexcept {
@@ -78,6 +84,7 @@ void gatekeeper::on_timer(time_ns /*now*/) noexcept {
 }
 
 bool gatekeeper::ask(const lock::question& asked, lock::operation* caller) noexcept try {
+  last_sent_ = status::no_memory;
   if (free_inquiries_.empty()) {
     // Room for its return to the free list is made first, so that an answer never needs memory.
     free_inquiries_.reserve(inquiries_.size() + 1);
@@ -92,8 +99,8 @@ bool gatekeeper::ask(const lock::question& asked, lock::operation* caller) noexc
   if (last_sent_ != status::ok) return false;
   free_inquiries_.pop_back();
   return true;
-} catch (...) {
-  return false;  // out of memory: nothing was sent
+} catch (const std::bad_alloc&) {
+  return false;  // nothing was sent
 }
 
 void gatekeeper::on_verdict(deployment::inquiry& answered, const lock::verdict& said,
@@ -130,6 +137,11 @@ outcome gatekeeper::problem() const {
     problem.is_retryable = true;
   }
   return problem;
+}
+
+outcome gatekeeper::lack() const noexcept {
+  if (last_sent_ == status::no_memory) return outcome::of(status::no_memory);
+  return link::lack();
 }
 
 void gatekeeper::on_lost(lock::owner& who) noexcept { lock_handle::of(who).notice_lost(); }

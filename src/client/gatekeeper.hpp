@@ -81,6 +81,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;
+  [[nodiscard]] outcome lack() const noexcept override;
   // lock::gate_listener
   void on_lost(lock::owner& who) noexcept override;
   void on_at_risk(lock::owner& who) noexcept override;
@@ -108,6 +109,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   status last_sent_ = status::ok;  // how the last question was sent
   bool is_queued_ = false;         // as the servers were told
   bool is_listening_ = false;      // to the channel
+  bool is_deaf_ = false;           // there was no memory to listen: tried again soon
   std::atomic<bool> is_idle_{true};
 };
 

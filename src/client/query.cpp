@@ -34,7 +34,9 @@ class plain_request final : public redis::request {
     if (submitted != status::ok) {
       call->self_.reset();
       auto problem = server.last_problem();
-      return problem.ok() ? outcome::of(submitted, "too many requests are open") : problem;
+      if (!problem.ok()) return problem;
+      if (submitted == status::limit) return outcome::of(submitted, "too many requests are open");
+      return outcome::of(submitted);
     }
     if (!server.await(call->waiting_, deadline)) {
       // The reader may refer to the caller's stack, so it must not run any more.

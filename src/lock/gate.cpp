@@ -127,7 +127,7 @@ outcome gate::check_held(const owner& who) const {
 // Why a question could not be sent.
 outcome gate::unsent_outcome() const {
   auto problem = world_.problem();
-  return problem.ok() ? outcome::of(status::limit, "too many requests are open") : problem;
+  return problem.ok() ? world_.lack() : problem;
 }
 
 outcome gate::extend(owner& who, std::int64_t lease_ms, operation& done, time_ns now) {
@@ -193,7 +193,7 @@ outcome gate::give_up_outcome(const acquiring& given_up, status why) const {
                            current_->is_unanswered();
   if (!problem.ok() && !is_in_doubt) return problem;
   if (is_first && current_ && !current_->has_asked()) {
-    return outcome::of(status::limit, "too many requests are open on the connection");
+    return world_.lack();
   }
   if (is_first && !last_refusal_.ok()) return last_refusal_;
   if (is_in_doubt) {

@@ -130,4 +130,9 @@ bool always(Condition&& condition, std::int64_t for_ms) {
   return !eventually([&] { return !condition(); }, for_ms);
 }
 
+// Whether its server answers, at last.
+inline bool answers(const client_handle& client) {
+  return eventually([&] { return mortise_client_ping(client.get(), nullptr) == MORTISE_OK; });
+}
+
 }  // namespace mortise::testing

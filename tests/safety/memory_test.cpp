@@ -85,6 +85,50 @@ TEST_F(memory_test, of_an_unlock_and_an_extension) {
   }
 }
 
+// An idle connection has given its memory back, and needs some again to send.
+TEST_F(memory_test, of_an_extension_on_an_idle_connection) {
+  const auto client = open_client(server_.url() + "?lease=60s&command_timeout=400ms");
+  const auto lock = open_lock(client, "idle");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  int failures = 0;
+  for (int after = 0; has_failed_; ++after) {
+    ASSERT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 150).kind);
+    ends(after, [&] { return mortise_lock_extend_async(lock.get(), queue_.get(), 1, 0, nullptr); });
+    failures += scarcity::failures();
+  }
+  EXPECT_GT(failures, 2);
+  EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
+}
+
+TEST_F(memory_test, of_a_new_handle) {
+  const auto error = new_error();
+  const auto check = [&](const auto& made, scarcity& memory) {
+    memory.end();
+    const auto how = made ? MORTISE_OK : mortise_error_code(error.get());
+    EXPECT_EQ(scarcity::failures() > 0 ? MORTISE_NO_MEMORY : MORTISE_OK, how) << told(how);
+  };
+  sweep(whose::caller, [&](scarcity& memory) {
+    memory.begin();
+    const lock_handle made(mortise_lock_new(client_.get(), "new", 3, nullptr, error.get()));
+    check(made, memory);
+  });
+  sweep(whose::caller, [&](scarcity& memory) {
+    memory.begin();
+    const rw_handle made(mortise_rw_new(client_.get(), "new", 3, nullptr, error.get()));
+    check(made, memory);
+  });
+  sweep(whose::caller, [&](scarcity& memory) {
+    memory.begin();
+    const queue_handle made(mortise_queue_new(client_.get(), 0, error.get()));
+    check(made, memory);
+  });
+  sweep(whose::caller, [&](scarcity& memory) {
+    memory.begin();
+    const multi_handle made(mortise_multi_new(client_.get(), error.get()));
+    check(made, memory);
+  });
+}
+
 TEST_F(memory_test, of_an_upgrade_and_a_downgrade) {
   for (int after = 0; has_failed_; ++after) {
     ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw_.get(), patience_ms, nullptr));

@@ -2,6 +2,10 @@
 // threads of the program, such as proxies, always have memory.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <string>
+
 namespace mortise::testing {
 
 enum class whose {
@@ -26,5 +30,25 @@ class scarcity {
   // How many allocations have failed; also once it is gone.
   [[nodiscard]] static int failures();
 };
+
+// Runs `scenario(memory)` again and again: each time another allocation fails, first alone, then with
+// some behind it, until there is none left to fail. Returns how many have failed.
+template <class Scenario>
+int sweep(whose subject, Scenario&& scenario) {
+  constexpr int outage = 4;
+  int total = 0;
+  for (const int count : {1, outage}) {
+    for (int after = 0;; ++after) {
+      SCOPED_TRACE("allocation " + std::to_string(after) + ", " + std::to_string(count) + " fail");
+      {
+        scarcity memory(subject, after, count);
+        scenario(memory);
+      }
+      total += scarcity::failures();
+      if (scarcity::failures() == 0 || ::testing::Test::HasFailure()) break;
+    }
+  }
+  return total;
+}
 
 }  // namespace mortise::testing

@@ -2,6 +2,9 @@
 // connection may be dropped for it and taken up later, and all else goes on as if nothing had been.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -13,32 +16,6 @@ namespace mortise::testing {
 namespace {
 
 constexpr std::int64_t lease_ms = 10'000;
-// How many allocations fail one after the other, when it is not only one.
-constexpr int outage = 4;
-
-// Runs a scenario again and again: each time the next allocation fails, first alone, then with those
-// behind it, until there is none left to fail.
-template <class Scenario>
-int sweep(whose subject, Scenario&& scenario) {
-  int total = 0;
-  for (const int count : {1, outage}) {
-    for (int after = 0;; ++after) {
-      SCOPED_TRACE("allocation " + std::to_string(after) + ", " + std::to_string(count) + " fail");
-      {
-        scarcity memory(subject, after, count);
-        scenario(memory);
-      }
-      total += scarcity::failures();
-      if (scarcity::failures() == 0 || ::testing::Test::HasFailure()) break;
-    }
-  }
-  return total;
-}
-
-bool answers(const client_handle& client) {
-  return eventually([&] { return mortise_client_ping(client.get(), nullptr) == MORTISE_OK; });
-}
-
 // ---- a connection that comes back ------------------------------------------------------------
 
 enum class way { unix_socket, two_sockets, host_name };
@@ -82,7 +59,7 @@ TEST_P(memory_of_a_connection, while_it_is_made) {
 TEST_P(memory_of_a_connection, when_it_comes_back) {
   const auto client = open_client(url());
   const auto other = open_client(url());
-  const auto queue = open_queue(client);
+  const auto queue = open_queue(other);  // so that the client's I/O thread reads its answers
   std::vector<lock_handle> held;
   for (int i = 0; i < 20; ++i) {
     held.push_back(open_lock(client, "held " + std::to_string(i)));
@@ -136,6 +113,62 @@ std::string name_of(const ::testing::TestParamInfo<way>& chosen) {
 INSTANTIATE_TEST_SUITE_P(ways, memory_of_a_connection,
                          ::testing::Values(way::unix_socket, way::two_sockets, way::host_name),
                          name_of);
+
+// ---- local: ----------------------------------------------------------------------------------
+
+class memory_of_a_local_server : public ::testing::Test {
+ protected:
+  memory_of_a_local_server() {
+    char directory[] = "/tmp/mortise-memory-XXXXXX";
+    if (::mkdtemp(directory) == nullptr) throw std::runtime_error("mkdtemp failed");
+    folder_ = directory;
+    ::setenv("MORTISE_LOCAL_DIR", (folder_ + "/local").c_str(), 1);
+    ::setenv("MORTISE_LOCAL_IDLE_S", "1", 1);
+  }
+  ~memory_of_a_local_server() override {
+    shut_down();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  void shut_down() {
+    try {
+      raw_client(folder_ + "/local/local.sock").command({"SHUTDOWN", "NOSAVE"});
+    } catch (const std::runtime_error&) {
+      return;  // there is none
+    }
+  }
+  // Whether it was made; if not, for want of memory.
+  static bool opens(scarcity& memory) {
+    const auto error = new_error();
+    memory.begin();
+    const client_handle client(mortise_client_new("local:", 6, nullptr, error.get()));
+    memory.end();
+    if (client) return answers(client);
+    EXPECT_EQ(MORTISE_NO_MEMORY, mortise_error_code(error.get()))
+        << mortise_error_message(error.get());
+    return false;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(memory_of_a_local_server, that_is_found) {
+  scarcity none(whose::library, 0, 0);
+  ASSERT_TRUE(opens(none));
+  const int failures = sweep(whose::library, [&](scarcity& memory) { opens(memory); });
+  EXPECT_GT(failures, 20);
+}
+
+TEST_F(memory_of_a_local_server, that_is_started) {
+  for (int after = 0; after < 30; ++after) {
+    scarcity memory(whose::library, after, 1);
+    opens(memory);
+    EXPECT_EQ(1, scarcity::failures());
+    scarcity none(whose::library, 0, 0);
+    ASSERT_TRUE(opens(none));
+    shut_down();
+  }
+}
 
 }  // namespace
 }  // namespace mortise::testing

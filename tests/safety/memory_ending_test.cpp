@@ -1,0 +1,206 @@
+// Memory that runs out in what looks, lives and ends: queries, the sign of life, frees and shutdowns.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "safety/clock_shim.hpp"
+#include "safety/handles.hpp"
+#include "safety/scarce_memory.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing {
+namespace {
+
+struct free_multi {
+  void operator()(mortise_multi* handle) const { mortise_multi_free(handle); }
+};
+using multi_handle = std::unique_ptr<mortise_multi, free_multi>;
+
+TEST(memory_of_a_look, is_told_of_or_not_needed) {
+  test_server server;
+  const auto client = open_client(server.url() + "?lease=20s&label=somebody");
+  const auto lock = open_lock(client, "looked at");
+  const auto semaphore = open_semaphore(client, "resized", 3);
+  const info_handle info(mortise_info_new());
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  const auto check = [&](mortise_status how, scarcity& memory) {
+    memory.end();
+    const bool is_excused = how == MORTISE_NO_MEMORY || how == MORTISE_UNKNOWN;
+    EXPECT_TRUE(how == MORTISE_OK || (is_excused && scarcity::failures() > 0)) << told(how);
+  };
+  int failures = sweep(whose::both, [&](scarcity& memory) {
+    ASSERT_TRUE(answers(client));
+    memory.begin();
+    check(mortise_lock_query(lock.get(), info.get(), nullptr), memory);
+  });
+  failures += sweep(whose::both, [&](scarcity& memory) {
+    ASSERT_TRUE(answers(client));
+    memory.begin();
+    check(mortise_semaphore_resize(semaphore.get(), 4, nullptr), memory);
+  });
+  failures += sweep(whose::both, [&](scarcity& memory) {
+    ASSERT_TRUE(answers(client));
+    memory.begin();
+    check(mortise_client_ping(client.get(), nullptr), memory);
+  });
+  EXPECT_GT(failures, 5);
+  ASSERT_TRUE(answers(client));
+  ASSERT_EQ(MORTISE_OK, mortise_lock_query(lock.get(), info.get(), nullptr));
+  EXPECT_EQ(1, mortise_info_is_mine(info.get()));
+  EXPECT_EQ(1, mortise_info_holder_count(info.get()));
+}
+
+// The client's sign of life lapses after 60 s and is given every 20 s.
+TEST(memory_of_a_heartbeat, is_there_from_the_beginning) {
+  test_server server;
+  const auto child = fork();
+  if (child == 0) {
+    const auto client = open_client(server.url());
+    const auto queue = open_queue(client);
+    const auto lock = open_lock(client, "alive");
+    const auto look = [&] {
+      // A timer that is near, because the kernel's do not jump with the clock.
+      mortise_lock_acquire(lock.get(), patience_ms, nullptr);
+      mortise_lock_acquire_async(lock.get(), queue.get(), 1, 50, nullptr);
+      next_event(queue, 200);
+      mortise_lock_unlock(lock.get(), nullptr);
+    };
+    look();
+    scarcity memory(whose::library);
+    memory.begin();
+    shift_clock(CLOCK_BOOTTIME, 25 * ns_per_s);
+    look();
+    memory.end();
+    mortise_lock_unlock(lock.get(), nullptr);
+    _exit(answers(client) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_TRUE(WIFEXITED(status)) << "by signal " << WTERMSIG(status);
+  EXPECT_EQ(0, WEXITSTATUS(status));
+}
+
+// ---- ends ------------------------------------------------------------------------------------
+
+class memory_of_an_end : public ::testing::Test {
+ protected:
+  // A client in the middle of everything.
+  struct busy_client {
+    explicit busy_client(const std::string& url)
+        : client(open_client(url)),
+          queue(open_queue(client)),
+          held(open_lock(client, "held")),
+          waits(open_lock(client, "taken")),
+          member(open_lock(client, "member")),
+          taken(open_rw(client, "taken rw")),
+          multi(mortise_multi_new(client.get(), nullptr)) {
+      mortise_multi_add_lock(multi.get(), member.get(), nullptr);
+      mortise_multi_add_writer(multi.get(), taken.get(), nullptr);
+      mortise_lock_watch(held.get(), queue.get(), 9, nullptr);
+      EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(held.get(), patience_ms, nullptr));
+      EXPECT_EQ(MORTISE_OK,
+                mortise_lock_acquire_async(waits.get(), queue.get(), 1, patience_ms, nullptr));
+      EXPECT_EQ(MORTISE_OK,
+                mortise_multi_acquire_async(multi.get(), queue.get(), 2, patience_ms, nullptr));
+    }
+    // Each wait has ended once, with this.
+    void expect_ends(mortise_status how) {
+      int ends = 0;
+      while (ends < 2) {
+        const auto seen = next_event(queue);
+        ASSERT_NE(MORTISE_EVENT_NONE, seen.kind);
+        if (seen.kind != MORTISE_EVENT_ACQUIRED) continue;
+        EXPECT_EQ(how, seen.status) << told(seen.status);
+        ++ends;
+      }
+    }
+
+    client_handle client;
+    queue_handle queue;
+    lock_handle held;
+    lock_handle waits;
+    lock_handle member;
+    rw_handle taken;
+    multi_handle multi;
+  };
+
+  memory_of_an_end() {
+    EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(taken_.get(), patience_ms, nullptr));
+    EXPECT_EQ(MORTISE_OK, mortise_rw_write_acquire(taken_rw_.get(), patience_ms, nullptr));
+  }
+  // What was held or waited for is given back, at the latest by its lease.
+  void expect_nothing_left() {
+    EXPECT_TRUE(eventually([&] {
+      return server_.command({"EXISTS", lock_key("held"), lock_key("member")}) == "0";
+    }));
+  }
+
+  test_server server_;
+  const std::string url_ = server_.url() + "?lease=1s";
+  client_handle other_ = open_client(server_.url() + "?lease=20s");
+  lock_handle taken_ = open_lock(other_, "taken");
+  rw_handle taken_rw_ = open_rw(other_, "taken rw");
+};
+
+TEST_F(memory_of_an_end, of_a_client) {
+  for (const int after : {0, 1, 3, 8}) {
+    busy_client busy(url_);
+    scarcity memory(whose::both, after);
+    memory.begin();
+    mortise_client_free(busy.client.release());
+    memory.end();
+    busy.expect_ends(MORTISE_CLOSED);
+    EXPECT_EQ(0, mortise_lock_is_held(busy.held.get()));
+    expect_nothing_left();
+  }
+}
+
+TEST_F(memory_of_an_end, of_its_handles) {
+  for (const int after : {0, 1, 2, 3, 5, 8, 13}) {
+    busy_client busy(url_);
+    scarcity memory(whose::both, after);
+    memory.begin();
+    mortise_lock_free(busy.waits.release());
+    mortise_multi_free(busy.multi.release());
+    mortise_lock_free(busy.held.release());
+    memory.end();
+    busy.expect_ends(MORTISE_CLOSED);
+    ASSERT_TRUE(answers(busy.client));
+    expect_nothing_left();
+  }
+}
+
+TEST_F(memory_of_an_end, of_a_queue_that_is_shut_down) {
+  for (const int after : {0, 1, 2, 3, 5, 8, 13}) {
+    busy_client busy(url_);
+    scarcity memory(whose::both, after);
+    memory.begin();
+    mortise_queue_shutdown(busy.queue.get());
+    memory.end();
+    busy.expect_ends(MORTISE_CANCELLED);
+    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(busy.held.get(), nullptr));
+    expect_nothing_left();
+  }
+}
+
+TEST_F(memory_of_an_end, of_a_queue_that_is_freed_unread) {
+  for (const int after : {0, 1, 2, 3, 5, 8, 13}) {
+    busy_client busy(url_);
+    const auto free = open_lock(busy.client, "free");
+    for (int tag = 10; tag < 20; ++tag)
+      mortise_lock_try_async(free.get(), busy.queue.get(), tag, nullptr);
+    scarcity memory(whose::both, after);
+    memory.begin();
+    mortise_queue_free(busy.queue.release());
+    memory.end();
+    mortise_lock_free(busy.held.release());
+    expect_nothing_left();
+  }
+}
+
+}  // namespace
+}  // namespace mortise::testing
