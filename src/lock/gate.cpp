@@ -192,9 +192,7 @@ outcome gate::give_up_outcome(const acquiring& given_up, status why) const {
   const bool is_in_doubt = is_first && current_ && current_->phase() == tenure_phase::asking &&
                            current_->is_unanswered();
   if (!problem.ok() && !is_in_doubt) return problem;
-  if (is_first && current_ && !current_->has_asked()) {
-    return world_.lack();
-  }
+  if (is_first && current_ && !current_->has_asked()) return world_.lack();
   if (is_first && !last_refusal_.ok()) return last_refusal_;
   if (is_in_doubt) {
     auto unknown = outcome::of(status::unknown,

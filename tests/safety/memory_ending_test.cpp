@@ -64,7 +64,7 @@ TEST(memory_of_a_heartbeat, is_there_from_the_beginning) {
     const auto lock = open_lock(client, "alive");
     const auto look = [&] {
       // A timer that is near, because the kernel's do not jump with the clock.
-      mortise_lock_acquire(lock.get(), patience_ms, nullptr);
+      if (mortise_lock_acquire(lock.get(), patience_ms, nullptr) != MORTISE_OK) _exit(2);
       mortise_lock_acquire_async(lock.get(), queue.get(), 1, 50, nullptr);
       next_event(queue, 200);
       mortise_lock_unlock(lock.get(), nullptr);
@@ -90,8 +90,9 @@ class memory_of_an_end : public ::testing::Test {
  protected:
   // A client in the middle of everything.
   struct busy_client {
-    explicit busy_client(const std::string& url)
-        : client(open_client(url)),
+    busy_client(test_server& server, int round)
+        : label("round" + std::to_string(round)),
+          client(open_client(server.url() + "?lease=1s&label=" + label)),
           queue(open_queue(client)),
           held(open_lock(client, "held")),
           waits(open_lock(client, "taken")),
@@ -106,6 +107,12 @@ class memory_of_an_end : public ::testing::Test {
                 mortise_lock_acquire_async(waits.get(), queue.get(), 1, patience_ms, nullptr));
       EXPECT_EQ(MORTISE_OK,
                 mortise_multi_acquire_async(multi.get(), queue.get(), 2, patience_ms, nullptr));
+      // What an earlier one could not take back is there as well.
+      const auto waits_in = [&](const std::string& queue_of) {
+        return server.command({"LRANGE", queue_of, "0", "-1"}).find(label) != std::string::npos;
+      };
+      EXPECT_TRUE(eventually(
+          [&] { return waits_in(queue_key("taken")) && waits_in(lock_key("taken rw") + ":rq"); }));
     }
     // Each wait has ended once, with this.
     void expect_ends(mortise_status how) {
@@ -119,6 +126,7 @@ class memory_of_an_end : public ::testing::Test {
       }
     }
 
+    std::string label;
     client_handle client;
     queue_handle queue;
     lock_handle held;
@@ -140,7 +148,6 @@ class memory_of_an_end : public ::testing::Test {
   }
 
   test_server server_;
-  const std::string url_ = server_.url() + "?lease=1s";
   client_handle other_ = open_client(server_.url() + "?lease=20s");
   lock_handle taken_ = open_lock(other_, "taken");
   rw_handle taken_rw_ = open_rw(other_, "taken rw");
@@ -148,7 +155,7 @@ class memory_of_an_end : public ::testing::Test {
 
 TEST_F(memory_of_an_end, of_a_client) {
   for (const int after : {0, 1, 3, 8}) {
-    busy_client busy(url_);
+    busy_client busy(server_, after);
     scarcity memory(whose::both, after);
     memory.begin();
     mortise_client_free(busy.client.release());
@@ -161,7 +168,7 @@ TEST_F(memory_of_an_end, of_a_client) {
 
 TEST_F(memory_of_an_end, of_its_handles) {
   for (const int after : {0, 1, 2, 3, 5, 8, 13}) {
-    busy_client busy(url_);
+    busy_client busy(server_, after);
     scarcity memory(whose::both, after);
     memory.begin();
     mortise_lock_free(busy.waits.release());
@@ -176,7 +183,7 @@ TEST_F(memory_of_an_end, of_its_handles) {
 
 TEST_F(memory_of_an_end, of_a_queue_that_is_shut_down) {
   for (const int after : {0, 1, 2, 3, 5, 8, 13}) {
-    busy_client busy(url_);
+    busy_client busy(server_, after);
     scarcity memory(whose::both, after);
     memory.begin();
     mortise_queue_shutdown(busy.queue.get());
@@ -189,7 +196,7 @@ TEST_F(memory_of_an_end, of_a_queue_that_is_shut_down) {
 
 TEST_F(memory_of_an_end, of_a_queue_that_is_freed_unread) {
   for (const int after : {0, 1, 2, 3, 5, 8, 13}) {
-    busy_client busy(url_);
+    busy_client busy(server_, after);
     const auto free = open_lock(busy.client, "free");
     for (int tag = 10; tag < 20; ++tag)
       mortise_lock_try_async(free.get(), busy.queue.get(), tag, nullptr);

@@ -2,6 +2,7 @@
 // wait gets its end, and a refusal its code.
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 
 #include "safety/handles.hpp"
@@ -133,6 +134,7 @@ TEST_F(memory_of_a_hold, that_is_being_extended_when_it_is_lost) {
 struct refusal {
   std::string reply;
   mortise_status status;
+  friend void PrintTo(const refusal& it, std::ostream* out) { *out << it.reply; }
 };
 
 class memory_of_a_refusal : public ::testing::TestWithParam<refusal> {};
@@ -176,12 +178,17 @@ TEST_P(memory_of_a_refusal, of_an_acquire_and_an_extension) {
   EXPECT_GT(failures, 2);
 }
 
+std::string name_of_refusal(const ::testing::TestParamInfo<refusal>& chosen) {
+  return chosen.param.reply.substr(1, chosen.param.reply.find(' ') - 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     replies, memory_of_a_refusal,
     ::testing::Values(
         refusal{"-OOM command not allowed when used memory > 'maxmemory'.", MORTISE_REFUSED},
         refusal{"-WRONGTYPE Operation against a key of the wrong kind of value", MORTISE_REFUSED},
-        refusal{"-STRANGE words that no server has ever said to anybody", MORTISE_UNKNOWN}));
+        refusal{"-STRANGE words that no server has ever said to anybody", MORTISE_UNKNOWN}),
+    name_of_refusal);
 
 // ---- who waits -------------------------------------------------------------------------------
 
@@ -189,6 +196,7 @@ INSTANTIATE_TEST_SUITE_P(
 struct way_to_wait {
   std::string protocol;
   bool has_two_sockets;
+  friend void PrintTo(const way_to_wait& it, std::ostream* out) { *out << it.protocol; }
 };
 
 class memory_of_a_wait : public ::testing::TestWithParam<way_to_wait> {
@@ -245,10 +253,15 @@ TEST_P(memory_of_a_wait, that_ends_with_the_lock) {
   EXPECT_GT(failures, 0);
 }
 
+std::string name_of_way(const ::testing::TestParamInfo<way_to_wait>& chosen) {
+  return chosen.param.protocol + (chosen.param.has_two_sockets ? "_two_sockets" : "");
+}
+
 INSTANTIATE_TEST_SUITE_P(ways, memory_of_a_wait,
                          ::testing::Values(way_to_wait{"queued", false},
                                            way_to_wait{"queued", true}, way_to_wait{"hash", false},
-                                           way_to_wait{"hash", true}));
+                                           way_to_wait{"hash", true}),
+                         name_of_way);
 
 TEST(memory_of_a_multi, that_waits_for_its_members) {
   test_server server;
