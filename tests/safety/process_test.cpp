@@ -205,6 +205,33 @@ TEST(safety, hazard_22_killed_holder_is_succeeded_when_its_lease_ends) {
 }
 
 // Those who died while they waited are passed over.
+// Who waited has given up, so the end of the lease is everybody's.
+TEST(safety, hazard_22_a_try_succeeds_when_the_lease_of_a_killed_holder_is_over) {
+  test_server server;
+  const auto url = server.url() + "?lease=500ms&renewal=off";
+  child holder([&](child_end& test) {
+    const auto client = open_client(url);
+    const auto lock = open_lock(client, "tried");
+    mortise_lock_acquire(lock.get(), patience_ms, nullptr);
+    test.say("held");
+    test.hear();
+  });
+  ASSERT_EQ("held", holder.hear());
+  holder.kill();
+  const auto client = open_client(url);
+  const auto waiter = open_lock(client, "tried");
+  const auto length = [&] { return server.command({"LLEN", queue_key("tried")}); };
+  ASSERT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(waiter.get(), 50, nullptr));
+  ASSERT_TRUE(eventually([&] { return length() == "0"; }));
+  // No longer than the lease at the server, of which a part has passed.
+  EXPECT_TRUE(eventually(
+      [&] {
+        return server.command({"EXISTS", lock_key("tried")}) == "0";
+      },
+      552));
+  EXPECT_EQ(MORTISE_OK, mortise_lock_try(waiter.get(), nullptr));
+}
+
 TEST(safety, hazard_22_killed_waiters_do_not_hold_up_the_next) {
   test_server server;
   const auto url = server.url() + "?lease=30s";

@@ -1,6 +1,7 @@
 // The scripts of `queued`, step by step, where a whole run would show a defect too seldom.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "scripts/scripts.hpp"
@@ -16,9 +17,10 @@ const std::string carol = "m1:c:1.1::550";
 class queued_scripts : public ::testing::Test {
  protected:
   queued_scripts() {
-    for (const auto* inbox : {"mortise:inbox:a", "mortise:inbox:b", "mortise:inbox:c"}) {
+    for (const auto* client : {"a", "b", "c"}) {
       auto& listener = server_.connect();
-      server_.call({"SUBSCRIBE", inbox}, &listener);
+      server_.call({"SUBSCRIBE", std::string("mortise:inbox:") + client}, &listener);
+      inboxes_[client] = &listener;
       listener.send = [this](std::string bytes) { told_ += bytes; };
     }
   }
@@ -46,6 +48,11 @@ class queued_scripts : public ::testing::Test {
         .call({"EVAL", std::string(scripts::queued_release_alone.text), "1", "lock", owner})
         .integer;
   }
+  std::int64_t cancel(const std::string& owner) {
+    return run(scripts::queued_cancel, {owner}).integer;
+  }
+  // Nobody hears any more what is published to this client.
+  void die(const std::string& client) { server_.disconnect(*inboxes_.at(client)); }
   [[nodiscard]] bool was_told(const std::string& message) const {
     return told_.find(message) != std::string::npos;
   }
@@ -57,6 +64,7 @@ class queued_scripts : public ::testing::Test {
 
   std::int64_t now_us_ = 1'790'000'000'000'000;
   simulated_redis server_{[this] { return now_us_; }};
+  std::map<std::string, session*> inboxes_;
   std::string told_;
 };
 
@@ -97,6 +105,60 @@ TEST_F(queued_scripts, hazard_24_who_hands_over_learns_when_the_grant_ends) {
   EXPECT_EQ(said.items[4].integer, 0);
   pass_ms(551);
   EXPECT_TRUE(ask(carol));
+}
+
+// The mark keeps a lock beyond its lease, for those who wait; nobody does any more.
+TEST_F(queued_scripts, the_last_who_gives_up_takes_the_mark_off_and_leaves_the_lease) {
+  take(alice);
+  EXPECT_FALSE(ask(bob));
+  EXPECT_FALSE(ask(carol));
+  pass_ms(100);
+  EXPECT_EQ(cancel(bob), 1);
+  EXPECT_EQ(held(), alice + "*");
+  EXPECT_EQ(cancel(carol), 1);
+  EXPECT_EQ(held(), alice);
+  pass_ms(400);
+  EXPECT_EQ(take(carol).type, reply::form::nil) << "the lease lasts to its last millisecond";
+  EXPECT_TRUE(renew(alice));
+  pass_ms(501);
+  EXPECT_EQ(take(carol).type, reply::form::status);
+}
+
+TEST_F(queued_scripts, the_last_who_gives_up_after_the_lease_leaves_a_free_lock) {
+  take(alice);
+  EXPECT_FALSE(ask(bob));
+  pass_ms(501);
+  EXPECT_EQ(cancel(bob), 1);
+  EXPECT_EQ(held(), "");
+  EXPECT_EQ(take(carol).type, reply::form::status);
+}
+
+TEST_F(queued_scripts, who_gives_up_last_but_for_the_dead_takes_the_mark_off) {
+  take(alice);
+  EXPECT_FALSE(ask(bob));
+  EXPECT_FALSE(ask(carol));
+  die("c");
+  EXPECT_EQ(cancel(bob), 1);
+  EXPECT_EQ(held(), alice);
+}
+
+TEST_F(queued_scripts, a_lock_is_handed_over_without_a_mark_when_all_who_wait_behind_are_dead) {
+  take(alice);
+  EXPECT_FALSE(ask(bob));
+  EXPECT_FALSE(ask(carol));
+  die("c");
+  EXPECT_EQ(release(alice), 2);
+  EXPECT_EQ(held(), bob);
+  pass_ms(551);
+  EXPECT_EQ(take(carol).type, reply::form::status);
+}
+
+TEST_F(queued_scripts, who_gives_up_leaves_what_another_program_has_written) {
+  take(alice);
+  EXPECT_FALSE(ask(bob));
+  server_.call({"SET", "lock", "not ours*"});
+  EXPECT_EQ(cancel(bob), 1);
+  EXPECT_EQ(held(), "not ours*");
 }
 
 TEST_F(queued_scripts, a_renewed_lock_with_waiters_keeps_its_whole_lease_and_the_queues_turn) {

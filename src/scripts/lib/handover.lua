@@ -5,14 +5,32 @@
 -- client to whom it may pass the lock on.
 local GRANT_TOKENS = 17
 
+-- Takes the mark off, because nobody waits any more: what stays is the lease, if it is not over. Only
+-- behind a write, as it may not fail for want of memory (hazard 13).
+local function unmark()
+  local held = redis.call('GET', KEYS[1])
+  if not held or string.sub(held, 1, 3) ~= 'm1:' or not is_marked(held) then return end
+  local left = lease_left(held)
+  if left == -2 then
+    redis.call('DEL', KEYS[1])
+  else
+    redis.call('SET', KEYS[1], string.sub(held, 1, -2), 'KEEPTTL')
+    if left >= 0 then
+      redis.call('PEXPIRE', KEYS[1], math.max(left, 1))
+    end
+  end
+end
+
 -- Tells the head of the queue that it is the head and when the present lease ends, so that it looks
--- by itself then. Heads that nobody hears for are dead and are dropped here.
+-- by itself then. Heads that nobody hears for are dead and are dropped here; when nobody is left, the
+-- mark comes off.
 local function tell_head(ttl)
   local head = redis.call('LINDEX', KEYS[3], 0)
   while head and tell(head, 'N ' .. ttl) == 0 do
     redis.call('LPOP', KEYS[3])
     head = redis.call('LINDEX', KEYS[3], 0)
   end
+  if not head then unmark() end
 end
 
 -- Makes the next live waiter the owner and tells it. The state is written before the message goes
