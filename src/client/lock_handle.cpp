@@ -278,6 +278,15 @@ outcome lock_handle::start_unlock(lock::operation& call, lock::hold_mode mode) {
       [&](lock::gate& gate, time_ns now) { return gate.unlock(owner_, mode, &call, now); });
 }
 
+bool lock_handle::start_top_up(lock::operation& call) {
+  return keeper_->enter([&](lock::gate& gate, time_ns now) {
+    if (owner_.renews || !gate.is_held(owner_, now)) return false;
+    const auto lease_ns = owner_.lease_ms * ns_per_ms;
+    if (gate.valid_until(owner_) - now > lease_ns - lease_ns / 10) return false;
+    return gate.extend(owner_, 0, call, now).ok();
+  });
+}
+
 void lock_handle::give_back(lock::hold_mode mode) noexcept {
   keeper_->enter([&](lock::gate& gate, time_ns now) { gate.unlock(owner_, mode, nullptr, now); });
 }

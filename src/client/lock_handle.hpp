@@ -58,6 +58,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   // The same for a caller that keeps the operation until it is finished.
   outcome start(lock::acquiring& call);
   outcome start_unlock(lock::operation& call, lock::hold_mode mode);
+  // Extends a hold that is not renewed and has lost a tenth of its lease; false when nothing was asked.
+  bool start_top_up(lock::operation& call);
   // Gives the hold back without waiting for the answer.
   void give_back(lock::hold_mode mode) noexcept;
   // Ends a waiting acquire: ok, or not_owner when nothing waits.

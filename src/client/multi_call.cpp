@@ -1,5 +1,6 @@
 #include "client/multi_call.hpp"
 
+#include <algorithm>
 #include <new>
 #include <string>
 #include <utility>
@@ -17,7 +18,12 @@ multi_call::multi_call(std::shared_ptr<core> client, std::shared_ptr<multi_handl
       members_(std::move(members)),
       what_(what),
       deadline_(deadline),
-      unlocking_(what == purpose::unlock ? members_.size() : 0) {}
+      member_steps_(members_.size()) {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    member_steps_[i].call = this;
+    member_steps_[i].member = i;
+  }
+}
 
 multi_call::~multi_call() { core_->reactor().cancel(*this); }
 
@@ -54,6 +60,8 @@ bool multi_call::acquire_rest() {
       if (open_steps_ > 0) return true;
       ended = std::exchange(step_result_, {});
     }
+    // What an extension has not brought is looked at when all is over.
+    if (is_topped_up_) ended = {};
     if (is_started_ && ended.ok()) ++acquired_;
     is_started_ = false;
     if (!given_up_.ok()) ended = given_up_;
@@ -61,7 +69,7 @@ bool multi_call::acquire_rest() {
       result_ = std::move(ended);
       return false;
     }
-    if (acquired_ == members_.size()) return false;
+    if (acquired_ == members_.size()) return top_up();
     if (!start_next()) return false;
   }
 }
@@ -83,6 +91,35 @@ bool multi_call::start_next() {
   open_steps_ = 0;
   is_started_ = false;
   result_ = about(started, acquired_);
+  return false;
+}
+
+// Whoever gets the locks gets their leases: those that are not renewed have lost what the others were
+// waited for. Extends them, all at once; true when it waits for the answers.
+bool multi_call::top_up() {
+  if (std::exchange(is_topped_up_, true)) return false;
+  {
+    const std::lock_guard steps(steps_mutex_);
+    open_steps_ = 1;  // until all are sent
+  }
+  for (auto& step : member_steps_) {
+    {
+      const std::lock_guard steps(steps_mutex_);
+      ++open_steps_;
+    }
+    step.deadline = std::min(deadline_, core_->command_deadline());
+    if (start_top_up(step)) continue;
+    const std::lock_guard steps(steps_mutex_);
+    --open_steps_;
+  }
+  const std::lock_guard steps(steps_mutex_);
+  return --open_steps_ > 0;
+}
+
+// Without memory the member keeps what it has.
+bool multi_call::start_top_up(member_step& step) noexcept try {
+  return members_[step.member].handle->start_top_up(step);
+} catch (const std::bad_alloc&) {
   return false;
 }
 
@@ -108,7 +145,7 @@ bool multi_call::give_up(const outcome& how) {
   const std::lock_guard guard(mutex_);
   if (is_over_ || what_ == purpose::unlock) return false;
   given_up_ = how;
-  members_[acquired_].handle->cancel();
+  if (acquired_ < members_.size()) members_[acquired_].handle->cancel();
   return true;
 }
 
@@ -123,9 +160,7 @@ bool multi_call::unlock_all() {
       open_steps_ = members_.size();
     }
     for (std::size_t i = members_.size(); i-- > 0;) {
-      auto& step = unlocking_[i];
-      step.call = this;
-      step.member = i;
+      auto& step = member_steps_[i];
       step.deadline = deadline_;
       if (const auto started = start_unlock(step); !started.ok()) step_ended(started, i);
     }
@@ -137,7 +172,7 @@ bool multi_call::unlock_all() {
 }
 
 // Without the memory for an unlock that is told of, the member is given back without a word.
-outcome multi_call::start_unlock(unlock_step& step) noexcept {
+outcome multi_call::start_unlock(member_step& step) noexcept {
   const auto& [handle, wanted] = members_[step.member];
   try {
     return handle->start_unlock(step, wanted.mode);
@@ -153,7 +188,7 @@ void multi_call::acquire_step::finish(const outcome& how, std::int64_t /*token*/
   call->step_ended(how, call->acquired_);
 }
 
-void multi_call::unlock_step::finish(const outcome& how, std::int64_t /*token*/) noexcept {
+void multi_call::member_step::finish(const outcome& how, std::int64_t /*token*/) noexcept {
   call->step_ended(how, member);
 }
 

@@ -37,12 +37,12 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   void close() noexcept;
 
  private:
-  // The open acquire of one member; and the open unlock of one.
+  // The open acquire of one member; and the open unlock or extension of one.
   struct acquire_step final : lock::acquiring {
     multi_call* call = nullptr;
     void finish(const outcome& how, std::int64_t token) noexcept override;
   };
-  struct unlock_step final : lock::operation {
+  struct member_step final : lock::operation {
     multi_call* call = nullptr;
     std::size_t member = 0;
     void finish(const outcome& how, std::int64_t token) noexcept override;
@@ -54,7 +54,9 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   bool acquire_rest();
   bool unlock_all();
   bool start_next();
-  outcome start_unlock(unlock_step& step) noexcept;
+  bool top_up();
+  bool start_top_up(member_step& step) noexcept;
+  outcome start_unlock(member_step& step) noexcept;
   void end_acquire() noexcept;
   void step_ended(const outcome& how, std::size_t member) noexcept;
   [[nodiscard]] outcome about(const outcome& how, std::size_t member) const noexcept;
@@ -74,7 +76,8 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   bool is_over_ = false;
   outcome given_up_;  // not ok: why it is to end
   acquire_step acquiring_;
-  std::vector<unlock_step> unlocking_;
+  bool is_topped_up_ = false;  // an acquire: all are held, and those with little left are extended
+  std::vector<member_step> member_steps_;
   outcome result_;
 
   std::mutex steps_mutex_;

@@ -206,12 +206,14 @@ outcome gate::give_up_outcome(const acquiring& given_up, status why) const {
 
 void gate::abandon_acquiring(acquiring& given_up, status why, time_ns now) {
   const auto how = give_up_outcome(given_up, why);
+  const bool was_first = waiters_.front() == &given_up;
   finish(given_up, how);
   if (!current_ || holder_ != nullptr) return;
   if (current_->phase() == tenure_phase::asking || current_->phase() == tenure_phase::queued) {
     // Whoever waits behind takes over the place at the server; nobody behind, and it is given up.
     if (!waiters_.empty()) {
-      current_->set_waits(!waiters_.front()->is_try);
+      const auto& next = *waiters_.front();
+      if (was_first) current_->take_over(terms_of(*next.who, now), patience_of(next));
       return;
     }
     depart(nullptr, nullptr, now);
@@ -259,12 +261,15 @@ void gate::close(time_ns now) {
 
 // ---- passing on within this client ----------------------------------------------------------
 
-bool gate::may_pass(time_ns now) const noexcept {
+// Only between holds that are renewed alike: another lease has to come from the server.
+bool gate::suits_next() const noexcept {
   const auto& who = *waiters_.front()->who;
   const auto& terms = current_->terms();
-  // Only between holds that are renewed alike: another lease has to come from the server.
-  if (!who.renews || !terms.renews || who.lease_ms != terms.lease_ms) return false;
-  if (!current_->is_fresh(now)) return false;
+  return who.renews && terms.renews && who.lease_ms == terms.lease_ms;
+}
+
+bool gate::may_pass(time_ns now) const noexcept {
+  if (!suits_next() || !current_->is_fresh(now)) return false;
   if (!current_->others_wait()) return true;
   return passes_ < batch_passes && now - batch_start_ < batch_ns;
 }

@@ -113,6 +113,7 @@ class gate {
   void lose(time_ns now);
   bool pass_on(time_ns now);
   [[nodiscard]] bool may_pass(time_ns now) const noexcept;
+  [[nodiscard]] bool suits_next() const noexcept;
   void depart(operation* done, owner* who, time_ns now);
   void finish_departure(departure& gone);
   void drop_departed();
@@ -134,6 +135,7 @@ class gate {
   void settle(time_ns now);
   [[nodiscard]] outcome give_up_outcome(const acquiring& given_up, status why) const;
   static keeping terms_of(const owner& who, time_ns from) noexcept;
+  static patience patience_of(const acquiring& wanted) noexcept;
 
   const protocol& rules_;
   link& world_;

@@ -24,6 +24,10 @@ keeping gate::terms_of(const owner& who, time_ns from) noexcept {
   return terms;
 }
 
+patience gate::patience_of(const acquiring& wanted) noexcept {
+  return {!wanted.is_try, wanted.who->poll_interval_ms, wanted.who->poll_attempts};
+}
+
 // Memory may have run out also where nobody can be told but the waiter itself.
 void gate::start_next(time_ns now) noexcept {
   while (!current_ && !waiters_.empty()) {
@@ -40,10 +44,9 @@ void gate::start(acquiring& next, time_ns now) {
   departures_.reserve(departures_.size() + 1);  // so that it can be left without memory
   auto token =
       world_.new_owner_token(who.label, server_ttl_ms(grant_ms(who.lease_ms), who.drift_ppm));
-  const patience how{!next.is_try, who.poll_interval_ms, who.poll_attempts};
   current_ = std::make_unique<tenure>(next_tenure_++, std::move(token), rules_,
                                       claim{next.wanted.weight, who.limit, who.lifetimes_ms},
-                                      terms_of(who, now), how, world_);
+                                      terms_of(who, now), patience_of(next), world_);
   is_refilling_ = false;
   last_refusal_ = {};
   current_->start(is_contended_, &next, now);
@@ -105,8 +108,9 @@ outcome gate::failure_of_question() const {
 }
 
 void gate::grant_to_next(time_ns now) {
-  is_refilling_ = false;
-  if (waiters_.empty() || !current_->has_token()) {
+  // Whoever was to have it may have given up meanwhile, and the next may want another lease.
+  const bool is_refill = std::exchange(is_refilling_, false);
+  if (waiters_.empty() || !current_->has_token() || (is_refill && !suits_next())) {
     depart(nullptr, nullptr, now);
     start_next(now);
     return;

@@ -16,6 +16,7 @@ tenure::tenure(std::uint64_t id, std::string token, const protocol& rules, const
       rules_(rules),
       claim_(wanted),
       terms_(terms),
+      grant_ms_(lock::grant_ms(terms.lease_ms)),
       patience_(patience) {}
 
 std::int64_t tenure::ttl_ms(std::int64_t lease_ms) const noexcept {
@@ -39,7 +40,7 @@ bool tenure::ask(step what, std::int64_t ttl_ms, operation* caller, time_ns now,
   asked.limit = claim_.limit;
   asked.lifetimes_ms = claim_.lifetimes_ms;
   asked.with_text = with_text;
-  if (!send(asked, caller, {asked.serial, what, now, target, ttl_ms, reserve})) {
+  if (!send(asked, caller, {asked.serial, what, now, target, ttl_ms, reserve, terms_.lease_ms})) {
     // Without a connection on_up() asks again; without room, a little time does.
     if (world_.problem().ok()) retry_later(now);
     return false;

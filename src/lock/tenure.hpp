@@ -97,7 +97,11 @@ class tenure {
   void amend(const keeping& terms) noexcept { terms_ = terms; }
   // Gives up whatever it has or waits for. It is over at once when nothing can be at the server.
   void leave(operation* caller, time_ns now);
-  void set_waits(bool waits) noexcept { patience_.waits = waits; }
+  // Another handle of this client takes over what is asked or waited for.
+  void take_over(const keeping& terms, const patience& patience) noexcept {
+    terms_ = terms;
+    patience_ = patience;
+  }
   // Asks the same again a little later: the server's refusal is a passing one.
   void retry_later(time_ns now, time_ns at_least = 0);
 
@@ -108,7 +112,7 @@ class tenure {
   [[nodiscard]] time_ns valid_until() const noexcept { return valid_until_; }
   // The latest deadline that was ever asked for.
   [[nodiscard]] time_ns asked_until() const noexcept { return asked_until_; }
-  // When the grant counts from; an unrenewed lease ends that much later.
+  // When the grant counts from for who has it: what is not renewed ends a lease later.
   [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
   [[nodiscard]] const keeping& terms() const noexcept { return terms_; }
   [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
@@ -138,6 +142,7 @@ class tenure {
     time_ns target;  // renew: the deadline that it asks for
     std::int64_t ttl_ms;
     std::int64_t reserve;
+    std::int64_t lease_ms;  // of the handle that it was asked for
   };
 
   bool ask(step what, std::int64_t ttl_ms, operation* caller, time_ns now, time_ns target = 0,
@@ -174,6 +179,8 @@ class tenure {
   const protocol& rules_;
   claim claim_;
   keeping terms_;
+  const std::int64_t
+      grant_ms_;  // the lease of a grant by message, which the token tells the server
   patience patience_;
   tenure_phase phase_ = tenure_phase::asking;
   std::uint32_t serial_ = 0;
@@ -195,8 +202,9 @@ class tenure {
   std::int64_t granted_us_ = 0;  // the server's time of the grant
   bool may_be_queued_ = false;   // a look came too late, and may have put us into the queue again
   time_ns valid_until_ = 0;
-  time_ns nominal_ns_ = 0;   // the length of the present lease
-  time_ns asked_until_ = 0;  // the latest deadline that was ever asked for
+  time_ns nominal_ns_ = 0;    // the length of the present lease
+  bool is_too_long_ = false;  // the server keeps the lock for longer than its holder wants
+  time_ns asked_until_ = 0;   // the latest deadline that was ever asked for
   time_ns renew_at_ = time_never;
   bool told_risk_ = false;
   bool others_wait_ = false;

@@ -38,7 +38,7 @@ news tenure::on_acquire_answer(const open_question& asked, const verdict& said, 
         ask(again(), lease_ttl_ms(), nullptr, now);
         return news::none;
       }
-      return enter_held(asked.sent, terms_.lease_ms, said, now);
+      return enter_held(asked.sent, asked.lease_ms, said, now);
     case answer::not_free:
       return on_not_free(asked, said, now);
     case answer::queued:
@@ -143,8 +143,7 @@ news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool othe
         std::min(server_us - reference_us_, 2 * (now - reference_ns_) / ns_per_us);
     from = std::min(now, from + least_passed_us(passed_us, terms_.drift_ppm) * ns_per_us);
   }
-  const auto lease_ms = grant_ms(terms_.lease_ms);
-  if (now - from > to_ns(lease_ms) / 2) {
+  if (now - from > to_ns(std::min(grant_ms_, terms_.lease_ms)) / 2) {
     // Too little of it can be counted on, so the server is asked, which also renews it.
     ask(again(), lease_ttl_ms(), nullptr, now);
     return news::none;
@@ -154,7 +153,9 @@ news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool othe
   said.server_us = server_us;
   said.token_count = rules_.tokens_per_grant;
   said.others_wait = others_wait;
-  return enter_held(from, lease_ms, said, now);
+  const auto what = enter_held(from, grant_ms_, said, now);
+  granted_at_ = now;
+  return what;
 }
 
 }  // namespace mortise::lock

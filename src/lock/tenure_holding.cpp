@@ -1,5 +1,6 @@
 // The middle of a tenure: how a hold is kept, and how it is lost.
 #include <algorithm>
+#include <utility>
 
 #include "lock/lease.hpp"
 #include "lock/tenure.hpp"
@@ -12,10 +13,13 @@ constexpr time_ns to_ns(std::int64_t ms) noexcept { return ms * ns_per_ms; }
 
 }  // namespace
 
+// The lease is the one that the server was asked for, by another handle if this one has taken over.
+// Its holder is promised no more than its own.
 news tenure::enter_held(time_ns from, std::int64_t lease_ms, const verdict& said, time_ns now) {
   phase_ = tenure_phase::held;
   ask_at_ = time_never;
-  nominal_ns_ = to_ns(lease_ms);
+  is_too_long_ = lease_ms > terms_.lease_ms;
+  nominal_ns_ = to_ns(std::min(lease_ms, terms_.lease_ms));
   granted_at_ = from;
   valid_until_ = from + nominal_ns_;
   asked_until_ = valid_until_;
@@ -56,6 +60,10 @@ void tenure::plan_renewal(time_ns from) noexcept {
 void tenure::keep(const keeping& terms, time_ns now) {
   terms_ = terms;
   told_risk_ = false;
+  if (std::exchange(is_too_long_, false)) {
+    // Nobody was told of a later deadline, so the lease may be shortened (hazard 17).
+    renew(terms_.lease_ms, 0, nullptr, now);
+  }
   // Also for a hold that is not renewed: a short grant has to be confirmed, unless it is over before.
   renew_at_ = std::min(renew_at_, valid_until_ - nominal_ns_ / 3 * 2);
   renew_if_wanted(now);

@@ -131,6 +131,38 @@ static void a_wait_is_cancelled_whole(void) {
   close_set(&set);
 }
 
+/* While the second is waited for, the lease of the first goes by. */
+static void a_wait_costs_no_member_its_lease(void) {
+  mortise_options *options = options_with("lease", "4s");
+  CHECK_STATUS(MORTISE_OK, mortise_options_set(options, "renewal", 7, "off", 3, NULL));
+  mortise_client *hasty = open_client_with(server_url(server), options);
+  mortise_lock *first = open_lock(hasty, "1 top");
+  mortise_lock *second = open_lock(hasty, "2 top");
+  mortise_lock *in_the_way = open_lock(client, "2 top");
+  mortise_multi *multi = mortise_multi_new(hasty, NULL);
+  mortise_queue *queue = mortise_queue_new(hasty, 0, NULL);
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, first, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, second, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(in_the_way, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire_async(multi, queue, 1, patience_ms, NULL));
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_queue_next(queue, 2000, event, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(in_the_way, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
+  CHECK(mortise_multi_valid_ms(multi) > 2500);
+  CHECK(mortise_lock_valid_ms(first) > 2500);
+  CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(multi, NULL));
+  mortise_event_free(event);
+  mortise_queue_free(queue);
+  mortise_multi_free(multi);
+  mortise_lock_free(first);
+  mortise_lock_free(second);
+  mortise_lock_free(in_the_way);
+  mortise_client_free(hasty);
+  mortise_options_free(options);
+}
+
 static void bad_members_are_named(void) {
   mortise_error *error = mortise_error_new();
   mortise_client *other = open_client(server);
@@ -320,6 +352,7 @@ int main(void) {
   RUN(all_are_held_and_all_are_released);
   RUN(one_in_the_way_leaves_nothing_behind);
   RUN(a_wait_is_cancelled_whole);
+  RUN(a_wait_costs_no_member_its_lease);
   RUN(bad_members_are_named);
   RUN(a_member_that_is_gone_is_told);
   RUN(it_is_valid_as_long_as_its_shortest_member);

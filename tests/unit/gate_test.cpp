@@ -320,6 +320,101 @@ TEST_F(gate_test, the_next_waiter_takes_over_a_cancelled_place) {
   EXPECT_EQ(first_.state, owner_state::idle);
 }
 
+// The lease of a lock is that of the handle that has it, whoever began to wait for it.
+TEST_F(gate_test, who_takes_over_a_place_asks_with_its_own_lease) {
+  second_.lease_ms = 200;
+  gate_.acquire(first_call_, start_ns);
+  gate_.acquire(second_call_, start_ns);
+  answer_last(said(answer::not_free), start_ns + ms(1));
+  answer_last(queued(500, 0), start_ns + ms(2));
+  gate_.abandon(first_call_, status::timed_out, start_ns + ms(3));
+  gate_.on_timer(gate_.next_timer());
+  EXPECT_EQ(link_.last().what, step::reacquire);
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
+}
+
+TEST_F(gate_test, who_takes_over_a_place_shortens_a_longer_grant_at_once) {
+  second_.lease_ms = 200;
+  gate_.acquire(first_call_, start_ns);
+  gate_.acquire(second_call_, start_ns);
+  answer_last(said(answer::not_free), start_ns + ms(1));
+  const auto token = link_.last().token;
+  answer_last(queued(5000, 0, 50'000'000), start_ns + ms(2));
+  gate_.abandon(first_call_, status::timed_out, start_ns + ms(3));
+  gate_.on_grant(token, first_token, 50'003'000, false, start_ns + ms(4));
+  EXPECT_EQ(second_call_.result.code, status::ok);
+  EXPECT_LE(gate_.valid_until(second_), start_ns + ms(204));
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
+}
+
+TEST_F(gate_test, who_takes_over_an_open_question_shortens_the_lease_that_it_asked_for) {
+  second_.lease_ms = 200;
+  gate_.acquire(first_call_, start_ns);
+  gate_.acquire(second_call_, start_ns);
+  gate_.abandon(first_call_, status::cancelled, start_ns + ms(3));
+  answer_last(granted(), start_ns + ms(4));
+  EXPECT_EQ(second_call_.result.code, status::ok);
+  EXPECT_EQ(gate_.valid_until(second_), start_ns + ms(200));
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
+}
+
+// The server was told of the shorter lease.
+TEST_F(gate_test, hazard_17_who_takes_over_a_place_is_promised_no_more_than_the_server_keeps) {
+  first_.lease_ms = 200;
+  gate_.acquire(first_call_, start_ns);
+  gate_.acquire(second_call_, start_ns);
+  gate_.abandon(first_call_, status::cancelled, start_ns + ms(3));
+  answer_last(granted(), start_ns + ms(4));
+  EXPECT_EQ(second_call_.result.code, status::ok);
+  EXPECT_EQ(gate_.valid_until(second_), start_ns + ms(200));
+  gate_.on_timer(gate_.next_timer());
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(30'000));
+}
+
+TEST_F(gate_test, a_lock_is_not_passed_on_to_another_lease_when_its_next_holder_gives_up) {
+  hold_first();
+  gate_.acquire(second_call_, start_ns + ms(2));
+  owner third;
+  third.lease_ms = 200;
+  acquire_call third_call(third);
+  gate_.acquire(third_call, start_ns + ms(2));
+  gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(3));
+  const auto drawing = link_.last();
+  ASSERT_EQ(drawing.what, step::renew);
+  gate_.abandon(second_call_, status::cancelled, start_ns + ms(4));
+  auto drawn = said(answer::renewed);
+  drawn.last_token = first_token + 1000;
+  gate_.on_answer(drawing.tenure, drawing.serial, drawn, start_ns + ms(5));
+  EXPECT_EQ(third_call.finished, 0);
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
+  EXPECT_NE(link_.last().token, drawing.token);
+  gate_.forget(third, start_ns + ms(6));
+}
+
+// Counted from when the server may have made the grant, a tenth of the wait would be missing.
+TEST_F(gate_test, a_hold_that_was_waited_for_gets_its_lease_also_without_renewal) {
+  first_.renews = false;
+  first_.lease_ms = 1000;
+  gate_.acquire(first_call_, start_ns);
+  answer_last(said(answer::not_free), start_ns + ms(1));
+  const auto token = link_.last().token;
+  answer_last(queued(5000, 0, 50'000'000), start_ns + ms(2));
+  const auto granted_at = start_ns + ms(4500);
+  gate_.on_grant(token, first_token, 54'500'000, false, granted_at);
+  ASSERT_EQ(first_call_.result.code, status::ok);
+  EXPECT_LT(gate_.valid_until(first_), granted_at + ms(600)) << "no more than is certain";
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(1000));
+  answer_last(said(answer::renewed), granted_at + ms(10));
+  EXPECT_EQ(gate_.valid_until(first_), granted_at + ms(1000));
+  // That is all: what is not renewed ends with its lease.
+  const auto asked = link_.count();
+  while (gate_.next_timer() < granted_at + ms(1000)) gate_.on_timer(gate_.next_timer());
+  EXPECT_EQ(link_.count(), asked);
+}
+
 TEST_F(gate_test, outcomes_stay_apart_when_the_time_is_up) {
   // Sent, no answer.
   gate_.acquire(first_call_, start_ns);
