@@ -112,6 +112,9 @@ class gate {
   void refuse_next(time_ns now);
   void lose(time_ns now);
   bool pass_on(time_ns now);
+  bool draw_ahead(time_ns now);
+  void count_drawn(std::int64_t tokens) noexcept;
+  std::int64_t hand_out_token() noexcept;
   [[nodiscard]] bool may_pass(time_ns now) const noexcept;
   [[nodiscard]] bool suits_next() const noexcept;
   void depart(operation* done, owner* who, time_ns now);
@@ -151,6 +154,8 @@ class gate {
   bool is_refilling_ = false;  // fencing tokens are being drawn, then the next waiter gets the lock
   bool is_closed_ = false;
   bool is_contended_ = false;  // the lock is likely taken, so the cheap try would be in vain
+  // How many fencing tokens may be drawn ahead, in halves: see hand_out_token.
+  std::int64_t credit_ = 0;
   int passes_ = 0;
   time_ns batch_start_ = 0;
   outcome last_refusal_;  // of a server that is expected to change its mind

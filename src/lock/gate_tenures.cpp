@@ -58,6 +58,7 @@ void gate::handle(news what, time_ns now) {
     case news::left:
       break;
     case news::granted:
+      count_drawn(1);
       passes_ = 0;
       batch_start_ = now;
       grant_to_next(now);
@@ -118,7 +119,7 @@ void gate::grant_to_next(time_ns now) {
   auto& next = *waiters_.front();
   auto& who = *next.who;
   holder_ = &who;
-  who.token = current_->take_token();
+  who.token = hand_out_token();
   who.hold_counts = {};
   who.hold_count(next.wanted.mode) = 1;
   finish(next, {});

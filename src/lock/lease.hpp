@@ -23,10 +23,7 @@ constexpr time_ns batch_ns = 10 * ns_per_ms;
 // end is theirs; has to equal QUEUE_TURN of scripts/lib/mark.lua.
 constexpr std::int64_t queue_turn_ms = 1000;
 
-// Tokens drawn with every grant by script (one for the grantee, the rest for local passes); has to
-// equal GRANT_TOKENS of scripts/lib/handover.lua.
-constexpr std::int64_t grant_tokens = 1 + batch_passes;
-// Tokens drawn by a renewal that is to feed local passes.
+// A grant draws one token. Those for local passes are drawn with a renewal, so many at most.
 constexpr std::int64_t reserve_tokens = 256;
 // A fence counter below this was lost: real ones are server time in microseconds.
 constexpr std::int64_t least_token = 1'000'000'000'000'000;

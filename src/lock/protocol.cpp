@@ -67,7 +67,7 @@ verdict read_acquire(const protocol& rules, step what, const redis::value& reply
     result.what = answer::granted;
     result.last_token = reply.at(1).integer();
     if (result.last_token >= token_limit) return unreadable();
-    result.token_count = rules.tokens_per_grant;
+    result.token_count = 1;
     result.others_wait = reply.at(4).integer() == 1;
     return result;
   }

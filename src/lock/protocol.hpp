@@ -107,8 +107,6 @@ struct protocol_row {
 struct protocol {
   std::string_view name;
   waiting how = waiting::queue;
-  // Drawn by each grant by script: one for the grantee, the rest to be passed on with.
-  std::int64_t tokens_per_grant = 1;
   // Taken with SET NX and no script, which needs the lock to be a string that holds the owner token.
   bool is_plain_string = false;
   // Entries of holders and waiters begin with a weight and a space.

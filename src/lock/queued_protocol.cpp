@@ -1,5 +1,4 @@
 // The `queued` protocol of the mutex as a table. Its semantics are in src/scripts/queued_*.lua.
-#include "lock/lease.hpp"
 #include "lock/owner_token.hpp"
 #include "lock/protocol.hpp"
 #include "scripts/scripts.hpp"
@@ -21,7 +20,6 @@ const protocol& queued_protocol() {
   static const protocol table = {
       .name = "queued",
       .how = waiting::queue,
-      .tokens_per_grant = grant_tokens,
       .is_plain_string = true,
       .keys = queued_keys,
       .owner_token = make_owner_token,

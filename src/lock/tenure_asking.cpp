@@ -151,7 +151,7 @@ news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool othe
   verdict said;
   said.last_token = last_token;
   said.server_us = server_us;
-  said.token_count = rules_.tokens_per_grant;
+  said.token_count = 1;
   said.others_wait = others_wait;
   const auto what = enter_held(from, grant_ms_, said, now);
   granted_at_ = now;

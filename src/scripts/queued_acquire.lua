@@ -23,7 +23,7 @@ if type(held) == 'table' or held and string.sub(held, 1, 3) ~= 'm1:' then
 end
 
 if held == owner or held == owner .. '*' then
-  local last = draw(GRANT_TOKENS)
+  local last = draw(1)
   redis.call('PEXPIRE', KEYS[1], held == owner and ttl or ttl + QUEUE_TURN)
   -- Who took a lock that had been deleted owns one that is not marked although others wait.
   local waiting = redis.pcall('LLEN', KEYS[3])
@@ -35,7 +35,7 @@ if left == -2 then
   held = false
 end
 if not held and redis.call('LLEN', KEYS[3]) == 0 then
-  local last = draw(GRANT_TOKENS)
+  local last = draw(1)
   redis.call('SET', KEYS[1], owner, 'PX', ttl)
   return {1, last, now_us(), tonumber(ttl), 0}
 end

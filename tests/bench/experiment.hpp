@@ -23,6 +23,7 @@ const experiment& server_cost();
 const experiment& handoff();
 const experiment& handoff_cost();
 const experiment& local_gate();
+const experiment& fence();
 const experiment& death();
 const experiment& dead_waiter();
 const experiment& memory();

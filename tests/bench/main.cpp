@@ -72,8 +72,8 @@ command_line parse(int argc, char** argv) {
 
 std::vector<const experiment*> all_experiments() {
   std::vector<const experiment*> all{&uncontended(), &threads(),      &async(),      &server_cost(),
-                                     &handoff(),     &handoff_cost(), &local_gate(), &death(),
-                                     &dead_waiter(), &memory(),       &kinds()};
+                                     &handoff(),     &handoff_cost(), &local_gate(), &fence(),
+                                     &death(),       &dead_waiter(),  &memory(),     &kinds()};
   for (const auto& language : languages()) all.push_back(&language);
   return all;
 }

@@ -22,6 +22,7 @@ struct freed_by {
 using client_ptr = std::unique_ptr<mortise_client, freed_by<mortise_client_free>>;
 using lock_ptr = std::unique_ptr<mortise_lock, freed_by<mortise_lock_free>>;
 using queue_ptr = std::unique_ptr<mortise_queue, freed_by<mortise_queue_free>>;
+using event_ptr = std::unique_ptr<mortise_event, freed_by<mortise_event_free>>;
 using options_ptr = std::unique_ptr<mortise_options, freed_by<mortise_options_free>>;
 using info_ptr = std::unique_ptr<mortise_info, freed_by<mortise_info_free>>;
 

@@ -39,6 +39,9 @@ struct other_call : lock::operation {
   outcome result;
 };
 
+// More than may be passed on.
+constexpr std::int64_t many_tokens = 100;
+
 class gate_test : public ::testing::Test, private lock::gate_listener {
  protected:
   void answer_last(const lock::verdict& verdict, time_ns now) {
@@ -133,10 +136,87 @@ TEST_F(gate_test, passing_on_draws_tokens_first_and_each_hold_has_its_own) {
   EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(4)));
 }
 
+// One handle passes the lock on to the next, for so many times; draws tokens as it is asked to.
+TEST_F(gate_test, hazard_30_who_passes_on_without_an_end_soon_draws_many_tokens_at_once) {
+  hold_first();
+  auto* holder = &first_;
+  auto* next = &second_;
+  std::int64_t drawn = 1;
+  std::int64_t counter = first_token;
+  auto token = first_call_.given;
+  int handed_out = 1;
+  for (; handed_out < 2000; ++handed_out) {
+    const auto asked = link_.count();
+    acquire_call call(*next);
+    ASSERT_TRUE(gate_.acquire(call, start_ns + ms(2)).ok());
+    ASSERT_TRUE(gate_.unlock(*holder, lock::hold_mode::whole, nullptr, start_ns + ms(2)).ok());
+    if (link_.count() > asked) {
+      ASSERT_EQ(link_.last().what, step::renew);
+      drawn += link_.last().reserve;
+      auto said_so = said(answer::renewed);
+      said_so.last_token = counter += link_.last().reserve;
+      answer_last(said_so, start_ns + ms(2));
+    }
+    ASSERT_EQ(call.finished, 1);
+    EXPECT_EQ(call.given, token + 1) << "none of them is wasted";
+    token = call.given;
+    std::swap(holder, next);
+  }
+  EXPECT_LE(link_.count(), 25U);
+  EXPECT_LE(drawn, 2 * handed_out);
+}
+
+// A load that passes on once and gives back.
+TEST_F(gate_test, hazard_30_no_more_tokens_are_drawn_than_the_grants_account_for) {
+  std::int64_t counter = first_token;
+  std::int64_t drawn = 0;
+  constexpr int rounds = 500;
+  for (int i = 0; i < rounds; ++i) {
+    acquire_call first(first_);
+    acquire_call second(second_);
+    ASSERT_TRUE(gate_.acquire(first, start_ns).ok());
+    ++drawn;
+    answer_last(granted(++counter), start_ns);
+    ASSERT_TRUE(gate_.acquire(second, start_ns).ok());
+    ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns).ok());
+    ASSERT_EQ(link_.last().what, step::renew);
+    ASSERT_GE(link_.last().reserve, 1);
+    drawn += link_.last().reserve;
+    auto said_so = said(answer::renewed);
+    said_so.last_token = counter += link_.last().reserve;
+    answer_last(said_so, start_ns);
+    ASSERT_EQ(second.finished, 1);
+    ASSERT_TRUE(gate_.unlock(second_, lock::hold_mode::whole, nullptr, start_ns).ok());
+    answer_last(said(answer::released), start_ns);
+  }
+  EXPECT_LE(drawn, 2 * 2 * rounds);
+}
+
+TEST_F(gate_test, hazard_30_while_others_wait_no_more_tokens_are_drawn_than_may_be_passed_on) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  answer_last(granted(first_token, many_tokens), start_ns);
+  auto* holder = &first_;
+  auto* next = &second_;
+  for (int i = 1; i < many_tokens; ++i) {
+    acquire_call call(*next);
+    gate_.acquire(call, start_ns);
+    gate_.unlock(*holder, lock::hold_mode::whole, nullptr, start_ns);
+    ASSERT_EQ(call.finished, 1);
+    std::swap(holder, next);
+  }
+  gate_.on_wanted(link_.last().token, start_ns);
+  acquire_call last(*next);
+  gate_.acquire(last, start_ns);
+  gate_.unlock(*holder, lock::hold_mode::whole, nullptr, start_ns);
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().reserve, lock::batch_passes);
+  gate_.abandon(last, status::cancelled, start_ns);
+}
+
 TEST_F(gate_test, passes_at_most_sixteen_times_while_others_wait) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
   // Far more tokens than passes, so that it is not for want of them that it ends.
-  answer_last(granted(first_token, 1000, true), start_ns);
+  answer_last(granted(first_token, many_tokens, true), start_ns);
   auto* holder = &first_;
   auto* next = &second_;
   int passes = 0;
@@ -159,7 +239,7 @@ TEST_F(gate_test, passes_at_most_sixteen_times_while_others_wait) {
 
 TEST_F(gate_test, passes_for_at_most_ten_milliseconds_while_others_wait) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
-  answer_last(granted(first_token, lock::grant_tokens, true), start_ns);
+  answer_last(granted(first_token, many_tokens, true), start_ns);
   gate_.acquire(second_call_, start_ns + ms(1));
   other_call unlocked;
   gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(10));
@@ -190,7 +270,7 @@ TEST_F(gate_test, does_not_pass_on_to_another_lease_or_from_an_unrenewed_hold) {
 
 TEST_F(gate_test, does_not_pass_on_the_last_third_of_a_lease) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
-  answer_last(granted(first_token, lock::grant_tokens), start_ns);
+  answer_last(granted(first_token, many_tokens), start_ns);
   gate_.acquire(second_call_, start_ns + ms(20'000));
   other_call unlocked;
   gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(20'001));

@@ -98,7 +98,7 @@ TEST(queued_protocol, hazard_31_numbers_that_no_script_says_are_no_answer) {
 TEST(queued_protocol, reads_the_other_steps) {
   const auto owned = read(step::acquire, "*5\r\n:1\r\n:1800000000000017\r\n:5\r\n:33002\r\n:1\r\n");
   EXPECT_EQ(owned.what, answer::granted);
-  EXPECT_EQ(owned.token_count, lock::grant_tokens);
+  EXPECT_EQ(owned.token_count, 1);
   EXPECT_TRUE(owned.others_wait);
   const auto waiting = read(step::acquire, "*5\r\n:0\r\n:0\r\n:5\r\n:700\r\n:3\r\n");
   EXPECT_EQ(waiting.what, answer::queued);
@@ -169,11 +169,6 @@ TEST(lease, the_servers_time_passes_faster_by_the_drift_at_most) {
   static_assert(lock::least_passed_us(0, 1'000) == 0);
   // 732 days of a server's clock that goes 20 % too fast are 610 of ours.
   static_assert(lock::least_passed_us(2 * longest_ms * 1000, 200'000) == longest_ms * 1000 / 3 * 5);
-}
-
-TEST(scripts, agree_with_the_code_about_the_tokens_of_a_grant) {
-  const auto line = "local GRANT_TOKENS = " + std::to_string(lock::grant_tokens) + "\n";
-  EXPECT_NE(scripts::queued_acquire.text.find(line), std::string_view::npos);
 }
 
 TEST(scripts, agree_with_the_code_about_the_turn_of_the_queue) {

@@ -1,10 +1,6 @@
 -- Shared by the steps of `queued`: the handover to the next waiter.
 -- KEYS[1] lock, KEYS[2] fence, KEYS[3] queue. Needs fence.lua, inbox.lua and mark.lua.
 
--- Each grant draws this many tokens, one for the grantee and the rest for the waiters of the same
--- client to whom it may pass the lock on.
-local GRANT_TOKENS = 17
-
 -- Takes the mark off, because nobody waits any more: what stays is the lease, if it is not over. Only
 -- behind a write, as it may not fail for want of memory (hazard 13).
 local function unmark()
@@ -40,8 +36,8 @@ end
 local function hand_over(caller, caller_ttl)
   local owner = redis.call('LPOP', KEYS[3])
   if not owner then return false end
-  -- Drawn once: a waiter that turns out to be dead leaves its tokens to the next.
-  local last, now = draw(GRANT_TOKENS), now_us()
+  -- Drawn once: a waiter that turns out to be dead leaves its token to the next.
+  local last, now = draw(1), now_us()
   while owner do
     local others = redis.call('LINDEX', KEYS[3], 0) and 1 or 0
     local ttl = owner == caller and caller_ttl or string.match(owner, '%d+$') or 1
