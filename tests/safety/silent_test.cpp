@@ -87,7 +87,8 @@ TEST(safety, hazard_24_each_dead_waiter_whose_child_keeps_its_sockets_costs_the_
         const auto lock = open_lock(client, "silent");
         const auto queue = open_queue(client);
         test.hear();
-        mortise_lock_acquire_async(lock.get(), queue.get(), 1, MORTISE_FOREVER, nullptr);
+        static_cast<void>(
+            mortise_lock_acquire_async(lock.get(), queue.get(), 1, MORTISE_FOREVER, nullptr));
         test.hear();
         if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) {
           close(lifeline[1]);
