@@ -158,6 +158,8 @@ static const mortise_api table = {
     mortise_semaphore_deadline_ns,
     mortise_multi_interrupt,
     mortise_multi_deadline_ns,
+    mortise_error_reason,
+    mortise_event_reason,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

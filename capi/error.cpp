@@ -24,6 +24,15 @@ MORTISE_SAME(NO_MEMORY, no_memory);
 MORTISE_SAME(INTERNAL, internal);
 #undef MORTISE_SAME
 
+#define MORTISE_SAME_REASON(name, value) \
+  static_assert(MORTISE_REASON_##name == static_cast<int>(mortise::reason::value))
+MORTISE_SAME_REASON(NONE, none);
+MORTISE_SAME_REASON(EXPIRED, expired);
+MORTISE_SAME_REASON(REPLACED, replaced);
+MORTISE_SAME_REASON(SERVER_LOST, server_lost);
+MORTISE_SAME_REASON(MAX_HOLD, max_hold);
+#undef MORTISE_SAME_REASON
+
 static_assert(MORTISE_VERSION_NUMBER == MORTISE_VERSION_MAJOR * 1000000 +
                                             MORTISE_VERSION_MINOR * 1000 + MORTISE_VERSION_PATCH);
 
@@ -62,4 +71,8 @@ int32_t mortise_error_is_retryable(const mortise_error* error) {
 
 int32_t mortise_error_is_ambiguous(const mortise_error* error) {
   return error != nullptr && error->told.is_ambiguous ? 1 : 0;
+}
+
+mortise_reason mortise_error_reason(const mortise_error* error) {
+  return error == nullptr ? MORTISE_REASON_NONE : static_cast<mortise_reason>(error->told.why);
 }

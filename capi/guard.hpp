@@ -39,7 +39,7 @@ inline mortise_status report(outcome how, mortise_error* error) noexcept {
   if (error == nullptr) return code;
   if (!how.ok() && how.message.empty()) {
     try {
-      how.message = status_text(how.code);
+      how.message = how.words();
     } catch (...) {
       how.message.clear();
     }

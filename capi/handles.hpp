@@ -55,7 +55,11 @@ mortise_status with(const Handle* handle, const char* name, mortise_error* error
   return guard(error, [&]() -> outcome {
     if (auto checked = usable(handle, name); !checked.ok()) return checked;
     const auto object = handle->object;
-    return body(*object);
+    auto how = body(*object);
+    if constexpr (std::is_same_v<decltype(*object), client::lock_handle&>) {
+      if (error != nullptr && !how.ok()) how.name(object->name());
+    }
+    return how;
   });
 }
 

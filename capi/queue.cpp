@@ -123,3 +123,7 @@ int32_t mortise_event_is_retryable(const mortise_event* event) {
 int32_t mortise_event_is_ambiguous(const mortise_event* event) {
   return event != nullptr && event->told.how.is_ambiguous ? 1 : 0;
 }
+
+mortise_reason mortise_event_reason(const mortise_event* event) {
+  return event == nullptr ? MORTISE_REASON_NONE : static_cast<mortise_reason>(event->told.how.why);
+}

@@ -64,6 +64,7 @@ func (r *reader) failure(status Status) *Error {
 		Status:      status,
 		Message:     swig.Text(swig.Event_message(r.event)),
 		ServerText:  swig.Text(swig.Event_server_text(r.event)),
+		Reason:      Reason(swig.Event_reason(r.event)),
 		isRetryable: swig.Event_is_retryable(r.event) != 0,
 		isAmbiguous: swig.Event_is_ambiguous(r.event) != 0,
 	})

@@ -58,12 +58,30 @@ func (s Status) Error() string {
 	return "mortise: " + swig.Text(swig.Status_text(int32(s)))
 }
 
+// Reason is why a hold was lost. A later version of the library may add values.
+type Reason int32
+
+const (
+	// NoReason: it is about no loss, or the reason is not known.
+	NoReason Reason = 0
+	// Expired: its lease ended before a renewal was confirmed.
+	Expired Reason = 1
+	// Replaced: the server says that another holds the lock.
+	Replaced Reason = 2
+	// ServerLost: the server does not have the hold any more.
+	ServerLost Reason = 3
+	// MaxHold: WithMaxHold ended the renewals.
+	MaxHold Reason = 4
+)
+
 // Error is a failure with its details.
 type Error struct {
 	// Status says what kind of failure it is.
 	Status Status
 	// Message is a line that says what was wrong and how to mend it; it may be empty.
 	Message string
+	// Reason says why the hold was lost, for ErrLost.
+	Reason Reason
 	// ServerText has the server's own words, such as "READONLY You can't write…", or is empty.
 	ServerText string
 
@@ -133,6 +151,7 @@ func (d *details) failure(status Status) *Error {
 		Status:      status,
 		Message:     swig.Text(swig.Error_message(d.address)),
 		ServerText:  swig.Text(swig.Error_server_text(d.address)),
+		Reason:      Reason(swig.Error_reason(d.address)),
 		isRetryable: swig.Error_is_retryable(d.address) != 0,
 		isAmbiguous: swig.Error_is_ambiguous(d.address) != 0,
 	}

@@ -2796,8 +2796,10 @@ static void mortise_lua_error_init(lua_State *L) {
 }
 
 static void mortise_lua_push_details(lua_State *L, const char *server_text, int is_retryable,
-                                     int is_ambiguous) {
-  lua_createtable(L, 0, 3);
+                                     int is_ambiguous, mortise_reason reason) {
+  lua_createtable(L, 0, 4);
+  mortise_lua_push_integer(L, reason);
+  lua_setfield(L, -2, "reason");
   lua_pushstring(L, server_text);
   lua_setfield(L, -2, "server_text");
   lua_pushboolean(L, is_retryable);
@@ -2811,9 +2813,9 @@ static int mortise_lua_fail(lua_State *L, mortise_status status, const mortise_e
   lua_pushnil(L);
   lua_pushstring(L, *message ? message : mortise_status_text(status));
   mortise_lua_push_integer(L, status);
-  if (status > 0 || !error) return 3;
+  if ((status > 0 && status != MORTISE_LOST) || !error) return 3;
   mortise_lua_push_details(L, mortise_error_server_text(error), mortise_error_is_retryable(error),
-                           mortise_error_is_ambiguous(error));
+                           mortise_error_is_ambiguous(error), mortise_error_reason(error));
   return 4;
 }
 
@@ -7143,6 +7145,28 @@ static int _wrap_event_message(lua_State* L) {
 }
 
 
+static int _wrap_event_reason(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_reason result;
+  
+  SWIG_check_num_args("mortise_event_reason",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
+  result = (mortise_reason)mortise_event_reason((struct mortise_event const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_event_server_text(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
@@ -7250,6 +7274,11 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("EVENT_AT_RISK", MORTISE_EVENT_AT_RISK)},
     {SWIG_LUA_CONSTTAB_INT("EVENT_UPGRADED", MORTISE_EVENT_UPGRADED)},
     {SWIG_LUA_CONSTTAB_INT("EVENT_DOWNGRADED", MORTISE_EVENT_DOWNGRADED)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_NONE", MORTISE_REASON_NONE)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_EXPIRED", MORTISE_REASON_EXPIRED)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_REPLACED", MORTISE_REASON_REPLACED)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_SERVER_LOST", MORTISE_REASON_SERVER_LOST)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_MAX_HOLD", MORTISE_REASON_MAX_HOLD)},
     {0,0,0,0,0,0}
 };
 static swig_lua_method swig_SwigModule_methods[]= {
@@ -7395,6 +7424,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "event_status", _wrap_event_status},
     { "event_token", _wrap_event_token},
     { "event_message", _wrap_event_message},
+    { "event_reason", _wrap_event_reason},
     { "event_server_text", _wrap_event_server_text},
     { "event_is_retryable", _wrap_event_is_retryable},
     { "event_is_ambiguous", _wrap_event_is_ambiguous},
@@ -7430,7 +7460,7 @@ static swig_lua_namespace swig_SwigModule = {
 
 /* -------- TYPE CONVERSION AND EQUIVALENCE RULES (BEGIN) -------- */
 
-static swig_type_info _swigt__p_int = {"_p_int", "int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|mortise_event_kind *|mortise_status *|int *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_int = {"_p_int", "int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|mortise_event_kind *|mortise_reason *|mortise_status *|int *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_long_long = {"_p_long_long", "int64_t *|int_fast64_t *|int_least64_t *|intmax_t *|long long *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_client = {"_p_mortise_client", "mortise_client *|struct mortise_client *", 0, 0, (void*)&_wrap_class_client, 0};
 static swig_type_info _swigt__p_mortise_error = {"_p_mortise_error", "mortise_error *|struct mortise_error *", 0, 0, (void*)0, 0};

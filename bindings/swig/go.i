@@ -8,6 +8,7 @@
 %rename("$ignore", %$isenumitem) "";
 %ignore mortise_status_code;
 %ignore mortise_event_kind_code;
+%ignore mortise_reason_code;
 %rename("$ignore", %$isconstant) "";
 
 %define MORTISE_GO_HANDLE(TYPE)
@@ -41,7 +42,7 @@ MORTISE_EACH_TEXT(MORTISE_GO_TEXT)
 %typemap(out) const char * %{ $result = (char *)$1; %}
 %typemap(goout) const char * ""
 
-%typemap(gotype) int32_t, mortise_status, mortise_event_kind "int32"
+%typemap(gotype) int32_t, mortise_status, mortise_event_kind, mortise_reason "int32"
 %typemap(gotype) int64_t "int64"
 
 /* The first element of a slice. */

@@ -79,8 +79,10 @@ static void mortise_lua_error_init(lua_State *L) {
 }
 
 static void mortise_lua_push_details(lua_State *L, const char *server_text, int is_retryable,
-                                     int is_ambiguous) {
-  lua_createtable(L, 0, 3);
+                                     int is_ambiguous, mortise_reason reason) {
+  lua_createtable(L, 0, 4);
+  mortise_lua_push_integer(L, reason);
+  lua_setfield(L, -2, "reason");
   lua_pushstring(L, server_text);
   lua_setfield(L, -2, "server_text");
   lua_pushboolean(L, is_retryable);
@@ -94,9 +96,9 @@ static int mortise_lua_fail(lua_State *L, mortise_status status, const mortise_e
   lua_pushnil(L);
   lua_pushstring(L, *message ? message : mortise_status_text(status));
   mortise_lua_push_integer(L, status);
-  if (status > 0 || !error) return 3;
+  if ((status > 0 && status != MORTISE_LOST) || !error) return 3;
   mortise_lua_push_details(L, mortise_error_server_text(error), mortise_error_is_retryable(error),
-                           mortise_error_is_ambiguous(error));
+                           mortise_error_is_ambiguous(error), mortise_error_reason(error));
   return 4;
 }
 
@@ -210,7 +212,7 @@ static int mortise_lua_new(lua_State *L, void *handle, const mortise_error *erro
   $1 = (int32_t)wide;
   if ($1 != wide) return mortise_lua_misuse(L, "$1_name", "an integer of 32 bits", $input);
 }
-%typemap(out, noblock=1) int64_t, mortise_event_kind, int32_t mortise_version,
+%typemap(out, noblock=1) int64_t, mortise_event_kind, mortise_reason, int32_t mortise_version,
                          int32_t mortise_queue_fd {
   mortise_lua_push_integer(L, $1);
   SWIG_arg++;

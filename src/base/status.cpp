@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "base/printable.hpp"
+
 namespace mortise {
 
 std::string joined(std::initializer_list<std::string_view> parts) noexcept try {
@@ -57,6 +59,40 @@ const char* status_text(status code) noexcept {
       return "internal error";
   }
   return "unknown status";
+}
+
+const char* reason_text(reason why) noexcept {
+  switch (why) {
+    case reason::none:
+      return "";
+    case reason::expired:
+      return "its lease ended before a renewal was confirmed";
+    case reason::replaced:
+      return "the server says that another holds it";
+    case reason::server_lost:
+      return "the server does not have the hold any more";
+    case reason::max_hold:
+      return "max_hold has passed, so it is not renewed any more";
+  }
+  return "";
+}
+
+void outcome::name(std::string_view lock) noexcept try {
+  switch (code) {
+    case status::shut_down:
+    case status::invalid_argument:
+    case status::limit:
+    case status::forked:
+    case status::unsupported:
+    case status::no_memory:
+    case status::internal:
+      return;
+    default:
+      break;
+  }
+  if (!lock.empty()) say(printable(lock), ": ", words());
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 }  // namespace mortise

@@ -33,6 +33,18 @@ enum class status : std::int32_t {
 
 const char* status_text(status code) noexcept;
 
+// Why a hold was lost, or is at risk. The numbers are those of the C ABI.
+enum class reason : std::int32_t {
+  none = 0,
+  expired = 1,
+  replaced = 2,
+  server_lost = 3,
+  max_hold = 4,
+};
+
+// In words; "" for none.
+const char* reason_text(reason why) noexcept;
+
 // The parts as one text; empty where memory has run out.
 std::string joined(std::initializer_list<std::string_view> parts) noexcept;
 
@@ -42,10 +54,13 @@ std::string joined(std::initializer_list<std::string_view> parts) noexcept;
 // in parts, which may be anything that a string_view can be made of.
 struct outcome {
   status code = status::ok;
+  reason why = reason::none;  // of a loss or a risk
   bool is_retryable = false;
   bool is_ambiguous = false;  // it may have been carried out although it failed
   std::string message;        // one line: what was wrong and how to mend it
   std::string server_text;    // the server's own words, when it had any
+  // What to say while the message is empty; costs no memory.
+  const char* cause = nullptr;
 
   outcome() noexcept = default;
   ~outcome() = default;
@@ -53,10 +68,12 @@ struct outcome {
   outcome& operator=(outcome&&) noexcept = default;
   outcome(const outcome& other) noexcept
       : code(other.code),
+        why(other.why),
         is_retryable(other.is_retryable),
         is_ambiguous(other.is_ambiguous),
         message(copy_of(other.message)),
-        server_text(copy_of(other.server_text)) {}
+        server_text(copy_of(other.server_text)),
+        cause(other.cause) {}
   outcome& operator=(const outcome& other) noexcept { return *this = outcome(other); }
 
   [[nodiscard]] bool ok() const noexcept { return code == status::ok; }
@@ -75,6 +92,25 @@ struct outcome {
   void say(const Parts&... parts) noexcept {
     message = joined({std::string_view(parts)...});
   }
+
+  // The same for what happens often, and mostly without anybody who reads it.
+  static outcome because(status code, const char* cause) noexcept {
+    auto result = of(code);
+    result.cause = cause;
+    return result;
+  }
+  static outcome lost(reason why) noexcept {
+    auto result = because(status::lost, reason_text(why));
+    result.why = why;
+    return result;
+  }
+  // What there is to say.
+  [[nodiscard]] std::string_view words() const noexcept {
+    if (!message.empty() || ok()) return message;
+    return cause != nullptr && *cause != '\0' ? cause : status_text(code);
+  }
+  // Says of which lock it is told, unless it is about an argument or the process.
+  void name(std::string_view lock) noexcept;
 
  private:
   static std::string copy_of(const std::string& text) noexcept {

@@ -138,6 +138,7 @@ status event_queue::next(time_ns deadline, event& into) {
       after_take_locked();
       guard.unlock();
       into = std::move(node->told);
+      if (node->handle) into.tell(node->handle->name());
       return status::ok;
     }
     unsignal_locked();

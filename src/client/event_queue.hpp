@@ -21,6 +21,8 @@ class cancellable {
   virtual ~cancellable() = default;
   // ok, or not_owner when nothing waits.
   virtual outcome cancel() = 0;
+  // The lock's; empty for several.
+  [[nodiscard]] virtual const std::string& name() const noexcept = 0;
 };
 
 // The numbers of the C ABI.
@@ -40,6 +42,11 @@ struct event {
   std::int64_t tag = 0;
   std::int64_t token = 0;
   outcome how;
+  // Completes what is said, on the thread that reads it. A risk is told although nothing failed.
+  void tell(const std::string& name) noexcept {
+    if (kind == event_kind::at_risk) how.message = joined({how.cause != nullptr ? how.cause : ""});
+    if (!how.words().empty()) how.name(name);
+  }
 };
 
 // An event with its place in a queue; allocated before its call is accepted, so that delivering it

@@ -146,6 +146,8 @@ outcome gatekeeper::lack() const noexcept {
 
 void gatekeeper::on_lost(lock::owner& who) noexcept { lock_handle::of(who).notice_lost(); }
 
-void gatekeeper::on_at_risk(lock::owner& who) noexcept { lock_handle::of(who).notice_at_risk(); }
+void gatekeeper::on_at_risk(lock::owner& who, reason why) noexcept {
+  lock_handle::of(who).notice_at_risk(why);
+}
 
 }  // namespace mortise::client

@@ -353,19 +353,26 @@ void lock_handle::end_watch() noexcept {
   watching_ = {};
 }
 
-void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind, status code) noexcept {
+void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind, status code,
+                         reason why) noexcept {
   if (!slot) return;
   slot->told.kind = kind;
   slot->told.tag = watching_.tag;
   slot->told.token = owner_.token;
   slot->told.how.code = code;
-  watching_.queue->deliver(std::move(slot));
+  slot->told.how.why = why;
+  slot->told.how.cause = reason_text(why);
+  slot->handle = weak_from_this().lock();
+  auto unread = watching_.queue->deliver(std::move(slot));
+  if (unread) keeper_->bury(std::move(unread));
 }
 
-void lock_handle::notice_lost() noexcept { notice(watching_.lost, event_kind::lost, status::lost); }
+void lock_handle::notice_lost() noexcept {
+  notice(watching_.lost, event_kind::lost, status::lost, owner_.loss);
+}
 
-void lock_handle::notice_at_risk() noexcept {
-  notice(watching_.at_risk, event_kind::at_risk, status::ok);
+void lock_handle::notice_at_risk(reason why) noexcept {
+  notice(watching_.at_risk, event_kind::at_risk, status::ok, why);
 }
 
 // ---- looking --------------------------------------------------------------------------------

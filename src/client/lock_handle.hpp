@@ -79,7 +79,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   [[nodiscard]] std::int64_t token() const;
   // How much there is of the lock, as far as this handle was told.
   [[nodiscard]] std::int64_t limit() const noexcept { return owner_.limit; }
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::string& name() const noexcept override { return name_; }
   [[nodiscard]] const std::shared_ptr<core>& client() const noexcept { return core_; }
 
   // For the gatekeeper, under its mutex.
@@ -87,7 +87,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
     return *static_cast<handle_owner&>(who).handle;
   }
   void notice_lost() noexcept;
-  void notice_at_risk() noexcept;
+  void notice_at_risk(reason why) noexcept;
   [[nodiscard]] gatekeeper& keeper() noexcept { return *keeper_; }
   [[nodiscard]] const std::string& key() const noexcept;
 
@@ -113,7 +113,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome block_acquire(const lock::portion& wanted, std::int64_t timeout_ms, bool is_try);
   outcome rearm();
   outcome arm_notices();
-  void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code) noexcept;
+  void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code, reason why) noexcept;
   void end_watch() noexcept;
   [[nodiscard]] std::int64_t command_timeout_ms() const;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "client/event_queue.hpp"
@@ -39,6 +40,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   outcome acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                         std::int64_t timeout_ms);
   outcome unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
+  [[nodiscard]] const std::string& name() const noexcept override { return no_name_; }
   // Ends a waiting acquire: ok, or not_owner when nothing waits.
   outcome cancel() override;
   // The same for every acquire from now on, until it is taken back.
@@ -67,6 +69,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   [[nodiscard]] std::shared_ptr<multi_call> open_call() const;
 
   const std::shared_ptr<core> core_;
+  const std::string no_name_;
   mutable std::mutex mutex_;
   std::vector<member> members_;  // in the order in which they are acquired
   std::shared_ptr<multi_call> open_;

@@ -3,9 +3,23 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/decimal.hpp"
 #include "lock/lease.hpp"
 
 namespace mortise::lock {
+
+namespace {
+
+outcome busy(const owner& who) {
+  return outcome::because(
+      status::busy, who.state == owner_state::acquiring
+                        ? "another call on this handle is acquiring; wait for it, or give each "
+                          "concurrent user a handle of its own"
+                        : "another call on this handle is unlocking; wait for it, or give each "
+                          "concurrent user a handle of its own");
+}
+
+}  // namespace
 
 // ---- what users ask for ---------------------------------------------------------------------
 
@@ -17,13 +31,14 @@ outcome gate::acquire(acquiring& wanted, time_ns now) {
   switch (who.state) {
     case owner_state::acquiring:
     case owner_state::unlocking:
-      return outcome::of(status::busy, "another call on this handle is at work; wait for it");
+      return busy(who);
     case owner_state::held:
       return acquire_again(wanted);
     case owner_state::lost:
       if (who.may_reenter(wanted.wanted.mode)) {
-        return outcome::of(status::lost,
-                           "the hold was lost; unlock it as often as it was acquired");
+        auto lost = outcome::lost(who.loss);
+        lost.say(lost.words(), "; unlock it as often as it was acquired");
+        return lost;
       }
       break;
     case owner_state::idle:
@@ -31,12 +46,13 @@ outcome gate::acquire(acquiring& wanted, time_ns now) {
   }
   if (wanted.is_try && (current_ || !waiters_.empty())) {
     // A handle of this client holds the lock or is ahead of us, so the server need not be asked.
-    wanted.finish(outcome::of(status::not_acquired), 0);
+    wanted.finish(outcome::because(status::not_acquired, who_is_ahead()), 0);
     return {};
   }
   // What needs memory comes first: an operation is accepted as a whole or not at all.
   std::list<acquiring*> place{&wanted};
   accept(wanted);
+  wanted.began = now;
   who.state = owner_state::acquiring;
   who.pending = &wanted;
   wanted.place_ = place.begin();
@@ -76,7 +92,7 @@ outcome gate::unlock(owner& who, hold_mode mode, operation* done, time_ns now) {
   if (who.state == owner_state::lost) {
     --who.hold_count(mode);
     if (!who.has_hold_count()) who.state = owner_state::idle;
-    return outcome::of(status::lost, "the hold was lost before the unlock");
+    return outcome::lost(who.loss);
   }
   if (auto checked = check_held(who); !checked.ok()) return checked;
   if (who.hold_counts[0] + who.hold_counts[1] > 1) {
@@ -111,17 +127,19 @@ outcome gate::check_held(const owner& who) const {
   if (is_closed_) return client_freed();
   switch (who.state) {
     case owner_state::idle:
-      return outcome::of(status::not_owner, "this handle holds nothing");
+      return outcome::because(status::not_owner,
+                              who.token == 0 ? "nothing was acquired with this handle yet"
+                                             : "the last hold of this handle has ended already");
     case owner_state::acquiring:
     case owner_state::unlocking:
-      return outcome::of(status::busy, "another call on this handle is at work; wait for it");
+      return busy(who);
     case owner_state::lost:
-      return outcome::of(status::lost, "the hold was lost");
+      return outcome::lost(who.loss);
     case owner_state::held:
       break;
   }
   if (raising_ == nullptr) return {};
-  return outcome::of(status::busy, "this handle is being upgraded; wait for it");
+  return outcome::because(status::busy, "another call on this handle is upgrading it; wait for it");
 }
 
 // Why a question could not be sent.
@@ -185,7 +203,7 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
   end(given_up, how, 0);
 }
 
-outcome gate::give_up_outcome(const acquiring& given_up, status why) const {
+outcome gate::give_up_outcome(const acquiring& given_up, status why, time_ns now) const {
   if (why != status::timed_out) return outcome::of(why);
   auto problem = world_.problem();
   const bool is_first = !waiters_.empty() && waiters_.front() == &given_up;
@@ -201,11 +219,36 @@ outcome gate::give_up_outcome(const acquiring& given_up, status why) const {
     unknown.is_retryable = true;
     return unknown;
   }
-  return outcome::of(given_up.is_try ? status::not_acquired : status::timed_out);
+  return timed_out(given_up, now);
+}
+
+// Who of this client has the lock or comes first; not the server's matter.
+const char* gate::who_is_ahead() const noexcept {
+  return holder_ != nullptr ? "another handle of this client holds it"
+                            : "another handle of this client is ahead";
+}
+
+// With the time that was waited and what stood in the way.
+outcome gate::timed_out(const acquiring& given_up, time_ns now) const {
+  const auto at = std::find(waiters_.begin(), waiters_.end(), &given_up);
+  const decimal waited_ms((now - given_up.began) / ns_per_ms);
+  const decimal ahead(std::distance(waiters_.begin(), at));
+  const decimal place(current_ ? current_->place() + 1 : 0);
+  auto how = outcome::of(given_up.is_try ? status::not_acquired : status::timed_out);
+  if (holder_ != nullptr) {
+    how.say("waited ", waited_ms, " ms; ", who_is_ahead());
+  } else if (at != waiters_.begin()) {
+    how.say("waited ", waited_ms, " ms, behind ", ahead, " other of this client");
+  } else if (current_ && current_->place() >= 0) {
+    how.say("waited ", waited_ms, " ms; place ", place, " in the queue when last asked");
+  } else {
+    how.say("waited ", waited_ms, " ms; another client holds it");
+  }
+  return how;
 }
 
 void gate::abandon_acquiring(acquiring& given_up, status why, time_ns now) {
-  const auto how = give_up_outcome(given_up, why);
+  const auto how = give_up_outcome(given_up, why, now);
   const bool was_first = waiters_.front() == &given_up;
   finish(given_up, how);
   if (!current_ || holder_ != nullptr) return;

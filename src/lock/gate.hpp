@@ -26,6 +26,7 @@ class acquiring : public operation {
   owner* who = nullptr;
   bool is_try = false;
   portion wanted;
+  time_ns began = 0;
 
  private:
   friend class gate;
@@ -37,7 +38,7 @@ class gate_listener {
  public:
   virtual ~gate_listener() = default;
   virtual void on_lost(owner& who) noexcept = 0;
-  virtual void on_at_risk(owner& who) noexcept = 0;
+  virtual void on_at_risk(owner& who, reason why) noexcept = 0;
 };
 
 // Not thread-safe: its keeper serialises all calls.
@@ -136,7 +137,9 @@ class gate {
   [[nodiscard]] outcome check_held(const owner& who) const;
   [[nodiscard]] outcome check_modes() const;
   void settle(time_ns now);
-  [[nodiscard]] outcome give_up_outcome(const acquiring& given_up, status why) const;
+  [[nodiscard]] outcome give_up_outcome(const acquiring& given_up, status why, time_ns now) const;
+  [[nodiscard]] outcome timed_out(const acquiring& given_up, time_ns now) const;
+  [[nodiscard]] const char* who_is_ahead() const noexcept;
   static keeping terms_of(const owner& who, time_ns from) noexcept;
   static patience patience_of(const acquiring& wanted) noexcept;
 

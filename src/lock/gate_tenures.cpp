@@ -65,7 +65,9 @@ void gate::handle(news what, time_ns now) {
       break;
     case news::not_free:
       current_.reset();
-      if (!waiters_.empty()) finish(*waiters_.front(), outcome::of(status::not_acquired));
+      if (!waiters_.empty())
+        finish(*waiters_.front(),
+               outcome::because(status::not_acquired, "another client holds it or is ahead"));
       start_next(now);
       break;
     case news::refused:
@@ -95,7 +97,7 @@ void gate::handle(news what, time_ns now) {
       lose(now);
       break;
     case news::at_risk:
-      if (holder_ != nullptr) listener_.on_at_risk(*holder_);
+      if (holder_ != nullptr) listener_.on_at_risk(*holder_, current_->threat());
       break;
   }
 }
@@ -151,11 +153,12 @@ void gate::lose(time_ns now) {
   auto* const loser = std::exchange(holder_, nullptr);
   if (loser != nullptr) {
     loser->state = owner_state::lost;
-    const auto lost = outcome::of(status::lost, "the hold was lost");
+    loser->loss = current_->loss();
+    const auto lost = outcome::lost(loser->loss);
     finish_extensions(lost, time_never);
     finish_raise(lost);
     // Also when the clock was looked at too late to tell of it in time (hazard 20).
-    if (!current_->is_risk_told()) listener_.on_at_risk(*loser);
+    if (!current_->is_risk_told()) listener_.on_at_risk(*loser, loser->loss);
     listener_.on_lost(*loser);
   }
   // By our clock it is over; at the server it may have a little left, which is given back.
@@ -192,7 +195,7 @@ void gate::finish_departure(departure& gone) {
     case answer::cancelled:
       break;
     case answer::not_owner:
-      how = outcome::of(status::lost, "the server says that the hold was no longer ours");
+      how = outcome::lost(reason::server_lost);
       break;
     default:
       how = gone.claim->details();

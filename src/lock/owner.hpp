@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/options.hpp"
+#include "base/status.hpp"
 
 namespace mortise::lock {
 
@@ -48,6 +49,7 @@ struct owner {
   std::array<std::int64_t, 2> hold_counts{};  // by mode
   std::int64_t token = 0;                     // of the present or the last hold
   acquiring* pending = nullptr;               // the acquire that waits
+  reason loss = reason::none;                 // of the last hold that was lost
   bool is_interrupted = false;                // lets no acquire begin
 
   [[nodiscard]] bool may_reenter(hold_mode mode) const noexcept {

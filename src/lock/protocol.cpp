@@ -83,6 +83,11 @@ verdict read_renew(const redis::value& reply) {
     return unreadable();
   }
   if (reply.size() == 1 && reply.at(0).integer() == 0) return of(answer::not_owner);
+  if (reply.size() == 2 && reply.at(0).integer() == 0 && reply.at(1).integer() == 1) {
+    auto result = of(answer::not_owner);
+    result.is_replaced = true;
+    return result;
+  }
   if (reply.size() != 5 || reply.at(0).integer() != 1) return unreadable();
   auto result = of(answer::renewed);
   result.last_token = reply.at(1).integer();

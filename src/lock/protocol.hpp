@@ -70,8 +70,9 @@ struct verdict {
   std::int64_t server_us = 0;  // the server's clock, 0 when not told
   std::int64_t ttl_ms = 0;     // of the present owner
   bool others_wait = false;
-  std::int64_t place = -1;  // in the queue, 0 is its head; -1 not queued
-  outcome details;          // of refused and unknown
+  bool is_replaced = false;  // not_owner: another has it
+  std::int64_t place = -1;   // in the queue, 0 is its head; -1 not queued
+  outcome details;           // of refused and unknown
 };
 
 // How somebody who does not get the lock waits for it.

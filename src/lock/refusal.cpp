@@ -75,7 +75,7 @@ verdict read_error(std::string_view text) {
   }
   result.what = answer::refused;
   result.details.code = status::refused;
-  result.details.say("the server refused: ", row->mend);
+  result.details.say(row->mend);
   result.details.is_retryable = row->is_retryable;
   return result;
 }

@@ -156,7 +156,7 @@ news tenure::on_timer(time_ns now) {
       if (open_.empty()) ask(again(), lease_ttl_ms(), nullptr, now);
       return news::none;
     case tenure_phase::held:
-      if (now >= valid_until_) return lose();
+      if (now >= valid_until_) return lose(threat());
       renew_if_wanted(now);
       if (!told_risk_ && now >= valid_until_ - nominal_ns_ / 3) {
         told_risk_ = true;

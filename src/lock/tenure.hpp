@@ -120,6 +120,14 @@ class tenure {
   [[nodiscard]] bool is_risk_told() const noexcept { return told_risk_; }
   [[nodiscard]] const outcome& details() const noexcept { return details_; }
   [[nodiscard]] answer leave_result() const noexcept { return leave_result_; }
+  // Where it stood in the queue when the server last told it; 0 is the head, -1 not told.
+  [[nodiscard]] std::int64_t place() const noexcept { return place_; }
+  // Why it was lost; and why it will be, unless a renewal comes in time.
+  [[nodiscard]] reason loss() const noexcept { return loss_; }
+  [[nodiscard]] reason threat() const noexcept {
+    const bool is_over = terms_.renews && terms_.until <= valid_until_ + ns_per_ms;
+    return is_over ? reason::max_hold : reason::expired;
+  }
   // Whether any question has found its way to the servers.
   [[nodiscard]] bool has_asked() const noexcept { return serial_ != 0; }
   // Whether the server may have been told of the leave.
@@ -158,7 +166,7 @@ class tenure {
   news on_leave_answer(const open_question& asked, const verdict& said, time_ns now);
   news enter_held(time_ns from, std::int64_t lease_ms, const verdict& said, time_ns now);
   news on_late_look(const verdict& said) noexcept;
-  news lose() noexcept;
+  news lose(reason why) noexcept;
   void take_tokens(const verdict& said) noexcept;
   void plan_poll(const verdict& said, time_ns now) noexcept;
   void plan_attempt(const verdict& said, time_ns now) noexcept;
@@ -218,6 +226,9 @@ class tenure {
   bool leave_unknown_ = false;
   answer leave_result_ = answer::unknown;
   outcome details_;
+
+  std::int64_t place_ = -1;
+  reason loss_ = reason::none;
 };
 
 }  // namespace mortise::lock

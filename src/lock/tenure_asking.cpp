@@ -45,6 +45,7 @@ news tenure::on_acquire_answer(const open_question& asked, const verdict& said, 
       phase_ = tenure_phase::queued;
       reference_ns_ = asked.sent;
       reference_us_ = said.server_us;
+      place_ = said.place;
       plan_poll(said, now);
       // What the answer knows can be older than a message that came before it (RESP2).
       if (told_head_at_ >= asked.sent) ask_at_ = std::min(ask_at_, head_look_at_);

@@ -28,7 +28,7 @@ news tenure::enter_held(time_ns from, std::int64_t lease_ms, const verdict& said
   others_wait_ = others_wait_ || said.others_wait;
   take_tokens(said);
   // An answer that arrives when its lease is over is not a grant (hazard 6).
-  if (now >= valid_until_) return lose();
+  if (now >= valid_until_) return lose(reason::expired);
   plan_renewal(from);
   return news::granted;
 }
@@ -39,7 +39,8 @@ void tenure::take_tokens(const verdict& said) noexcept {
   last_token_ = said.last_token;
 }
 
-news tenure::lose() noexcept {
+news tenure::lose(reason why) noexcept {
+  loss_ = why;
   phase_ = tenure_phase::over;
   return news::lost;
 }
@@ -117,7 +118,10 @@ std::uint32_t tenure::lower(std::int64_t weight, operation* caller, time_ns now)
 news tenure::on_held_answer(const open_question& asked, const verdict& said, time_ns now) {
   if (asked.what != step::renew && asked.what != step::raise) return on_late_look(said);
   // The deadline decides, not the answer: once it has passed nothing brings the hold back.
-  if (now >= valid_until_ || said.what == answer::not_owner) return lose();
+  if (now >= valid_until_) return lose(threat());
+  if (said.what == answer::not_owner) {
+    return lose(said.is_replaced ? reason::replaced : reason::server_lost);
+  }
   return asked.what == step::renew ? on_renew_answer(asked, said, now)
                                    : on_raise_answer(asked, said, now);
 }
@@ -127,7 +131,8 @@ news tenure::on_held_answer(const open_question& asked, const verdict& said, tim
 news tenure::on_late_look(const verdict& said) noexcept {
   if (said.what == answer::granted || said.what == answer::unsent) return news::none;
   may_be_queued_ = true;
-  return said.what == answer::queued && said.server_us > granted_us_ ? lose() : news::none;
+  return said.what == answer::queued && said.server_us > granted_us_ ? lose(reason::server_lost)
+                                                                     : news::none;
 }
 
 news tenure::on_raise_answer(const open_question& asked, const verdict& said, time_ns now) {

@@ -3,7 +3,8 @@
 --
 -- KEYS  1 lock, 2 fence, 3 queue (unused)
 -- ARGV  1 owner token, 2 ttl in ms, 3 how many tokens to draw, 0 for none
--- Reply {1, last token drawn or 0, server time in us, ttl in ms, others wait}, or {0} not the owner
+-- Reply {1, last token drawn or 0, server time in us, ttl in ms, others wait}; not the owner: {0}, or
+--       {0, 1} when another is
 
 -- #include "fence.lua"
 -- #include "mark.lua"
@@ -11,7 +12,8 @@
 local held = redis.call('GET', KEYS[1])
 local is_alone = held == ARGV[1]
 if not is_alone and (held ~= ARGV[1] .. '*' or lease_left(held) == -2) then
-  return {0}
+  local is_others = held and string.sub(held, 1, #ARGV[1]) ~= ARGV[1]
+  return is_others and {0, 1} or {0}
 end
 redis.call('PEXPIRE', KEYS[1], is_alone and ARGV[2] or ARGV[2] + QUEUE_TURN)
 local count = tonumber(ARGV[3])

@@ -7,8 +7,9 @@
 
 -- #include "fence.lua"
 
-if redis.pcall('GET', KEYS[1]) ~= ARGV[1] then
-  return {0}
+local held = redis.pcall('GET', KEYS[1])
+if held ~= ARGV[1] then
+  return held and {0, 1} or {0}
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return {1, 0, now_us(), tonumber(ARGV[2]), 0}

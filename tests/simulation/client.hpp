@@ -52,7 +52,7 @@ class simulated_keeper final : public lock::link, public lock::gate_listener {
   [[nodiscard]] outcome problem() const override;
   // lock::gate_listener
   void on_lost(lock::owner& who) noexcept override;
-  void on_at_risk(lock::owner& who) noexcept override;
+  void on_at_risk(lock::owner& who, reason /*why*/) noexcept override;
 
  private:
   struct settle_on_exit {

@@ -146,7 +146,9 @@ user& simulated_keeper::user_of(lock::owner& who) {
 
 void simulated_keeper::on_lost(lock::owner& who) noexcept { user_of(who).on_lost(); }
 
-void simulated_keeper::on_at_risk(lock::owner& who) noexcept { user_of(who).on_at_risk(); }
+void simulated_keeper::on_at_risk(lock::owner& who, reason /*why*/) noexcept {
+  user_of(who).on_at_risk();
+}
 
 void simulated_keeper::observe() {
   if (client_.is_dead_) return;

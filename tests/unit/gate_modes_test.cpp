@@ -51,7 +51,7 @@ class gate_modes_test : public ::testing::Test, private lock::gate_listener {
                                           [&](const auto& item) { return item.what == what; }));
   }
   void on_lost(owner& /*who*/) noexcept override { ++losses_; }
-  void on_at_risk(owner& /*who*/) noexcept override {}
+  void on_at_risk(owner& /*who*/, reason /*why*/) noexcept override {}
 
   scripted_link link_;
   lock::gate gate_{lock::queued_rw_protocol(), link_, *this};

@@ -56,7 +56,7 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
     ASSERT_TRUE(gate_.is_held(first_, start_ns + ms(1)));
   }
   void on_lost(owner& who) noexcept override { lost_ = &who; }
-  void on_at_risk(owner& who) noexcept override {
+  void on_at_risk(owner& who, reason /*why*/) noexcept override {
     EXPECT_EQ(lost_, nullptr) << "the risk comes before the loss";
     at_risk_ = &who;
     ++risks_;

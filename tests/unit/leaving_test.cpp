@@ -200,7 +200,7 @@ class leaving_gate_test : public ::testing::Test, private lock::gate_listener {
     gate_.on_answer(asked.tenure, asked.serial, verdict, now);
   }
   void on_lost(lock::owner& /*who*/) noexcept override {}
-  void on_at_risk(lock::owner& /*who*/) noexcept override {}
+  void on_at_risk(lock::owner& /*who*/, reason /*why*/) noexcept override {}
 
   scripted_link link_;
   lock::gate gate_{lock::queued_protocol(), link_, *this};

@@ -17,7 +17,9 @@ local function read(event)
     status = status,
     token = core.event_token(event),
   }
-  if status ~= core.OK then
+  local reason = core.event_reason(event)
+  if reason ~= core.REASON_NONE then result.reason = reason end
+  if status ~= core.OK or result.reason then
     local message = core.event_message(event)
     result.message = message ~= "" and message or core.status_text(status)
   end

@@ -236,6 +236,8 @@ struct mortise_api {
   int64_t (*semaphore_deadline_ns)(const mortise_semaphore *semaphore);
   mortise_status (*multi_interrupt)(mortise_multi *multi, int32_t is_on, mortise_error *error);
   int64_t (*multi_deadline_ns)(const mortise_multi *multi);
+  mortise_reason (*error_reason)(const mortise_error *error);
+  mortise_reason (*event_reason)(const mortise_event *event);
 };
 
 #endif  // MORTISE_API_H

@@ -167,6 +167,22 @@ enum mortise_event_kind_code {
 /** A value of `enum mortise_event_kind_code`, or one that a later version adds. */
 typedef int32_t mortise_event_kind;
 
+/** Why a hold was lost, or is at risk. */
+enum mortise_reason_code {
+  /** It is about no loss and no risk, or the reason is not known. */
+  MORTISE_REASON_NONE = 0,
+  /** Its lease ended, or will end, before a renewal was confirmed. */
+  MORTISE_REASON_EXPIRED = 1,
+  /** The server says that another holds the lock. */
+  MORTISE_REASON_REPLACED = 2,
+  /** The server does not have the hold any more: it was deleted, flushed, or lost in a restart. */
+  MORTISE_REASON_SERVER_LOST = 3,
+  /** The option `max_hold` ended the renewals. */
+  MORTISE_REASON_MAX_HOLD = 4
+};
+/** A value of `enum mortise_reason_code`, or one that a later version adds. */
+typedef int32_t mortise_reason;
+
 /** Settings, as typed values or as text. One thread at a time. */
 typedef struct mortise_options mortise_options;
 /** The details of one failure, filled by the call that it is given to. One thread at a time. */
@@ -231,6 +247,9 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_error_server_text(const morti
 MORTISE_API int32_t mortise_error_is_retryable(const mortise_error *error);
 /** 1 when the request may have been carried out although the call failed, else 0. @since 1.0 */
 MORTISE_API int32_t mortise_error_is_ambiguous(const mortise_error *error);
+
+/** Why the hold was lost, for MORTISE_LOST; else MORTISE_REASON_NONE. @since 1.1 */
+MORTISE_API mortise_reason mortise_error_reason(const mortise_error *error);
 
 /* ---- options ---------------------------------------------------------------------------- */
 
@@ -1014,6 +1033,8 @@ MORTISE_API mortise_status mortise_event_status(const mortise_event *event);
 MORTISE_API int64_t mortise_event_token(const mortise_event *event);
 /** As `mortise_error_message`; "" when the call did not fail. @since 1.0 */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_message(const mortise_event *event);
+/** Why the hold was lost, or is at risk; else MORTISE_REASON_NONE. The message has it in words. @since 1.1 */
+MORTISE_API mortise_reason mortise_event_reason(const mortise_event *event);
 /** As `mortise_error_server_text`. @since 1.0 */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_server_text(const mortise_event *event);
 /** As `mortise_error_is_retryable`. @since 1.0 */

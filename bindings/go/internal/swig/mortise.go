@@ -135,6 +135,7 @@ extern swig_voidp _wrap_error_message_swig_839f96ba6aba281f(uintptr_t arg1);
 extern swig_voidp _wrap_error_server_text_swig_839f96ba6aba281f(uintptr_t arg1);
 extern int _wrap_error_is_retryable_swig_839f96ba6aba281f(uintptr_t arg1);
 extern int _wrap_error_is_ambiguous_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_error_reason_swig_839f96ba6aba281f(uintptr_t arg1);
 extern uintptr_t _wrap_options_new_swig_839f96ba6aba281f(void);
 extern uintptr_t _wrap_options_new_from_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
 extern void _wrap_options_free_swig_839f96ba6aba281f(uintptr_t arg1);
@@ -269,6 +270,7 @@ extern swig_type_93 _wrap_event_tag_swig_839f96ba6aba281f(uintptr_t arg1);
 extern int _wrap_event_status_swig_839f96ba6aba281f(uintptr_t arg1);
 extern swig_type_94 _wrap_event_token_swig_839f96ba6aba281f(uintptr_t arg1);
 extern swig_voidp _wrap_event_message_swig_839f96ba6aba281f(uintptr_t arg1);
+extern int _wrap_event_reason_swig_839f96ba6aba281f(uintptr_t arg1);
 extern swig_voidp _wrap_event_server_text_swig_839f96ba6aba281f(uintptr_t arg1);
 extern int _wrap_event_is_retryable_swig_839f96ba6aba281f(uintptr_t arg1);
 extern int _wrap_event_is_ambiguous_swig_839f96ba6aba281f(uintptr_t arg1);
@@ -409,6 +411,13 @@ func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Error_reason(arg1 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	swig_r = (int32)(C._wrap_error_reason_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1536,6 +1545,13 @@ func Event_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	swig_r = (*byte)(C._wrap_event_message_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Event_reason(arg1 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	swig_r = (int32)(C._wrap_event_reason_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

@@ -382,6 +382,19 @@ int _wrap_error_is_ambiguous_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
 }
 
 
+int _wrap_error_reason_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
+  mortise_error *arg1 = (mortise_error *) 0 ;
+  mortise_reason result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_error *)_swig_go_0; 
+  
+  result = (mortise_reason)mortise_error_reason((struct mortise_error const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 mortise_options *_wrap_options_new_swig_839f96ba6aba281f() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
@@ -2501,6 +2514,19 @@ char *_wrap_event_message_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
   
   result = (char *)mortise_event_message((struct mortise_event const *)arg1);
   _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_event_reason_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  mortise_reason result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_event *)_swig_go_0; 
+  
+  result = (mortise_reason)mortise_event_reason((struct mortise_event const *)arg1);
+  _swig_go_result = result; 
   return _swig_go_result;
 }
 
