@@ -1,11 +1,5 @@
 // Who of one client's handles holds and who waits, with a scripted server and clock.
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <optional>
-
-#include "lock/gate.hpp"
-#include "unit/scripted_link.hpp"
+#include "unit/gate_fixture.hpp"
 
 namespace mortise::testing {
 namespace {
@@ -14,64 +8,6 @@ using lock::answer;
 using lock::owner;
 using lock::owner_state;
 using lock::step;
-
-struct acquire_call : lock::acquiring {
-  explicit acquire_call(owner& handle, bool tries = false) {
-    who = &handle;
-    is_try = tries;
-  }
-  void finish(const outcome& how, std::int64_t token) noexcept override {
-    ++finished;
-    result = how;
-    given = token;
-  }
-  int finished = 0;
-  outcome result;
-  std::int64_t given = 0;
-};
-
-struct other_call : lock::operation {
-  void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
-    ++finished;
-    result = how;
-  }
-  int finished = 0;
-  outcome result;
-};
-
-// More than may be passed on.
-constexpr std::int64_t many_tokens = 100;
-
-class gate_test : public ::testing::Test, private lock::gate_listener {
- protected:
-  void answer_last(const lock::verdict& verdict, time_ns now) {
-    const auto asked = link_.last();
-    gate_.on_answer(asked.tenure, asked.serial, verdict, now);
-  }
-  // `first_` holds, by the cheap way.
-  void hold_first() {
-    ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
-    answer_last(granted(), start_ns + ms(1));
-    ASSERT_EQ(first_call_.result.code, status::ok);
-    ASSERT_TRUE(gate_.is_held(first_, start_ns + ms(1)));
-  }
-  void on_lost(owner& who) noexcept override { lost_ = &who; }
-  void on_at_risk(owner& who, reason /*why*/) noexcept override {
-    EXPECT_EQ(lost_, nullptr) << "the risk comes before the loss";
-    at_risk_ = &who;
-    ++risks_;
-  }
-
-  scripted_link link_;
-  lock::gate gate_{lock::queued_protocol(), link_, *this};
-  owner first_;
-  owner second_;
-  acquire_call first_call_{first_};
-  acquire_call second_call_{second_};
-  owner* lost_ = nullptr;
-  owner* at_risk_ = nullptr;
-  int risks_ = 0;
-};
 
 TEST_F(gate_test, one_waiter_stands_for_all_at_the_server) {
   hold_first();
@@ -137,82 +73,7 @@ TEST_F(gate_test, passing_on_draws_tokens_first_and_each_hold_has_its_own) {
 }
 
 // One handle passes the lock on to the next, for so many times; draws tokens as it is asked to.
-TEST_F(gate_test, hazard_30_who_passes_on_without_an_end_soon_draws_many_tokens_at_once) {
-  hold_first();
-  auto* holder = &first_;
-  auto* next = &second_;
-  std::int64_t drawn = 1;
-  std::int64_t counter = first_token;
-  auto token = first_call_.given;
-  int handed_out = 1;
-  for (; handed_out < 2000; ++handed_out) {
-    const auto asked = link_.count();
-    acquire_call call(*next);
-    ASSERT_TRUE(gate_.acquire(call, start_ns + ms(2)).ok());
-    ASSERT_TRUE(gate_.unlock(*holder, lock::hold_mode::whole, nullptr, start_ns + ms(2)).ok());
-    if (link_.count() > asked) {
-      ASSERT_EQ(link_.last().what, step::renew);
-      drawn += link_.last().reserve;
-      auto said_so = said(answer::renewed);
-      said_so.last_token = counter += link_.last().reserve;
-      answer_last(said_so, start_ns + ms(2));
-    }
-    ASSERT_EQ(call.finished, 1);
-    EXPECT_EQ(call.given, token + 1) << "none of them is wasted";
-    token = call.given;
-    std::swap(holder, next);
-  }
-  EXPECT_LE(link_.count(), 25U);
-  EXPECT_LE(drawn, 2 * handed_out);
-}
-
 // A load that passes on once and gives back.
-TEST_F(gate_test, hazard_30_no_more_tokens_are_drawn_than_the_grants_account_for) {
-  std::int64_t counter = first_token;
-  std::int64_t drawn = 0;
-  constexpr int rounds = 500;
-  for (int i = 0; i < rounds; ++i) {
-    acquire_call first(first_);
-    acquire_call second(second_);
-    ASSERT_TRUE(gate_.acquire(first, start_ns).ok());
-    ++drawn;
-    answer_last(granted(++counter), start_ns);
-    ASSERT_TRUE(gate_.acquire(second, start_ns).ok());
-    ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns).ok());
-    ASSERT_EQ(link_.last().what, step::renew);
-    ASSERT_GE(link_.last().reserve, 1);
-    drawn += link_.last().reserve;
-    auto said_so = said(answer::renewed);
-    said_so.last_token = counter += link_.last().reserve;
-    answer_last(said_so, start_ns);
-    ASSERT_EQ(second.finished, 1);
-    ASSERT_TRUE(gate_.unlock(second_, lock::hold_mode::whole, nullptr, start_ns).ok());
-    answer_last(said(answer::released), start_ns);
-  }
-  EXPECT_LE(drawn, 2 * 2 * rounds);
-}
-
-TEST_F(gate_test, hazard_30_while_others_wait_no_more_tokens_are_drawn_than_may_be_passed_on) {
-  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
-  answer_last(granted(first_token, many_tokens), start_ns);
-  auto* holder = &first_;
-  auto* next = &second_;
-  for (int i = 1; i < many_tokens; ++i) {
-    acquire_call call(*next);
-    gate_.acquire(call, start_ns);
-    gate_.unlock(*holder, lock::hold_mode::whole, nullptr, start_ns);
-    ASSERT_EQ(call.finished, 1);
-    std::swap(holder, next);
-  }
-  gate_.on_wanted(link_.last().token, start_ns);
-  acquire_call last(*next);
-  gate_.acquire(last, start_ns);
-  gate_.unlock(*holder, lock::hold_mode::whole, nullptr, start_ns);
-  EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().reserve, lock::batch_passes);
-  gate_.abandon(last, status::cancelled, start_ns);
-}
-
 TEST_F(gate_test, passes_at_most_sixteen_times_while_others_wait) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
   // Far more tokens than passes, so that it is not for want of them that it ends.
@@ -401,100 +262,8 @@ TEST_F(gate_test, the_next_waiter_takes_over_a_cancelled_place) {
 }
 
 // The lease of a lock is that of the handle that has it, whoever began to wait for it.
-TEST_F(gate_test, who_takes_over_a_place_asks_with_its_own_lease) {
-  second_.lease_ms = 200;
-  gate_.acquire(first_call_, start_ns);
-  gate_.acquire(second_call_, start_ns);
-  answer_last(said(answer::not_free), start_ns + ms(1));
-  answer_last(queued(500, 0), start_ns + ms(2));
-  gate_.abandon(first_call_, status::timed_out, start_ns + ms(3));
-  gate_.on_timer(gate_.next_timer());
-  EXPECT_EQ(link_.last().what, step::reacquire);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
-}
-
-TEST_F(gate_test, who_takes_over_a_place_shortens_a_longer_grant_at_once) {
-  second_.lease_ms = 200;
-  gate_.acquire(first_call_, start_ns);
-  gate_.acquire(second_call_, start_ns);
-  answer_last(said(answer::not_free), start_ns + ms(1));
-  const auto token = link_.last().token;
-  answer_last(queued(5000, 0, 50'000'000), start_ns + ms(2));
-  gate_.abandon(first_call_, status::timed_out, start_ns + ms(3));
-  gate_.on_grant(token, first_token, 50'003'000, false, start_ns + ms(4));
-  EXPECT_EQ(second_call_.result.code, status::ok);
-  EXPECT_LE(gate_.valid_until(second_), start_ns + ms(204));
-  EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
-}
-
-TEST_F(gate_test, who_takes_over_an_open_question_shortens_the_lease_that_it_asked_for) {
-  second_.lease_ms = 200;
-  gate_.acquire(first_call_, start_ns);
-  gate_.acquire(second_call_, start_ns);
-  gate_.abandon(first_call_, status::cancelled, start_ns + ms(3));
-  answer_last(granted(), start_ns + ms(4));
-  EXPECT_EQ(second_call_.result.code, status::ok);
-  EXPECT_EQ(gate_.valid_until(second_), start_ns + ms(200));
-  EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
-}
-
 // The server was told of the shorter lease.
-TEST_F(gate_test, hazard_17_who_takes_over_a_place_is_promised_no_more_than_the_server_keeps) {
-  first_.lease_ms = 200;
-  gate_.acquire(first_call_, start_ns);
-  gate_.acquire(second_call_, start_ns);
-  gate_.abandon(first_call_, status::cancelled, start_ns + ms(3));
-  answer_last(granted(), start_ns + ms(4));
-  EXPECT_EQ(second_call_.result.code, status::ok);
-  EXPECT_EQ(gate_.valid_until(second_), start_ns + ms(200));
-  gate_.on_timer(gate_.next_timer());
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(30'000));
-}
-
-TEST_F(gate_test, a_lock_is_not_passed_on_to_another_lease_when_its_next_holder_gives_up) {
-  hold_first();
-  gate_.acquire(second_call_, start_ns + ms(2));
-  owner third;
-  third.lease_ms = 200;
-  acquire_call third_call(third);
-  gate_.acquire(third_call, start_ns + ms(2));
-  gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(3));
-  const auto drawing = link_.last();
-  ASSERT_EQ(drawing.what, step::renew);
-  gate_.abandon(second_call_, status::cancelled, start_ns + ms(4));
-  auto drawn = said(answer::renewed);
-  drawn.last_token = first_token + 1000;
-  gate_.on_answer(drawing.tenure, drawing.serial, drawn, start_ns + ms(5));
-  EXPECT_EQ(third_call.finished, 0);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
-  EXPECT_NE(link_.last().token, drawing.token);
-  gate_.forget(third, start_ns + ms(6));
-}
-
 // Counted from when the server may have made the grant, a tenth of the wait would be missing.
-TEST_F(gate_test, a_hold_that_was_waited_for_gets_its_lease_also_without_renewal) {
-  first_.renews = false;
-  first_.lease_ms = 1000;
-  gate_.acquire(first_call_, start_ns);
-  answer_last(said(answer::not_free), start_ns + ms(1));
-  const auto token = link_.last().token;
-  answer_last(queued(5000, 0, 50'000'000), start_ns + ms(2));
-  const auto granted_at = start_ns + ms(4500);
-  gate_.on_grant(token, first_token, 54'500'000, false, granted_at);
-  ASSERT_EQ(first_call_.result.code, status::ok);
-  EXPECT_LT(gate_.valid_until(first_), granted_at + ms(600)) << "no more than is certain";
-  EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(1000));
-  answer_last(said(answer::renewed), granted_at + ms(10));
-  EXPECT_EQ(gate_.valid_until(first_), granted_at + ms(1000));
-  // That is all: what is not renewed ends with its lease.
-  const auto asked = link_.count();
-  while (gate_.next_timer() < granted_at + ms(1000)) gate_.on_timer(gate_.next_timer());
-  EXPECT_EQ(link_.count(), asked);
-}
-
 TEST_F(gate_test, outcomes_stay_apart_when_the_time_is_up) {
   // Sent, no answer.
   gate_.acquire(first_call_, start_ns);

@@ -1,0 +1,69 @@
+// A gate with two handles, a scripted server and a clock.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "lock/gate.hpp"
+#include "unit/scripted_link.hpp"
+
+namespace mortise::testing {
+
+struct acquire_call : lock::acquiring {
+  explicit acquire_call(lock::owner& handle, bool tries = false) {
+    who = &handle;
+    is_try = tries;
+  }
+  void finish(const outcome& how, std::int64_t token) noexcept override {
+    ++finished;
+    result = how;
+    given = token;
+  }
+  int finished = 0;
+  outcome result;
+  std::int64_t given = 0;
+};
+
+struct other_call : lock::operation {
+  void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
+    ++finished;
+    result = how;
+  }
+  int finished = 0;
+  outcome result;
+};
+
+// More than may be passed on.
+constexpr std::int64_t many_tokens = 100;
+
+class gate_test : public ::testing::Test, private lock::gate_listener {
+ protected:
+  void answer_last(const lock::verdict& verdict, time_ns now) {
+    const auto asked = link_.last();
+    gate_.on_answer(asked.tenure, asked.serial, verdict, now);
+  }
+  // `first_` holds, by the cheap way.
+  void hold_first() {
+    ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+    answer_last(granted(), start_ns + ms(1));
+    ASSERT_EQ(first_call_.result.code, status::ok);
+    ASSERT_TRUE(gate_.is_held(first_, start_ns + ms(1)));
+  }
+  void on_lost(lock::owner& who) noexcept override { lost_ = &who; }
+  void on_at_risk(lock::owner& who, reason /*why*/) noexcept override {
+    EXPECT_EQ(lost_, nullptr) << "the risk comes before the loss";
+    at_risk_ = &who;
+    ++risks_;
+  }
+
+  scripted_link link_;
+  lock::gate gate_{lock::queued_protocol(), link_, *this};
+  lock::owner first_;
+  lock::owner second_;
+  acquire_call first_call_{first_};
+  acquire_call second_call_{second_};
+  lock::owner* lost_ = nullptr;
+  lock::owner* at_risk_ = nullptr;
+  int risks_ = 0;
+};
+
+}  // namespace mortise::testing

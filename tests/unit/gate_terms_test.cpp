@@ -1,0 +1,181 @@
+// Whose lease a lock has that goes from one handle of a client to the next, and where its tokens come
+// from; with a scripted server and clock.
+#include "unit/gate_fixture.hpp"
+
+namespace mortise::testing {
+namespace {
+
+using lock::answer;
+using lock::owner;
+using lock::owner_state;
+using lock::step;
+
+TEST_F(gate_test, hazard_30_who_passes_on_without_an_end_soon_draws_many_tokens_at_once) {
+  hold_first();
+  auto* holder = &first_;
+  auto* next = &second_;
+  std::int64_t drawn = 1;
+  std::int64_t counter = first_token;
+  auto token = first_call_.given;
+  int handed_out = 1;
+  for (; handed_out < 2000; ++handed_out) {
+    const auto asked = link_.count();
+    acquire_call call(*next);
+    ASSERT_TRUE(gate_.acquire(call, start_ns + ms(2)).ok());
+    ASSERT_TRUE(gate_.unlock(*holder, lock::hold_mode::whole, nullptr, start_ns + ms(2)).ok());
+    if (link_.count() > asked) {
+      ASSERT_EQ(link_.last().what, step::renew);
+      drawn += link_.last().reserve;
+      auto said_so = said(answer::renewed);
+      said_so.last_token = counter += link_.last().reserve;
+      answer_last(said_so, start_ns + ms(2));
+    }
+    ASSERT_EQ(call.finished, 1);
+    EXPECT_EQ(call.given, token + 1) << "none of them is wasted";
+    token = call.given;
+    std::swap(holder, next);
+  }
+  EXPECT_LE(link_.count(), 25U);
+  EXPECT_LE(drawn, 2 * handed_out);
+}
+
+TEST_F(gate_test, hazard_30_no_more_tokens_are_drawn_than_the_grants_account_for) {
+  std::int64_t counter = first_token;
+  std::int64_t drawn = 0;
+  constexpr int rounds = 500;
+  for (int i = 0; i < rounds; ++i) {
+    acquire_call first(first_);
+    acquire_call second(second_);
+    ASSERT_TRUE(gate_.acquire(first, start_ns).ok());
+    ++drawn;
+    answer_last(granted(++counter), start_ns);
+    ASSERT_TRUE(gate_.acquire(second, start_ns).ok());
+    ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns).ok());
+    ASSERT_EQ(link_.last().what, step::renew);
+    ASSERT_GE(link_.last().reserve, 1);
+    drawn += link_.last().reserve;
+    auto said_so = said(answer::renewed);
+    said_so.last_token = counter += link_.last().reserve;
+    answer_last(said_so, start_ns);
+    ASSERT_EQ(second.finished, 1);
+    ASSERT_TRUE(gate_.unlock(second_, lock::hold_mode::whole, nullptr, start_ns).ok());
+    answer_last(said(answer::released), start_ns);
+  }
+  EXPECT_LE(drawn, 2 * 2 * rounds);
+}
+
+TEST_F(gate_test, hazard_30_while_others_wait_no_more_tokens_are_drawn_than_may_be_passed_on) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  answer_last(granted(first_token, many_tokens), start_ns);
+  auto* holder = &first_;
+  auto* next = &second_;
+  for (int i = 1; i < many_tokens; ++i) {
+    acquire_call call(*next);
+    gate_.acquire(call, start_ns);
+    gate_.unlock(*holder, lock::hold_mode::whole, nullptr, start_ns);
+    ASSERT_EQ(call.finished, 1);
+    std::swap(holder, next);
+  }
+  gate_.on_wanted(link_.last().token, start_ns);
+  acquire_call last(*next);
+  gate_.acquire(last, start_ns);
+  gate_.unlock(*holder, lock::hold_mode::whole, nullptr, start_ns);
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().reserve, lock::batch_passes);
+  gate_.abandon(last, status::cancelled, start_ns);
+}
+
+TEST_F(gate_test, who_takes_over_a_place_asks_with_its_own_lease) {
+  second_.lease_ms = 200;
+  gate_.acquire(first_call_, start_ns);
+  gate_.acquire(second_call_, start_ns);
+  answer_last(said(answer::not_free), start_ns + ms(1));
+  answer_last(queued(500, 0), start_ns + ms(2));
+  gate_.abandon(first_call_, status::timed_out, start_ns + ms(3));
+  gate_.on_timer(gate_.next_timer());
+  EXPECT_EQ(link_.last().what, step::reacquire);
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
+}
+
+TEST_F(gate_test, who_takes_over_a_place_shortens_a_longer_grant_at_once) {
+  second_.lease_ms = 200;
+  gate_.acquire(first_call_, start_ns);
+  gate_.acquire(second_call_, start_ns);
+  answer_last(said(answer::not_free), start_ns + ms(1));
+  const auto token = link_.last().token;
+  answer_last(queued(5000, 0, 50'000'000), start_ns + ms(2));
+  gate_.abandon(first_call_, status::timed_out, start_ns + ms(3));
+  gate_.on_grant(token, first_token, 50'003'000, false, start_ns + ms(4));
+  EXPECT_EQ(second_call_.result.code, status::ok);
+  EXPECT_LE(gate_.valid_until(second_), start_ns + ms(204));
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
+}
+
+TEST_F(gate_test, who_takes_over_an_open_question_shortens_the_lease_that_it_asked_for) {
+  second_.lease_ms = 200;
+  gate_.acquire(first_call_, start_ns);
+  gate_.acquire(second_call_, start_ns);
+  gate_.abandon(first_call_, status::cancelled, start_ns + ms(3));
+  answer_last(granted(), start_ns + ms(4));
+  EXPECT_EQ(second_call_.result.code, status::ok);
+  EXPECT_EQ(gate_.valid_until(second_), start_ns + ms(200));
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
+}
+
+TEST_F(gate_test, hazard_17_who_takes_over_a_place_is_promised_no_more_than_the_server_keeps) {
+  first_.lease_ms = 200;
+  gate_.acquire(first_call_, start_ns);
+  gate_.acquire(second_call_, start_ns);
+  gate_.abandon(first_call_, status::cancelled, start_ns + ms(3));
+  answer_last(granted(), start_ns + ms(4));
+  EXPECT_EQ(second_call_.result.code, status::ok);
+  EXPECT_EQ(gate_.valid_until(second_), start_ns + ms(200));
+  gate_.on_timer(gate_.next_timer());
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(30'000));
+}
+
+TEST_F(gate_test, a_lock_is_not_passed_on_to_another_lease_when_its_next_holder_gives_up) {
+  hold_first();
+  gate_.acquire(second_call_, start_ns + ms(2));
+  owner third;
+  third.lease_ms = 200;
+  acquire_call third_call(third);
+  gate_.acquire(third_call, start_ns + ms(2));
+  gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(3));
+  const auto drawing = link_.last();
+  ASSERT_EQ(drawing.what, step::renew);
+  gate_.abandon(second_call_, status::cancelled, start_ns + ms(4));
+  auto drawn = said(answer::renewed);
+  drawn.last_token = first_token + 1000;
+  gate_.on_answer(drawing.tenure, drawing.serial, drawn, start_ns + ms(5));
+  EXPECT_EQ(third_call.finished, 0);
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
+  EXPECT_NE(link_.last().token, drawing.token);
+  gate_.forget(third, start_ns + ms(6));
+}
+
+TEST_F(gate_test, a_hold_that_was_waited_for_gets_its_lease_also_without_renewal) {
+  first_.renews = false;
+  first_.lease_ms = 1000;
+  gate_.acquire(first_call_, start_ns);
+  answer_last(said(answer::not_free), start_ns + ms(1));
+  const auto token = link_.last().token;
+  answer_last(queued(5000, 0, 50'000'000), start_ns + ms(2));
+  const auto granted_at = start_ns + ms(4500);
+  gate_.on_grant(token, first_token, 54'500'000, false, granted_at);
+  ASSERT_EQ(first_call_.result.code, status::ok);
+  EXPECT_LT(gate_.valid_until(first_), granted_at + ms(600)) << "no more than is certain";
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(1000));
+  answer_last(said(answer::renewed), granted_at + ms(10));
+  EXPECT_EQ(gate_.valid_until(first_), granted_at + ms(1000));
+  // That is all: what is not renewed ends with its lease.
+  const auto asked = link_.count();
+  while (gate_.next_timer() < granted_at + ms(1000)) gate_.on_timer(gate_.next_timer());
+  EXPECT_EQ(link_.count(), asked);
+}
+
+}  // namespace
+}  // namespace mortise::testing
