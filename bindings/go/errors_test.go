@@ -23,7 +23,9 @@ func TestEveryStatusHasItsSentinel(t *testing.T) {
 		"REFUSED": ErrRefused, "ALREADY_HELD": ErrAlreadyHeld, "BUSY": ErrBusy, "LIMIT": ErrLimit,
 		"CLOSED": ErrClosed, "FORKED": ErrForked, "UNSUPPORTED": ErrUnsupported,
 		"NO_MEMORY": ErrNoMemory, "INTERNAL": ErrInternal, "EVENT_LOST": eventLost,
-		"EVENT_AT_RISK": eventAtRisk,
+		"EVENT_AT_RISK": eventAtRisk, "REASON_NONE": Status(NoReason), "REASON_EXPIRED": Status(Expired),
+		"REASON_REPLACED": Status(Replaced), "REASON_SERVER_LOST": Status(ServerLost),
+		"REASON_MAX_HOLD": Status(MaxHold),
 	}
 	enumerators := regexp.MustCompile(`(?m)^  MORTISE_([A-Z_]+) = (-?\d+),?$`)
 	found := 0

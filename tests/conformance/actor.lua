@@ -4,6 +4,7 @@ local mortise = require "mortise"
 local names = {}
 for name, value in pairs(mortise) do
   if type(value) == "number" and value >= -100 and value <= 100 and not name:find("^EVENT_")
+    and not name:find("^REASON_")
     and name ~= "FOREVER" and not name:find("^M[AI][XN]_") and not name:find("^VERSION")
     and name ~= "ABI_MAJOR" and name ~= "RECORD_FIELDS" then
     names[value] = name:lower()

@@ -16,7 +16,8 @@ local OTHERWISE = {
   options_new = "", options_new_from = "", options_free = "", options_set = "the table of options",
   info_new = "", info_free = "", info_entry_count = "#holders + #waiters",
   info_shown_holder_count = "#holders",
-  event_new = "", event_free = "", event_reason = "event.reason of a loss or a risk", event_get_kind = "event.kind",
+  event_new = "", event_free = "", event_get_kind = "event.kind",
+  event_reason = "event.reason of a loss or a risk",
   queue_next_batch = "for languages where a call of C costs much",
 }
 -- Typed setters are keys of the table of options; these have another name there.
