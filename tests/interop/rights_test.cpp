@@ -9,6 +9,7 @@
 
 #include "interop/article_locks.hpp"
 #include "safety/handles.hpp"
+#include "support/pages.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing {
@@ -17,12 +18,14 @@ namespace {
 class rights : public ::testing::Test {
  protected:
   rights() {
-    server_.command({"ACL", "SETUSER", "guest", "on", "nopass", "resetkeys", "resetchannels", "~k",
-                     "~k:read", "~k:write", "~{k}:mortise", "~mortise:*", "&mortise:*",
-                     "&redisson_lock__channel:*", "+@all", "-@dangerous", "+info", "+client|kill"});
+    EXPECT_EQ("OK", server_.command(rights_on_page("README.md")));
+    EXPECT_EQ("OK", server_.command(rights_on_page("capi/doc/protocols.md", "k")));
+  }
+  ~rights() override {
+    EXPECT_EQ("", server_.command({"ACL", "LOG"})) << "the server has refused something";
   }
   client_handle open(const std::string& protocol) {
-    return open_client("unix://guest:x@" + server_.socket_path() +
+    return open_client("unix://locker:PASSWORD@" + server_.socket_path() +
                        "?poll_interval=20ms&protocol=" + protocol);
   }
   test_server server_;

@@ -1,7 +1,6 @@
 // What a lock leaves at the server ends by itself, and when: each key of README's table.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "safety/handles.hpp"
+#include "support/pages.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing {
@@ -98,7 +98,7 @@ TEST_F(leftovers, every_key_ends) {
 
   // README names them all, and no others.
   std::set<std::string> named;
-  std::ifstream readme(MORTISE_README);
+  auto readme = open_page("README.md");
   std::string line;
   while (std::getline(readme, line) && line != "These keys are kept, in the database of the URL:") {
   }

@@ -2,15 +2,13 @@
 // killed or stopped there keeps nobody waiting for long, and a living one keeps its turn.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "safety/handles.hpp"
 #include "support/child.hpp"
+#include "support/pages.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing {
@@ -209,21 +207,11 @@ TEST_P(shared_heads, hazard_24_each_stopped_waiter_costs_the_next_one_grant) {
   EXPECT_LT(ms_since(begin), 3 * each_silent_ms + grace_ms);
 }
 
-// The words of the line in README's file locker.acl.
-std::vector<std::string> readme_rights() {
-  std::ifstream readme(MORTISE_README);
-  std::string line;
-  while (std::getline(readme, line) && !line.starts_with("ACL SETUSER locker")) {
-  }
-  std::istringstream words(line);
-  return {std::istream_iterator<std::string>(words), {}};
-}
-
 TEST_P(shared_heads, the_rights_that_readme_names_are_enough) {
   waiting_process dying(GetParam(), MORTISE_FOREVER);
   waiting_process stopped(GetParam(), MORTISE_FOREVER);
   hold();
-  ASSERT_EQ("OK", server_->command(readme_rights()));
+  ASSERT_EQ("OK", server_->command(rights_on_page("README.md")));
   const auto as_locker = open_client("unix://locker:PASSWORD@" + server_->socket_path());
   other_ = open_shared(GetParam(), as_locker);
   dying.wait_in(*server_, GetParam());

@@ -7,39 +7,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void expect(int holds, const char* what) {
+static void expect(int holds, const char *what) {
   if (!holds) {
     fprintf(stderr, "not so: %s\n", what);
     exit(1);
   }
 }
 
-static void* find(void* plugin, const char* name) {
-  void* symbol = dlsym(plugin, name);
+static void *find(void *plugin, const char *name) {
+  void *symbol = dlsym(plugin, name);
   expect(symbol != NULL, name);
   return symbol;
 }
 
-int main(int count, char** arguments) {
-  const char* url = getenv("MORTISE_TEST_URL");
+int main(int count, char **arguments) {
+  const char *url = getenv("MORTISE_TEST_URL");
   expect(url != NULL && count == 4, "there are a server and three arguments");
   /* For all to see, as careless hosts do it. */
-  void* plugin = dlopen(arguments[1], RTLD_NOW | RTLD_GLOBAL);
+  void *plugin = dlopen(arguments[1], RTLD_NOW | RTLD_GLOBAL);
   expect(plugin != NULL, "the plugin is loaded");
-  const char* (*plugin_version)(void);
-  int (*plugin_open)(const char*);
+  const char *(*plugin_version)(void);
+  int (*plugin_open)(const char *);
   int (*plugin_try)(void), (*plugin_unlock)(void);
   /* The way that POSIX gives from an object pointer to a function pointer. */
-  *(void**)(&plugin_version) = find(plugin, "plugin_version");
-  *(void**)(&plugin_open) = find(plugin, "plugin_open");
-  *(void**)(&plugin_try) = find(plugin, "plugin_try");
-  *(void**)(&plugin_unlock) = find(plugin, "plugin_unlock");
+  *(void **)(&plugin_version) = find(plugin, "plugin_version");
+  *(void **)(&plugin_open) = find(plugin, "plugin_open");
+  *(void **)(&plugin_try) = find(plugin, "plugin_try");
+  *(void **)(&plugin_unlock) = find(plugin, "plugin_unlock");
   expect(strcmp(mortise_version_text(), arguments[2]) == 0, "the host calls its own library");
   expect(strcmp(plugin_version(), arguments[3]) == 0, "the plugin calls its own library");
 
-  mortise_client* client = mortise_client_new(url, strlen(url), NULL, NULL);
+  mortise_client *client = mortise_client_new(url, strlen(url), NULL, NULL);
   expect(client != NULL && plugin_open(url), "both have a client");
-  mortise_lock* lock = mortise_lock_new(client, "shared", 6, NULL, NULL);
+  mortise_lock *lock = mortise_lock_new(client, "shared", 6, NULL, NULL);
   expect(mortise_lock_try(lock, NULL) == MORTISE_OK, "the host holds");
   expect(plugin_try() == MORTISE_NOT_ACQUIRED, "the plugin sees it");
   expect(mortise_lock_unlock(lock, NULL) == MORTISE_OK, "the host gives it back");

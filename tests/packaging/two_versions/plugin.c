@@ -2,19 +2,19 @@
 #include <mortise/mortise.h>
 #include <string.h>
 
-const char* plugin_version(void);
-int plugin_open(const char* url);
+const char *plugin_version(void);
+int plugin_open(const char *url);
 int plugin_try(void);
 int plugin_unlock(void);
 
-static mortise_client* client;
-static mortise_lock* lock;
+static mortise_client *client;
+static mortise_lock *lock;
 
-const char* plugin_version(void) { return mortise_version_text(); }
+const char *plugin_version(void) { return mortise_version_text(); }
 
 /* 1: there is a client, whose holds have a lease of 5 s. */
-int plugin_open(const char* url) {
-  mortise_options* options = mortise_options_new();
+int plugin_open(const char *url) {
+  mortise_options *options = mortise_options_new();
   mortise_options_set_lease_ms(options, 5000, NULL);
   client = mortise_client_new(url, strlen(url), options, NULL);
   mortise_options_free(options);

@@ -1,0 +1,16 @@
+// What the project's pages promise, read from them, so that it is that which is tested.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace mortise::testing {
+
+// A page by its path from the top of the sources.
+std::ifstream open_page(const std::string& page);
+
+// The words of the ACL rule for the user `locker` on a page. Each NAME in it is replaced by `name`.
+std::vector<std::string> rights_on_page(const std::string& page, const std::string& name = "NAME");
+
+}  // namespace mortise::testing
