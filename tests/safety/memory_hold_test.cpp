@@ -4,6 +4,7 @@
 
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "safety/handles.hpp"
 #include "safety/scarce_memory.hpp"
@@ -192,10 +193,12 @@ INSTANTIATE_TEST_SUITE_P(
 
 // ---- who waits -------------------------------------------------------------------------------
 
-// A way to wait: for a place in the queue, or for a word on a channel; on one socket or two.
+// A way to wait: for a place in the queue, or for a word on a channel; on one socket or two. Who waits
+// alone is not helped by what another hears.
 struct way_to_wait {
   std::string protocol;
   bool has_two_sockets;
+  int waiters;
   friend void PrintTo(const way_to_wait& it, std::ostream* out) { *out << it.protocol; }
 };
 
@@ -213,30 +216,31 @@ class memory_of_a_wait : public ::testing::TestWithParam<way_to_wait> {
   client_handle bystander_ = open_client(server_.url());
   queue_handle queue_ = open_queue(bystander_);
   lock_handle held_ = open_lock(holder_, "turn");
-  lock_handle first_ = open_lock(waiter_, "turn");
-  lock_handle second_ = open_lock(waiter_, "turn");
 };
 
 TEST_P(memory_of_a_wait, that_ends_with_the_lock) {
+  std::vector<lock_handle> waits;
+  for (int i = 0; i < GetParam().waiters; ++i) waits.push_back(open_lock(waiter_, "turn"));
   const int failures = sweep(whose::library, [&](scarcity& memory) {
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(held_.get(), patience_ms, nullptr));
     const auto begin = boot_now();
     memory.begin();
-    ASSERT_EQ(MORTISE_OK,
-              mortise_lock_acquire_async(first_.get(), queue_.get(), 1, patience_ms, nullptr));
-    ASSERT_EQ(MORTISE_OK,
-              mortise_lock_acquire_async(second_.get(), queue_.get(), 2, patience_ms, nullptr));
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      const auto tag = static_cast<std::int64_t>(i);
+      ASSERT_EQ(MORTISE_OK, mortise_lock_acquire_async(waits[i].get(), queue_.get(), tag,
+                                                       patience_ms, nullptr));
+    }
     // Long enough, mostly, for the connections to be idle.
     ASSERT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 130).kind);
     const auto unlocked = mortise_lock_unlock(held_.get(), nullptr);
     ASSERT_TRUE(unlocked == MORTISE_OK || scarcity::failures() > 0) << told(unlocked);
     int held = 0;
-    for (int i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < waits.size(); ++i) {
       const auto seen = next_event(queue_);
       ASSERT_EQ(MORTISE_EVENT_ACQUIRED, seen.kind);
       const bool is_excused = seen.status == MORTISE_NO_MEMORY && scarcity::failures() > 0;
       ASSERT_TRUE(seen.status == MORTISE_OK || is_excused) << told(seen.status);
-      const auto& own = seen.tag == 1 ? first_ : second_;
+      const auto& own = waits.at(static_cast<std::size_t>(seen.tag));
       if (seen.status != MORTISE_OK) continue;
       ++held;
       EXPECT_EQ(1, mortise_lock_is_held(own.get()));
@@ -254,13 +258,16 @@ TEST_P(memory_of_a_wait, that_ends_with_the_lock) {
 }
 
 std::string name_of_way(const ::testing::TestParamInfo<way_to_wait>& chosen) {
-  return chosen.param.protocol + (chosen.param.has_two_sockets ? "_two_sockets" : "");
+  return chosen.param.protocol + (chosen.param.has_two_sockets ? "_two_sockets" : "") +
+         (chosen.param.waiters == 1 ? "_alone" : "");
 }
 
 INSTANTIATE_TEST_SUITE_P(ways, memory_of_a_wait,
-                         ::testing::Values(way_to_wait{"queued", false},
-                                           way_to_wait{"queued", true}, way_to_wait{"hash", false},
-                                           way_to_wait{"hash", true}),
+                         ::testing::Values(way_to_wait{"queued", false, 2},
+                                           way_to_wait{"queued", true, 2},
+                                           way_to_wait{"hash", false, 2},
+                                           way_to_wait{"hash", false, 1},
+                                           way_to_wait{"hash", true, 1}),
                          name_of_way);
 
 TEST(memory_of_a_multi, that_waits_for_its_members) {
