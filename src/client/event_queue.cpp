@@ -138,7 +138,7 @@ status event_queue::next(time_ns deadline, event& into) {
       after_take_locked();
       guard.unlock();
       into = std::move(node->told);
-      if (node->handle) into.tell(node->handle->name());
+      into.tell(node->handle ? node->handle->name() : node->lock);
       return status::ok;
     }
     unsignal_locked();

@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "base/status.hpp"
 #include "base/time.hpp"
@@ -59,6 +60,8 @@ class event_node {
   bool takes_place = true;
   // The handle lives at least until its event has been read.
   std::shared_ptr<cancellable> handle;
+  // The name of the lock that a notice is about, which keeps no handle.
+  std::string lock;
   // For whoever keeps finished nodes in a chain, which is taken apart one by one.
   std::unique_ptr<event_node> behind;
 

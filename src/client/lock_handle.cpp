@@ -338,11 +338,14 @@ outcome lock_handle::arm_notices() {
   if (!watching_.queue) return {};
   if (!watching_.lost) {
     auto node = std::make_unique<event_node>();
+    node->lock = name_;
     if (auto reserved = watching_.queue->reserve(); !reserved.ok()) return reserved;
     watching_.lost = std::move(node);
   }
   if (!watching_.at_risk) {
-    watching_.at_risk = std::make_unique<event_node>();
+    auto node = std::make_unique<event_node>();
+    node->lock = name_;
+    watching_.at_risk = std::move(node);
     watching_.at_risk->takes_place = false;  // a watch is one
   }
   return {};
@@ -362,7 +365,6 @@ void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind, sta
   slot->told.how.code = code;
   slot->told.how.why = why;
   slot->told.how.cause = reason_text(why);
-  slot->handle = weak_from_this().lock();
   auto unread = watching_.queue->deliver(std::move(slot));
   if (unread) keeper_->bury(std::move(unread));
 }
