@@ -48,18 +48,21 @@ class host_name final : public resolver {
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
-    addrinfo* list = nullptr;
-    const int error = ::getaddrinfo(host_.c_str(), std::to_string(port_).c_str(), &hints, &list);
+    addrinfo* first = nullptr;
+    const int error = ::getaddrinfo(host_.c_str(), std::to_string(port_).c_str(), &hints, &first);
     if (error != 0) return {failure(error, errno), {}};
+    const std::unique_ptr<addrinfo, free_list> list(first);
     resolution found;
-    for (const addrinfo* item = list; item != nullptr; item = item->ai_next) {
+    for (const addrinfo* item = first; item != nullptr; item = item->ai_next) {
       found.addresses.push_back(address::from_raw(item->ai_addr, item->ai_addrlen));
     }
-    ::freeaddrinfo(list);
     return found;
   }
 
  private:
+  struct free_list {
+    void operator()(addrinfo* list) const noexcept { ::freeaddrinfo(list); }
+  };
   [[nodiscard]] outcome failure(int error, int system_error) const {
     const char* reason = error == EAI_SYSTEM ? std::strerror(system_error) : ::gai_strerror(error);
     // Also of a name that is not known it may only be too early.
