@@ -90,11 +90,16 @@ TEST_F(memory_test, of_an_extension_on_an_idle_connection) {
   const auto client = open_client(server_.url() + "?lease=60s&command_timeout=400ms");
   const auto lock = open_lock(client, "idle");
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  // Twice, because what the gate needs it keeps.
   int failures = 0;
-  for (int after = 0; has_failed_; ++after) {
-    ASSERT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 150).kind);
-    ends(after, [&] { return mortise_lock_extend_async(lock.get(), queue_.get(), 1, 0, nullptr); });
-    failures += scarcity::failures();
+  for (int round = 0; round < 2; ++round) {
+    has_failed_ = true;
+    for (int after = 0; has_failed_; ++after) {
+      ASSERT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 150).kind);
+      ends(after,
+           [&] { return mortise_lock_extend_async(lock.get(), queue_.get(), 1, 0, nullptr); });
+      failures += scarcity::failures();
+    }
   }
   EXPECT_GT(failures, 2);
   EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
