@@ -85,7 +85,9 @@ void mortise_queue_wake(mortise_queue* queue) {
 void mortise_queue_shutdown(mortise_queue* queue) {
   if (queue == nullptr || queue->is_foreign()) return;
   const uncancellable here;
-  queue->object->shut_down();
+  // Its reader may free the queue as soon as it has heard of this.
+  const auto kept = queue->object;
+  kept->shut_down();
 }
 
 mortise_event* mortise_event_new(void) { return new (std::nothrow) mortise_event; }

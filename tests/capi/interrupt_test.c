@@ -50,7 +50,7 @@ static mortise_status interrupt_multi(void *multi, int32_t is_on, mortise_error 
 enum { subject_count = 5 };
 static subject subjects[subject_count];
 /* Others who hold all that the subjects want. */
-static mortise_lock *lock_in_the_way, *member_in_the_way;
+static mortise_lock *lock_in_the_way, *member_in_the_way, *members[2];
 static mortise_rw *rw_in_the_way;
 static mortise_semaphore *semaphore_in_the_way;
 
@@ -82,8 +82,10 @@ static void make_subjects(void) {
                       multi_async,   interrupt_multi,
                       multi_unlock};
   mortise_multi *multi = next[4].handle;
-  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, open_lock(client, "a"), NULL));
-  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, open_lock(client, "b"), NULL));
+  members[0] = open_lock(client, "a");
+  members[1] = open_lock(client, "b");
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, members[0], NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, members[1], NULL));
   lock_in_the_way = open_lock(client, "m");
   member_in_the_way = open_lock(client, "b");
   rw_in_the_way = made(mortise_rw_new(client, "r", 1, NULL, NULL));
@@ -222,6 +224,8 @@ int main(void) {
   RUN(an_interrupted_member_ends_its_multi);
   RUN(no_interrupt_comes_too_early);
   RUN(a_freed_client_is_closed);
+  mortise_lock_free(members[0]);
+  mortise_lock_free(members[1]);
   server_free(server);
   return 0;
 }

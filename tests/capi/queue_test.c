@@ -1,6 +1,8 @@
 /* Asynchronous calls: exactly one event for each accepted tag, however the call ends. */
 #include "fixture.h"
 
+#include <sched.h>
+
 static test_server *server;
 static mortise_client *client;
 
@@ -263,6 +265,37 @@ static void wake_and_shutdown_reach_readers(void) {
   mortise_queue_free(queue);
 }
 
+static void *read_to_the_end(void *argument) {
+  mortise_queue *queue = argument;
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_SHUT_DOWN, mortise_queue_next(queue, MORTISE_FOREVER, event, NULL));
+  mortise_queue_free(queue);
+  mortise_event_free(event);
+  return NULL;
+}
+
+/* Who shuts down does not know when the reader has heard of it: on one processor the reader often comes
+ * before it at each step. */
+static void a_reader_frees_the_queue_at_its_end(void) {
+  cpu_set_t before;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  CHECK(sched_getaffinity(0, sizeof before, &before) == 0);
+  CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+  mortise_client *there = open_client(server);
+  for (int round = 0; round < 10000; ++round) {
+    mortise_queue *queue = mortise_queue_new(there, 0, NULL);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, read_to_the_end, queue) == 0);
+    if (round % 2 == 0) sched_yield();
+    mortise_queue_shutdown(queue);
+    CHECK(pthread_join(thread, NULL) == 0);
+  }
+  mortise_client_free(there);
+  CHECK(sched_setaffinity(0, sizeof before, &before) == 0);
+}
+
 static void shutdown_drains(void) {
   mortise_queue *queue = open_queue(0);
   mortise_lock *holder = open_lock(client, "drain");
@@ -319,6 +352,7 @@ int main(void) {
   RUN(capacity_is_a_bound);
   RUN(the_descriptor_is_readable_while_there_are_events);
   RUN(wake_and_shutdown_reach_readers);
+  RUN(a_reader_frees_the_queue_at_its_end);
   RUN(shutdown_drains);
   RUN(a_queue_freed_with_calls_open_harms_nobody);
   mortise_client_free(client);

@@ -68,7 +68,7 @@ class Play:
         if "server" in step:
             return self.server_step(step)
         if "control" in step:
-            return self.server.control(step["control"])
+            return self.server.control(step["control"], step.get("in_ms", 0))
         if "sleep_ms" in step:
             return actors.sleep_ms(step["sleep_ms"])
         if "is_pretended" in step:

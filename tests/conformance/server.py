@@ -3,6 +3,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import threading
 import time
 
 PROGRAM = os.environ.get("MORTISE_TEST_SERVER") or "redis-server"
@@ -33,10 +34,15 @@ class Server:
                               capture_output=True, check=False)
         return done.stdout.rstrip("\n")
 
-    def control(self, what):
+    def control(self, what, in_ms=0):
         """Ends the server and starts it anew; or makes it hang, with its sockets open, and go on."""
-        {"stop": self.stop, "start": self.start,
-         "pause": self.pause, "resume": self.resume}[what]()
+        action = {"stop": self.stop, "start": self.start,
+                  "pause": self.pause, "resume": self.resume}[what]
+        if in_ms == 0:
+            return action()
+        later = threading.Timer(in_ms / 1000, action)
+        later.daemon = True
+        return later.start()
 
     def pause(self):
         self.process.send_signal(signal.SIGSTOP)
