@@ -263,8 +263,9 @@ static void do_pump(struct words *line) {
     const int64_t tag = mortise_event_tag(event);
     const int is_notice = tag < MOST_HANDLES;
     if (is_notice) {
-      printf("notice %s %s", handles[tag].name,
-             mortise_event_get_kind(event) == MORTISE_EVENT_LOST ? "lost" : "at_risk");
+      printf("notice %s %s reason=%" PRId32, handles[tag].name,
+             mortise_event_get_kind(event) == MORTISE_EVENT_LOST ? "lost" : "at_risk",
+             mortise_event_reason(event));
     } else {
       printf("done %" PRId64 " %s", tag - MOST_HANDLES, words_status(mortise_event_status(event)));
     }

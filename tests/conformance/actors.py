@@ -15,12 +15,13 @@ class Gone(Exception):
 
 
 class Answer:
-    """`ID STATUS [token=N] [value=N] [text=…]`"""
+    """`ID STATUS [token=N] [value=N] [text=…]`, and of a notice [reason=N]."""
 
     def __init__(self, status, fields):
         self.status = status
         self.value = int(fields.get("value", fields.get("token", "0")))
         self.text = fields.get("text", "")
+        self.reason = int(fields.get("reason", "0"))
 
 
 def sleep_ms(duration_ms):

@@ -24,6 +24,9 @@ from server import Server
 PLAYS_AT_A_TIME = 4
 HERE = pathlib.Path(__file__).resolve().parent
 
+# Why a hold was lost, by the numbers of the header.
+REASONS = {"expired": 1, "replaced": 2, "server_lost": 3, "max_hold": 4}
+
 # What a scenario may need, and a language has not. Its plays are left out, and are a dash in the table.
 CANNOT = {
     "go": {"fork", "queue", "negative_timeout", "exit_handlers"},
@@ -138,6 +141,8 @@ class Play:
             raise Failed(f"{answer.status}, not {expected}: {answer.text}")
         if "says" in step and step["says"] not in answer.text:
             raise Failed(f"{answer.text!r} does not say {step['says']!r}")
+        if "reason" in step and answer.reason != REASONS[step["reason"]]:
+            raise Failed(f"the reason is {answer.reason}, not {step['reason']}")
         value = answer.value
         if "equals" in step and value != step["equals"]:
             raise Failed(f"{value} is not equals {step['equals']}")

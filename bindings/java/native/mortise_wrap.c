@@ -243,14 +243,18 @@ static void mortise_java_throw(JNIEnv *env, const mortise_error *error) {
   if (failure != NULL) (*env)->Throw(env, failure);
 }
 
+// Of each event in the array of records.
+enum { mortise_java_fields = 5 };
+
 // Whether the event could be written at this index; if not, an exception is pending.
 static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize index,
                                   jlongArray records, jobjectArray failures) {
   const mortise_status status = mortise_event_status(event);
-  const jlong record[MORTISE_RECORD_FIELDS] = {mortise_event_get_kind(event),
-                                               mortise_event_tag(event), status,
-                                               mortise_event_token(event)};
-  (*env)->SetLongArrayRegion(env, records, index * MORTISE_RECORD_FIELDS, MORTISE_RECORD_FIELDS,
+  const jlong record[mortise_java_fields] = {mortise_event_get_kind(event),
+                                             mortise_event_tag(event), status,
+                                             mortise_event_token(event),
+                                             mortise_event_reason(event)};
+  (*env)->SetLongArrayRegion(env, records, index * mortise_java_fields, mortise_java_fields,
                              record);
   if ((*env)->ExceptionCheck(env)) return 0;
   if (status >= MORTISE_OK) return 1;
@@ -287,7 +291,7 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_nextEvents(JNIEnv *env, j
   }
   const jsize capacity = (*env)->ExceptionCheck(env)
                              ? 0
-                             : (*env)->GetArrayLength(env, records) / MORTISE_RECORD_FIELDS;
+                             : (*env)->GetArrayLength(env, records) / mortise_java_fields;
   mortise_queue *const events = (mortise_queue *)(intptr_t)queue;
   mortise_status status = MORTISE_OK;
   jint count = 0;

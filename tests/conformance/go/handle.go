@@ -88,7 +88,11 @@ func (h *handle) follow(hold *mortise.Hold) {
 				return
 			}
 		}
-		say("notice %s %s token=%d", h.name, kind, hold.Token())
+		var over *mortise.Error
+		if !errors.As(hold.Err(), &over) {
+			over = new(mortise.Error)
+		}
+		say("notice %s %s token=%d reason=%d", h.name, kind, hold.Token(), over.Reason)
 	}
 	go tell("lost", hold.Lost())
 	go tell("at_risk", hold.AtRisk())

@@ -9,6 +9,7 @@ import org.mortise.Acquirable;
 import org.mortise.Lease;
 import org.mortise.LockInfo;
 import org.mortise.LossListener;
+import org.mortise.LossReason;
 import org.mortise.Multi;
 import org.mortise.Owner;
 import org.mortise.ReadWriteOwner;
@@ -37,7 +38,12 @@ final class Handle implements LossListener {
 
   @Override
   public void lost(String lock, long token) {
-    Actor.say("notice " + name + " lost token=" + token);
+    throw new AssertionError("the reason is not told");
+  }
+
+  @Override
+  public void lost(String lock, long token, LossReason reason) {
+    Actor.say("notice " + name + " lost token=" + token + " reason=" + reason.ordinal());
   }
 
   @Override

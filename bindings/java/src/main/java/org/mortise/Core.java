@@ -22,7 +22,7 @@ final class Core {
   static final long QUEUE_CAPACITY = 1 << 20;
 
   private static final int BATCH = 256;
-  private static final int FIELDS = 4;
+  private static final int FIELDS = 5;
   private static final int FOREVER = -1;
   private static final int EVENT_LOST = 4;
   private static final int EVENT_AT_RISK = 5;
@@ -216,7 +216,8 @@ final class Core {
     long token = records[at + 3];
     if (kind == EVENT_LOST || kind == EVENT_AT_RISK) {
       Watch watch = watches.get(tag);
-      if (watch != null) callBack(() -> watch.tell(token, kind == EVENT_LOST));
+      LossReason reason = LossReason.of((int) records[at + 4]);
+      if (watch != null) callBack(() -> watch.tell(token, kind == EVENT_LOST, reason));
       return;
     }
     CompletableFuture<Event> future = waiting.remove(tag);

@@ -15,6 +15,17 @@ public interface LossListener {
   void lost(String name, long token);
 
   /**
+   * As {@link #lost(String, long)}, which it calls unless overridden, with the reason.
+   *
+   * @param name the lock's name
+   * @param token the fencing token of the lost hold
+   * @param reason why it was lost
+   */
+  default void lost(String name, long token, LossReason reason) {
+    lost(name, token);
+  }
+
+  /**
    * A hold has a third of its lease left and is not being renewed; told once per hold. It does
    * nothing unless overridden.
    *
@@ -22,4 +33,15 @@ public interface LossListener {
    * @param token the fencing token of the hold
    */
   default void atRisk(String name, long token) {}
+
+  /**
+   * As {@link #atRisk(String, long)}, which it calls unless overridden, with the reason.
+   *
+   * @param name the lock's name
+   * @param token the fencing token of the hold
+   * @param reason why it would be lost
+   */
+  default void atRisk(String name, long token, LossReason reason) {
+    atRisk(name, token);
+  }
 }

@@ -16,13 +16,13 @@ final class Watch {
     listeners.add(listener);
   }
 
-  void tell(long token, boolean isLost) {
+  void tell(long token, boolean isLost, LossReason reason) {
     for (LossListener listener : listeners) {
       try {
         if (isLost) {
-          listener.lost(name.toString(), token);
+          listener.lost(name.toString(), token, reason);
         } else {
-          listener.atRisk(name.toString(), token);
+          listener.atRisk(name.toString(), token, reason);
         }
       } catch (Throwable thrown) {
         Core.report(thrown);

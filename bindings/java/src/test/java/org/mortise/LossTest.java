@@ -120,7 +120,12 @@ class LossTest {
           new LossListener() {
             @Override
             public void lost(String name, long token) {
-              told.add("lost");
+              told.add("without a reason");
+            }
+
+            @Override
+            public void lost(String name, long token, LossReason reason) {
+              told.add("lost, " + reason);
             }
 
             @Override
@@ -130,7 +135,7 @@ class LossTest {
           });
       Lease lease = owner.acquire();
       assertEquals("at risk " + lease.token(), next(told));
-      assertEquals("lost", next(told));
+      assertEquals("lost, " + LossReason.EXPIRED, next(told));
       assertTrue(!lease.isHeld());
     }
   }
