@@ -296,8 +296,11 @@ void gate::close(time_ns now) {
   for (auto& gone : departures_) {
     if (gone.who != nullptr) std::exchange(gone.who, nullptr)->state = owner_state::idle;
     if (gone.done != nullptr) end(*std::exchange(gone.done, nullptr), closed, 0);
+    gone.claim->leave_at_once(now);
   }
   if (!current_) return;
+  // Somebody may wait of whom we have not heard yet, and no second question can follow.
+  current_->on_wanted();
   if (holder_ != nullptr) std::exchange(holder_, nullptr)->state = owner_state::lost;
   depart(nullptr, nullptr, now);
 }

@@ -97,6 +97,9 @@ class tenure {
   void amend(const keeping& terms) noexcept { terms_ = terms; }
   // Gives up whatever it has or waits for. It is over at once when nothing can be at the server.
   void leave(operation* caller, time_ns now);
+  // No second question can follow: what is being released in the belief that nobody waits is handed
+  // over to whoever does.
+  void leave_at_once(time_ns now);
   // Another handle of this client takes over what is asked or waited for.
   void take_over(const keeping& terms, const patience& patience) noexcept {
     terms_ = terms;

@@ -37,6 +37,12 @@ void tenure::leave(operation* caller, time_ns now) {
   ask(leave_step_, 0, caller, now);
 }
 
+void tenure::leave_at_once(time_ns now) {
+  if (phase_ != tenure_phase::leaving || leave_step_ != step::release_alone) return;
+  leave_step_ = step::release;
+  ask(leave_step_, 0, nullptr, now);
+}
+
 news tenure::on_leave_answer(const open_question& asked, const verdict& said, time_ns now) {
   if (asked.what != leave_step_) return news::none;
   switch (said.what) {

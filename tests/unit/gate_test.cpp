@@ -372,11 +372,10 @@ TEST_F(gate_test, a_closed_gate_accepts_nothing_and_knows_no_handle) {
   hold_first();
   other_call unlocked;
   gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(2));
-  const auto asked = link_.last();
   gate_.close(start_ns + ms(3));
   EXPECT_EQ(unlocked.result.code, status::closed);
   first_.state = owner_state::lost;  // as if something else were there by now
-  gate_.on_answer(asked.tenure, asked.serial, said(answer::released), start_ns + ms(4));
+  answer_last(said(answer::not_owner), start_ns + ms(4));
   EXPECT_EQ(first_.state, owner_state::lost);
   EXPECT_TRUE(gate_.is_idle());
   acquire_call late(second_);
@@ -392,7 +391,27 @@ TEST_F(gate_test, closing_finishes_everything_once) {
   gate_.close(start_ns + ms(3));
   EXPECT_EQ(second_call_.result.code, status::closed);
   EXPECT_EQ(second_call_.finished, 1);
-  EXPECT_EQ(link_.last().what, step::release_alone);
+}
+
+// A waiter that this client has not heard of yet would wait until the lease ends, because a closing
+// connection takes no second question.
+TEST_F(gate_test, closing_hands_over_also_to_who_waits_unseen) {
+  hold_first();
+  gate_.close(start_ns + ms(2));
+  EXPECT_EQ(link_.last().what, step::release);
+}
+
+TEST_F(gate_test, closing_hands_over_what_is_being_released_as_if_nobody_waited) {
+  hold_first();
+  gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(2));
+  ASSERT_EQ(link_.last().what, step::release_alone);
+  const auto alone = link_.last();
+  gate_.close(start_ns + ms(3));
+  EXPECT_EQ(link_.last().what, step::release);
+  gate_.on_answer(alone.tenure, alone.serial, said(answer::others_waiting), start_ns + ms(4));
+  EXPECT_FALSE(gate_.is_idle());
+  answer_last(said(answer::handed_over), start_ns + ms(5));
+  EXPECT_TRUE(gate_.is_idle());
 }
 
 }  // namespace
