@@ -91,8 +91,7 @@ static void *wait_in_vain(void *waiter) {
   return NULL;
 }
 
-static void *take_and_give_back(void *name) {
-  mortise_lock *own = open_lock(client, name);
+static void *take_and_give_back(void *own) {
   for (;;) {
     if (mortise_lock_acquire(own, MORTISE_FOREVER, NULL) == MORTISE_OK) {
       mortise_lock_unlock(own, NULL);
@@ -113,11 +112,10 @@ static void *call_exit(void *ignored) {
 
 /* One thread calls exit while the others go on calling. */
 static int end_amid_calls(void) {
-  static char busy[] = "busy";
   hold_with("on");
   start_thread(wait_in_vain, keep(open_lock(client, "held")));
   for (int i = 0; i < 2; ++i) {
-    start_thread(take_and_give_back, busy);
+    start_thread(take_and_give_back, keep(open_lock(client, "busy")));
   }
   start_thread(call_exit, NULL);
   pause();
