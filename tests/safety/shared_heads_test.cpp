@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "safety/handles.hpp"
@@ -85,15 +86,28 @@ class waiting_process {
         }) {}
   // Begins to wait, and returns when the server knows of it.
   void wait_in(test_server& server, kind which) {
-    const auto key = lock_key("head") + (which == kind::rw ? ":rq" : ":sq");
+    const auto key = queue_key(which);
     const auto before = server.command({"LLEN", key});
     body_.say(server.url());
     ASSERT_EQ("ok", body_.hear());
     ASSERT_TRUE(eventually([&] { return server.command({"LLEN", key}) != before; }));
   }
+  // Of the head: its next look, which sets the time of the queue anew, tells that it knows its place.
+  void look(test_server& server, kind which) {
+    std::int64_t left_ms = 0;
+    ASSERT_TRUE(eventually([&] {
+      const auto before_ms =
+          std::exchange(left_ms, std::stoll(server.command({"PTTL", queue_key(which)})));
+      return before_ms != 0 && left_ms > before_ms;
+    }));
+  }
   child& body() { return body_; }
 
  private:
+  static std::string queue_key(kind which) {
+    return lock_key("head") + (which == kind::rw ? ":rq" : ":sq");
+  }
+
   child body_;
 };
 
@@ -166,6 +180,7 @@ TEST_P(shared_heads, whoever_is_stopped_until_its_timeout_is_over_is_passed_by_t
   waiting_process stopped(GetParam(), timeout_ms);
   hold();
   stopped.wait_in(*server_, GetParam());
+  stopped.look(*server_, GetParam());
   stopped.body().pause();
   const auto begin = boot_now();
   EXPECT_TRUE(gets_it_by_tries());
