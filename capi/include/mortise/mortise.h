@@ -173,9 +173,12 @@ enum mortise_reason_code {
   MORTISE_REASON_NONE = 0,
   /** Its lease ended, or will end, before a renewal was confirmed. */
   MORTISE_REASON_EXPIRED = 1,
-  /** The server says that another holds the lock. */
+  /** The server says that another holds the lock; told of mutexes by `queued` and `token` when renewed. */
   MORTISE_REASON_REPLACED = 2,
-  /** The server does not have the hold any more: it was deleted, flushed, or lost in a restart. */
+  /**
+   * The server does not have the hold any more: it was deleted, flushed, or lost in a restart; with
+   * other kinds and protocols also when another holds the lock.
+   */
   MORTISE_REASON_SERVER_LOST = 3,
   /** The option `max_hold` ended the renewals. */
   MORTISE_REASON_MAX_HOLD = 4
@@ -1014,7 +1017,8 @@ MORTISE_API int32_t mortise_queue_fd(const mortise_queue *queue);
 MORTISE_API void mortise_queue_wake(mortise_queue *queue);
 /**
  * No new calls are accepted, waiting acquires that end here are cancelled, and `mortise_queue_next`
- * says MORTISE_SHUT_DOWN once every accepted tag has had its event and has been read.
+ * says MORTISE_SHUT_DOWN once every accepted tag has had its event and has been read. Who hears that may
+ * free the queue, also while this call has not returned yet.
  * @since 1.0
  */
 MORTISE_API void mortise_queue_shutdown(mortise_queue *queue);
