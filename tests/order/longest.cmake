@@ -30,6 +30,7 @@ foreach(test
     capi.watch_test=4
     safety_tests.safety.hazard_27_flushed_scripts_do_not_show=3
     safety_tests.safety.hazard_24_killed_subscribers_still_get_their_turn=3
+    docs.recipes.leader_election=10
     packaging.go-static=3)
   if(test MATCHES "^(.*)=(.*)$")
     set_tests_properties("${CMAKE_MATCH_1}" PROPERTIES COST ${CMAKE_MATCH_2})

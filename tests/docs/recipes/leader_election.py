@@ -1,0 +1,69 @@
+"""A leader that dies, is stopped past its lease or ends by SIGTERM is followed by the next candidate, in
+whichever language; one that has lost the lead notices and becomes a candidate again."""
+from signal import SIGCONT, SIGSTOP, SIGTERM
+
+from stage import Program, built, eventually, redis, run
+
+LOCK = "{mortise:scheduler/leader}"
+COMMANDS = {language: built(f"{name}.{language}")
+            for language, name in {"go": "leader", "java": "Leader", "lua": "leader", "c": "leader"}.items()}
+
+
+class Candidates:
+    """A candidate of each language, who are leaders in this order."""
+
+    def __init__(self, languages, query):
+        self.waiting, self.last_token = [], 0
+        for count, language in enumerate(languages):
+            self.waiting.append(Program(COMMANDS[language], query=query))
+            self.wait_for_queue(count)
+            if count == 0:
+                self.leader = self.next_leader()
+
+    def wait_for_queue(self, length):
+        eventually(f"{length} wait", lambda: redis("EXISTS", LOCK) == "1" and
+                   redis("LLEN", LOCK + ":q") == str(length))
+
+    def next_leader(self):
+        leader = self.waiting.pop(0)
+        token = int(leader.expect(r"^leads with token (\d+)$")[1])
+        assert token > self.last_token, f"token {token} after {self.last_token}: {leader}"
+        self.last_token = token
+        leader.expect("^works$")
+        self.leader = leader
+        return leader
+
+
+def a_stopped_leader_is_followed_and_steps_back():
+    candidates = Candidates(COMMANDS, "?lease=1s")
+    for _ in COMMANDS:
+        stopped = candidates.leader
+        stopped.send(SIGSTOP)
+        candidates.next_leader()
+        stopped.send(SIGCONT)
+        stopped.expect("^leads no more$")
+        candidates.waiting.append(stopped)
+        candidates.wait_for_queue(len(COMMANDS) - 1)
+
+
+def a_killed_leader_is_followed():
+    candidates = Candidates(COMMANDS, "?lease=1s")
+    while candidates.waiting:
+        candidates.leader.kill()
+        candidates.next_leader()
+
+
+def a_leader_that_ends_gives_the_lead_back():
+    candidates = Candidates(["go", "java", "lua"], "")
+    for status in (0, 143):
+        owner = redis("GET", LOCK)
+        candidates.leader.send(SIGTERM)
+        lines = candidates.leader.end(status)
+        # Before the end of its lease, which is of 10 s.
+        assert redis("GET", LOCK) != owner, "it kept the lead"
+        assert lines[-1] == "leads no more", lines
+        candidates.next_leader()
+
+
+run(a_stopped_leader_is_followed_and_steps_back, a_killed_leader_is_followed,
+    a_leader_that_ends_gives_the_lead_back)
