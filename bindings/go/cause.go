@@ -8,3 +8,6 @@ import "context"
 func withCause(parent context.Context) (context.Context, func(cause error)) {
 	return context.WithCancelCause(parent)
 }
+
+// causeOf is why a context ended.
+func causeOf(ctx context.Context) error { return context.Cause(ctx) }

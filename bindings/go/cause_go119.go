@@ -9,3 +9,6 @@ func withCause(parent context.Context) (context.Context, func(cause error)) {
 	ctx, cancel := context.WithCancel(parent)
 	return ctx, func(error) { cancel() }
 }
+
+// causeOf is how a context ended.
+func causeOf(ctx context.Context) error { return ctx.Err() }

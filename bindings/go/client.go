@@ -16,10 +16,11 @@ type Client struct {
 // unix:///path/to.sock, or local: for a private server of this user; a query sets options, as in
 // "redis://localhost?lease=10s"; "" is the URL in the environment variable MORTISE_URL. A server that is
 // not there yet, or still loading, is tried until the context ends or the client's command timeout, 3 s
-// by default, is over; see WithLazyConnect.
+// by default, is over; see WithLazyConnect. When the context ends first, that goes on in the background
+// until then at most.
 func Open(ctx context.Context, url string, options ...Option) (*Client, error) {
 	if err := alive(ctx); err != nil {
-		return nil, err
+		return nil, under(ctx, err)
 	}
 	type result struct {
 		engine *engine
@@ -33,7 +34,7 @@ func Open(ctx context.Context, url string, options ...Option) (*Client, error) {
 	select {
 	case r := <-opened:
 		if r.err != nil {
-			return nil, r.err
+			return nil, under(ctx, r.err)
 		}
 		client := &Client{r.engine}
 		// A safety net for a client that nobody closed, and that nothing refers to.
@@ -45,7 +46,7 @@ func Open(ctx context.Context, url string, options ...Option) (*Client, error) {
 				r.engine.close()
 			}
 		}()
-		return nil, ended(ctx, "the server has not answered yet")
+		return nil, under(ctx, ended(ctx, "the server has not answered yet"))
 	}
 }
 
@@ -75,12 +76,12 @@ func (c *Client) Ping(ctx context.Context) error {
 		return noClient()
 	}
 	defer runtime.KeepAlive(c)
-	return e.blocking(ctx, func() error {
+	return under(ctx, e.blocking(ctx, func() error {
 		client, err := e.client.enter()
 		if err != nil {
 			return clientClosed()
 		}
 		defer e.client.leave()
 		return checked(func(details uintptr) int32 { return swig.Client_ping(client, details) })
-	})
+	}))
 }

@@ -16,6 +16,9 @@ import (
 //
 //	two := func(ctx context.Context) (*mortise.Hold, error) { return semaphore.Acquire(ctx, 2) }
 //
+// The unlock is not under the given context, which may have ended the work: it has one of its own, and
+// waits for the server's answer for the client's command timeout at most.
+//
 // The error is that of acquiring, else that of the work, else that of unlocking. It is ErrLost, beside
 // what the work returned, when the hold was lost before the end of the work, which may then not have
 // been alone. An unlock of which the server did not tell the outcome is no error: the work was alone,
@@ -30,7 +33,7 @@ func Do(ctx context.Context, acquire func(context.Context) (*Hold, error),
 		return err
 	}
 	defer func() {
-		// Not under ctx: the answer says whether the work was alone.
+		// The answer says whether the work was alone; C bounds the wait for it.
 		unlocked := hold.Unlock(context.Background())
 		switch {
 		case errors.Is(err, ErrLost) || errors.Is(unlocked, ErrNotOwner): // the work knows, or did it
@@ -39,7 +42,7 @@ func Do(ctx context.Context, acquire func(context.Context) (*Hold, error),
 			err = unlocked
 		case errors.Is(unlocked, ErrLost):
 			err = &Error{Status: ErrLost, Message: "the hold was lost before the work ended: " + err.Error(),
-				cause: err}
+				causes: []error{err}}
 		}
 	}()
 	bound, cancel := hold.Bind(ctx)

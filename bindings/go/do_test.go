@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -87,6 +88,23 @@ func TestDoIsContentWithAnUnlockOfUnknownOutcome(t *testing.T) {
 		if got != want {
 			t.Fatal("the work ended with ", want, ", Do with ", got)
 		}
+	}
+}
+
+// The end of the caller's context ends the work, and not the wait for the unlock's answer.
+func TestDoUnlocksUnderAContextOfItsOwn(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t)
+	ctx, cancel := context.WithCancel(within(t))
+	lock := client.lock(t, "a")
+	must(t, Do(ctx, lock.Acquire, func(context.Context, *Hold) error {
+		cancel()
+		server.signal(t, syscall.SIGSTOP)
+		time.AfterFunc(100*time.Millisecond, func() { server.signal(t, syscall.SIGCONT) })
+		return nil
+	}))
+	if answer := server.ask(t, "EXISTS {mortise:a}"); !strings.HasPrefix(answer, ":0") {
+		t.Fatal("the lock was not given back: ", answer)
 	}
 }
 

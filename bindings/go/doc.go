@@ -30,11 +30,17 @@
 // grant that came too late has been given back, within the command timeout of the client. Other calls
 // go on without being waited for: an unlock unlocks in any case, and the next acquire of the handle
 // waits for its answer. A wait costs no operating system thread, so ten thousand goroutines may wait.
+// Hold.Unlock and RW.Downgrade take nil, too, and then wait for the command timeout at most.
+//
+// A failure of a call whose context is over is also that context's Err and its context.Cause to errors.Is,
+// whatever else it says: an acquire that a deadline ended while no server answered is ErrUnreachable or
+// ErrUnknown, and context.DeadlineExceeded. An acquire that a hold's context ended tells so why the hold
+// ended.
 //
 // # Errors
 //
 // Every error is an *Error, and one of the sentinels to errors.Is: ErrNotAcquired, ErrTimedOut, ErrLost
-// and so on. ErrTimedOut is also context.DeadlineExceeded, and ErrCancelled is context.Canceled. What
+// and so on. ErrTimedOut is always also context.DeadlineExceeded, and ErrCancelled is context.Canceled. What
 // is nil, such as the Lock of a NewLock that failed, or was not made by Open and the methods of the
 // Client, is ErrInvalidArgument.
 //

@@ -148,12 +148,10 @@ func TestNilContexts(t *testing.T) {
 	must(t, err)
 	//lint:ignore SA1012 this is what is tested
 	for what, err := range map[string]error{
-		"Extend":    hold.Extend(nil, 0),
-		"Downgrade": rw.Downgrade(nil, hold),
-		"Upgrade":   rw.TryUpgrade(nil, hold),
-		"Unlock":    hold.Unlock(nil),
-		"Ping":      client.Ping(nil),
-		"Resize":    client.semaphore(t, "s", 1).Resize(nil, 1),
+		"Extend":  hold.Extend(nil, 0),
+		"Upgrade": rw.TryUpgrade(nil, hold),
+		"Ping":    client.Ping(nil),
+		"Resize":  client.semaphore(t, "s", 1).Resize(nil, 1),
 	} {
 		if !errors.Is(err, ErrInvalidArgument) || !strings.Contains(err.Error(), "ctx") {
 			t.Errorf("%s: %v", what, err)

@@ -236,14 +236,3 @@ func (e *engine) blocking(ctx context.Context, work func() error) error {
 		return ended(ctx, "the answer was not waited for")
 	}
 }
-
-// alive is the failure of a call whose context is missing or over before it begins.
-func alive(ctx context.Context) error {
-	if ctx == nil {
-		return failure(ErrInvalidArgument, "ctx: nil; give context.Background()")
-	}
-	if ctx.Err() != nil {
-		return ended(ctx, "the context was over before the call began")
-	}
-	return nil
-}

@@ -86,7 +86,7 @@ type Error struct {
 	ServerText string
 
 	isRetryable, isAmbiguous bool
-	cause                    error // what else it is
+	causes                   []error // what else it is
 }
 
 // IsRetryable tells whether the same call may succeed later without any change.
@@ -105,18 +105,33 @@ func (e *Error) Error() string {
 // Unwrap is the status, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Status }
 
-// Is tells that a passed deadline and a cancelled wait are also what package context calls them, and
-// that a loss during Do is also what the work returned.
+// Is tells that a passed deadline and a cancelled wait are also what package context calls them, that a
+// failure of a call whose context is over is also the context's Err and Cause, and that a loss during Do
+// is also what the work returned.
 func (e *Error) Is(target error) bool {
-	return e.Status == ErrTimedOut && target == context.DeadlineExceeded ||
-		e.Status == ErrCancelled && target == context.Canceled ||
-		e.cause != nil && errors.Is(e.cause, target)
+	if e.Status == ErrTimedOut && target == context.DeadlineExceeded ||
+		e.Status == ErrCancelled && target == context.Canceled {
+		return true
+	}
+	for _, cause := range e.causes {
+		if errors.Is(cause, target) {
+			return true
+		}
+	}
+	return false
 }
 
-// As finds what the work under Do returned.
+// As finds the cause of the context's end, and what the work under Do returned.
 func (e *Error) As(target any) bool {
-	_, isStatus := target.(*Status) // that of the loss
-	return e.cause != nil && !isStatus && errors.As(e.cause, target)
+	if _, isStatus := target.(*Status); isStatus { // that of this failure
+		return false
+	}
+	for _, cause := range e.causes {
+		if errors.As(cause, target) {
+			return true
+		}
+	}
+	return false
 }
 
 // failure is an error that this package finds by itself.
@@ -127,14 +142,6 @@ func failure(status Status, message string) *Error {
 func noClient() *Error { return failure(ErrInvalidArgument, "an empty Client; make it by Open") }
 
 func clientClosed() *Error { return failure(ErrClosed, "the client was closed") }
-
-// ended says why a context is over.
-func ended(ctx context.Context, message string) *Error {
-	if ctx.Err() == context.DeadlineExceeded {
-		return failure(ErrTimedOut, message)
-	}
-	return failure(ErrCancelled, message)
-}
 
 // details is an error object of C. The details of a failure come with the call that failed, since a
 // goroutine may be on another thread by the time it could ask for the last error.

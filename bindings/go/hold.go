@@ -163,19 +163,9 @@ func (h *Hold) Context() context.Context {
 // Bind is a child of a context that is also cancelled when the hold ends. Call the function in the
 // end, as with context.WithCancel.
 func (h *Hold) Bind(parent context.Context) (context.Context, context.CancelFunc) {
-	if parent == nil {
-		parent = context.Background()
-	}
-	ctx, cancel := withCause(context.WithValue(parent, holdKey{h}, true))
-	over := h.during().ctx
-	go func() {
-		select {
-		case <-over.Done():
-			cancel(h.Err())
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(nil) }
+	// What ends with the hold does not refer to it: it would not be collected while it lasts.
+	bound, cancel := endsWith(h.during().ctx, given(parent))
+	return context.WithValue(bound, holdKey{h}, true), cancel
 }
 
 // IsHeld tells whether the hold lasts by the local clock. It costs no network, and is right also in a
@@ -194,21 +184,22 @@ func (h *Hold) Valid() time.Duration {
 // with. It never shortens it. Not for a Multi: extend its members.
 func (h *Hold) Extend(ctx context.Context, lease time.Duration) error {
 	if err := h.Err(); err != nil {
-		return err
+		return under(ctx, err)
 	}
 	defer runtime.KeepAlive(h)
-	return h.core().extend(ctx, lease)
+	return under(ctx, h.core().extend(ctx, lease))
 }
 
 // Unlock gives the lock back. The context bounds the wait for the answer only: the lock is given back
-// also when the context is over. After it returns nothing is held, whatever it returns, but for
+// also when the context is over, or nil. After it returns nothing is held, whatever it returns, but for
 // ErrBusy: then another goroutine acquires with this handle. ErrLost says that the hold was lost before,
 // and a second Unlock is ErrNotOwner. A context that ends with this very hold bounds nothing here; the
 // wait then ends with the command timeout at the latest.
 func (h *Hold) Unlock(ctx context.Context) error {
 	defer runtime.KeepAlive(h)
-	if ctx != nil && ctx.Value(holdKey{h}) != nil {
+	ctx = given(ctx)
+	if ctx.Value(holdKey{h}) != nil {
 		ctx = context.Background()
 	}
-	return h.core().unlock(ctx, h)
+	return under(ctx, h.core().unlock(ctx, h))
 }

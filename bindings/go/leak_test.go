@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -86,4 +87,56 @@ func TestOpenWithoutTime(t *testing.T) {
 	server.signal(t, syscall.SIGCONT)
 	eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= goroutines })
 	eventually(t, "all files are closed", func() bool { return descriptors(t) <= files })
+}
+
+// What is bound to a hold is gone with the call of its function, with its parent, or with the hold; and it
+// does not keep a forgotten hold.
+func TestBindLeavesNothing(t *testing.T) {
+	client := startServer(t).open(t)
+	lock, before := client.lock(t, "a"), handlesOf(client)
+	hold, err := lock.Acquire(within(t))
+	must(t, err)
+	goroutines := runtime.NumGoroutine()
+	type key struct{}
+	var left atomic.Int64
+	bind := func(hold *Hold) (context.CancelFunc, context.CancelFunc) {
+		parent, end := context.WithCancel(context.Background())
+		value := new([1]*Hold)
+		left.Add(1)
+		runtime.SetFinalizer(value, func(*[1]*Hold) { left.Add(-1) })
+		_, cancel := hold.Bind(context.WithValue(parent, key{}, value))
+		return end, cancel
+	}
+	isGone := func() bool {
+		runtime.GC()
+		return left.Load() == 0 && runtime.NumGoroutine() <= goroutines
+	}
+	const many = 100
+	for i := 0; i < many; i++ {
+		end, _ := bind(hold)
+		end()
+	}
+	eventually(t, "nothing is left of what ended with its parent", isGone)
+	for i := 0; i < many; i++ {
+		_, cancel := bind(hold)
+		cancel()
+	}
+	eventually(t, "nothing is left of what was ended", isGone)
+	for i := 0; i < many; i++ {
+		bind(hold)
+	}
+	must(t, hold.Unlock(within(t)))
+	eventually(t, "nothing is left of what ended with the hold", isGone)
+
+	func() {
+		forgotten, err := client.lock(t, "b").Acquire(within(t))
+		must(t, err)
+		bind(forgotten)
+	}()
+	eventually(t, "a forgotten hold is collected, also one that something is bound to", func() bool {
+		return isGone() && handlesOf(client) == before
+	})
+	runtime.KeepAlive(hold)
+	runtime.KeepAlive(lock)
+	runtime.KeepAlive(client)
 }

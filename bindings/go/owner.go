@@ -108,19 +108,20 @@ func (o *owner) interrupt(isOn bool) error {
 
 func (o *owner) query(ctx context.Context) (*Info, error) {
 	defer runtime.KeepAlive(o)
-	return o.core().query(ctx)
+	info, err := o.core().query(ctx)
+	return info, under(ctx, err)
 }
 
 // acquire holds something in this mode; it tries, and then waits, which is nil if it is not to wait,
 // until the context is over.
 func (o *owner) acquire(ctx context.Context, how *mode, try, wait submission) (*Hold, error) {
 	if err := alive(ctx); err != nil {
-		return nil, err
+		return nil, under(ctx, err)
 	}
 	defer runtime.KeepAlive(o)
 	h := o.core()
 	if err := h.beginAcquire(ctx); err != nil {
-		return nil, err
+		return nil, under(ctx, err)
 	}
 	defer h.endAcquire()
 	hold, err := h.acquire(ctx, func() *Hold {
@@ -129,7 +130,7 @@ func (o *owner) acquire(ctx context.Context, how *mode, try, wait submission) (*
 		return hold
 	}, try, wait)
 	if err != nil {
-		return nil, err
+		return nil, under(ctx, err)
 	}
 	return hold, nil
 }

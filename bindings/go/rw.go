@@ -70,10 +70,10 @@ func (r *RW) TryUpgrade(ctx context.Context, hold *Hold) error {
 }
 
 // Downgrade turns a hold for writing into one for reading, without a gap. The context bounds the wait
-// for the answer only: from the call on, whatever it returns, the hold is for reading only; but for
+// for the answer only, and may be nil: from the call on, whatever it returns, the hold is for reading only; but for
 // ErrNotOwner, ErrAlreadyHeld, ErrUnsupported and ErrBusy, which change nothing.
 func (r *RW) Downgrade(ctx context.Context, hold *Hold) error {
-	return r.change(ctx, hold, (*handle).downgrade)
+	return r.change(given(ctx), hold, (*handle).downgrade)
 }
 
 func (r *RW) change(ctx context.Context, hold *Hold,
@@ -84,9 +84,9 @@ func (r *RW) change(ctx context.Context, hold *Hold,
 	}
 	defer runtime.KeepAlive(o)
 	if err := hold.Err(); err != nil {
-		return err
+		return under(ctx, err)
 	}
-	return turn(o.handle, ctx, hold)
+	return under(ctx, turn(o.handle, ctx, hold))
 }
 
 func (r *RW) own() *owner {
@@ -159,9 +159,6 @@ func (h *handle) upgrade(ctx context.Context, hold *Hold) error {
 // downgrade has C turn writing into reading, which it is as soon as C has accepted it, whatever the
 // context says.
 func (h *handle) downgrade(ctx context.Context, hold *Hold) error {
-	if ctx == nil {
-		return alive(ctx)
-	}
 	c := newCall(nil)
 	h.terms.Lock()
 	err := h.start(c, swig.Rw_downgrade_async)

@@ -63,9 +63,9 @@ func tryingFor(weight int64) submission {
 func (s *Semaphore) Resize(ctx context.Context, permits int64) error {
 	o := s.own()
 	defer runtime.KeepAlive(o)
-	return o.core().blocking(ctx, func(address, details uintptr) int32 {
+	return under(ctx, o.core().blocking(ctx, func(address, details uintptr) int32 {
 		return swig.Semaphore_resize(address, permits, details)
-	})
+	}))
 }
 
 func (s *Semaphore) own() *owner {

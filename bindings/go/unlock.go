@@ -4,9 +4,6 @@ import "context"
 
 // unlock ends a hold. The lock is given back whatever the context says.
 func (h *handle) unlock(ctx context.Context, hold *Hold) error {
-	if ctx == nil {
-		return alive(ctx)
-	}
 	if h == nil {
 		return noHold()
 	}
