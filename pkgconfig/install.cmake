@@ -39,6 +39,8 @@ install(EXPORT MortiseTargets NAMESPACE Mortise:: DESTINATION ${package_dir} COM
 install(DIRECTORY bindings/go/ DESTINATION ${CMAKE_INSTALL_DATADIR}/mortise/go COMPONENT go
         FILES_MATCHING PATTERN "*.go" PATTERN "*.c" PATTERN "go.mod"
         PATTERN "*_test.go" EXCLUDE)
+install(FILES bindings/go/example_test.go DESTINATION ${CMAKE_INSTALL_DATADIR}/mortise/go
+        COMPONENT go)
 
 # The license goes with whatever is taken. The pages lie as in the sources, so that their links lead on.
 set(doc_dir ${CMAKE_INSTALL_DOCDIR})

@@ -86,14 +86,14 @@ func (e *engine) startDispatcher() error {
 	return nil
 }
 
+// duplicate is close-on-exec from the beginning, because threads of C may start programs, too, and do
+// not know of Go's fork lock.
 func duplicate(descriptor int) (int, error) {
-	syscall.ForkLock.RLock() // so that no child inherits it before it is marked
-	defer syscall.ForkLock.RUnlock()
-	duplicated, err := syscall.Dup(descriptor)
-	if err == nil {
-		syscall.CloseOnExec(duplicated)
+	duplicated, _, failed := syscall.Syscall(syscall.SYS_FCNTL, uintptr(descriptor), syscall.F_DUPFD_CLOEXEC, 0)
+	if failed != 0 {
+		return 0, failed
 	}
-	return duplicated, err
+	return int(duplicated), nil
 }
 
 // dispatch hands events to whom they concern. It runs no code of the user, and never waits for any.

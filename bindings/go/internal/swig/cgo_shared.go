@@ -1,4 +1,4 @@
-//go:build !mortise_static
+//go:build linux && !mortise_static
 
 // Package swig has one function per function of the C library, and nothing else. It is generated
 // from bindings/swig by `./dev swig`, but for the files that say how to link.

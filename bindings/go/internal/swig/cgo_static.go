@@ -1,4 +1,4 @@
-//go:build mortise_static
+//go:build linux && mortise_static
 
 package swig
 
