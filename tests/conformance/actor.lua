@@ -190,3 +190,5 @@ for line in io.lines() do
   print(id .. " " .. answer)
   io.stdout:flush()
 end
+-- A program that is done, and frees nothing: a state that is closed would.
+os.exit(0)

@@ -1,4 +1,5 @@
 """A process that plays an actor, and the lines that go to and fro."""
+import contextlib
 import os
 import select
 import shlex
@@ -15,13 +16,21 @@ class Gone(Exception):
 
 
 class Answer:
-    """`ID STATUS [token=N] [value=N] [text=…]`, and of a notice [reason=N]."""
+    """`ID STATUS [token=N] [value=N] [text=…] [retryable=N ambiguous=N]`, and of a notice [reason=N].
+    What was not said is None, which is no number and equals nothing."""
 
     def __init__(self, status, fields):
         self.status = status
-        self.value = int(fields.get("value", fields.get("token", "0")))
+        self.value = number_in(fields, "value", "token")
         self.text = fields.get("text", "")
-        self.reason = int(fields.get("reason", "0"))
+        self.reason = number_in(fields, "reason")
+        self.retryable = {"1": True, "0": False}.get(fields.get("retryable"))
+        self.ambiguous = {"1": True, "0": False}.get(fields.get("ambiguous"))
+
+
+def number_in(fields, *keys):
+    """The first of these that was said."""
+    return next((int(fields[key]) for key in keys if key in fields), None)
 
 
 def sleep_ms(duration_ms):
@@ -35,8 +44,9 @@ def quote(value):
 
 
 class Actor:
-    def __init__(self, name, command, environment):
+    def __init__(self, name, command, environment, patience_s=PATIENCE_S):
         self.name = name
+        self.patience_s = patience_s
         # A session of its own, so that a language's launcher gets the signals, too.
         self.process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, start_new_session=True,
@@ -85,7 +95,7 @@ class Actor:
             into[int(words[0])] = Answer(words[1], fields)
 
     def answer(self, number):
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + self.patience_s
         while number not in self.answers:
             self.take_line(deadline)
         return self.answers.pop(number)
@@ -103,7 +113,7 @@ class Actor:
         return number, self.answer(number)
 
     def await_call(self, number):
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + self.patience_s
         while number not in self.ended:
             if time.monotonic() > deadline:
                 raise Gone(f"{self.name} never says how call {number} ended")
@@ -111,7 +121,7 @@ class Actor:
         return self.ended.pop(number)
 
     def await_notice(self, on, kind):
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + self.patience_s
         while True:
             for notice in self.notices:
                 if notice[:2] == (on, kind):
@@ -121,21 +131,25 @@ class Actor:
                 raise Gone(f"{self.name} gives no notice of {kind}")
             self.answer(self.send(["pump"], {"timeout_ms": 50}))
 
+    def has_notice(self, on, kind):
+        """Whether it has come, or comes with what the actor has not read yet."""
+        self.answer(self.send(["pump"], {"timeout_ms": 50}))
+        return any(notice[:2] == (on, kind) for notice in self.notices)
+
     def signal(self, name):
         os.killpg(self.process.pid, getattr(signal, "SIG" + name))
 
     def end_by_itself(self):
         self.process.stdin.close()
         try:
-            self.process.wait(PATIENCE_S)
+            self.process.wait(self.patience_s)
         except subprocess.TimeoutExpired:
             raise Gone(f"{self.name} does not end") from None
 
     def end(self):
-        try:
+        with contextlib.suppress(ProcessLookupError):
             self.signal("KILL")
-        except ProcessLookupError:
-            pass
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # of what was written and not sent
+            self.process.stdin.close()
         self.process.wait()
         self.process.stdout.close()

@@ -1,11 +1,8 @@
 """Whether the scenarios show everything that the header promises."""
-import copy
 import re
 
 # What no scenario can bring about: a defect of ours, and an exhausted memory.
 BEYOND = {"internal", "no_memory"}
-# Only how fast something is.
-UNSEEN = {"busy_poll"}
 # What differs from run to run; each binding's own tests look at these.
 GETTERS_BEYOND = {"time_left_ms", "latest_token", "shown_holder_count", "entry_count", "entry_owner",
                   "entry_host", "entry_pid", "entry_weight", "entry_is_exclusive"}
@@ -109,36 +106,3 @@ def check(header_path, scenarios):
     missing = [f"{what}: {', '.join(sorted(names - seen[what]))}"
                for what, names in wanted.items() if names - seen[what]]
     return "no scenario shows " + "; ".join(missing) if missing else None
-
-
-# ---- whether what is shown is also noticed ------------------------------------------------------
-
-def without_option(scenario, option):
-    """The scenario with nothing made with this option; None if nothing was."""
-    changed = copy.deepcopy(scenario)
-    given = [options for options in options_in(changed) if option in options]
-    for options in given:
-        del options[option]
-    return changed if given else None
-
-
-def without_call(scenario, call):
-    """The scenario with an actor that only says that it made this call; None if it never does."""
-    changed = copy.deepcopy(scenario)
-    steps = [step for step, kind, method in calls_in(changed)
-             if f"{kind}.{method}" == call and step.get("expect", "ok") == "ok"]
-    for step in steps:
-        step["is_pretended"] = True
-    return changed if steps else None
-
-
-def broken(header_path, scenarios):
-    """{what is not done: scenarios without it}, of which one has to fail."""
-    header = read(header_path)
-    calls = {call for call in calls_of(header)
-             if not is_read_only(call.split(".")[1]) and not call.endswith("_async")}
-    variants = {option: [without_option(scenario, option) for scenario in scenarios]
-                for option in options_of(header) - UNSEEN}
-    variants.update({call: [without_call(scenario, call) for scenario in scenarios]
-                     for call in calls})
-    return {what: [scenario for scenario in some if scenario] for what, some in variants.items()}

@@ -40,7 +40,7 @@ class Server:
                   "pause": self.pause, "resume": self.resume}[what]
         if in_ms == 0:
             return action()
-        later = threading.Timer(in_ms / 1000, action)
+        later = threading.Timer(in_ms / 1000, lambda: self.process and action())
         later.daemon = True
         return later.start()
 

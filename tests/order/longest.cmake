@@ -5,7 +5,11 @@ foreach(test
     packaging.subproject=60
     packaging.dev_install=60
     docs.rights=50
-    conformance.noticed=32
+    conformance.noticed.java=35
+    conformance.noticed.c=25
+    conformance.noticed.go=25
+    conformance.noticed.lua5.4=25
+    conformance.noticed.luajit=25
     bindings.go.race=32
     bindings.go.test=25
     bindings.go.cgocheck=24
@@ -16,6 +20,7 @@ foreach(test
     safety_tests.safety.chaos=10
     safety_tests.safety.hazard_24_each_stopped_waiter_costs_the_next_one_grant=11
     java.tests=10
+    conformance.conductor=9
     safety_tests.safety.hazard_31_hostile_replies_are_refused=9
     safety_tests.safety.shared_chaos=9
     safety_tests.memory_of_a_hold.that_is_renewed=8

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""The conductor itself: what it takes for a failure, and which failures count as noticed. The actors
+here say what they are told to, in place of a binding."""
+import shlex
+import sys
+import tempfile
+import unittest
+
+import noticed
+from play import Failed, Play
+
+# Answers each call with what its argument has for the method, and everything else with "ok".
+ACTOR = """
+import json, sys
+answers = json.loads(sys.argv[1])
+for line in sys.stdin:
+    words = line.split()
+    method = words[3] if words[1] in ("call", "start") else words[1]
+    answer = answers.get(method, "ok")
+    if words[1] == "start":
+        print(f"{words[0]} ok\\ndone {words[0]} {answer}", flush=True)
+        continue
+    if words[1] == "pump" and "notice" in answers:
+        print("notice", answers["notice"])
+        answer = "ok"
+    print(words[0], answer, flush=True)
+"""
+HEADER = """
+ * Keys: `lease`, `fair`
+ *
+int mortise_lock_try(lock);
+int mortise_lock_unlock(lock);
+"""
+
+
+def actor(answers=""):
+    return shlex.join([sys.executable, "-c", ACTOR, answers or "{}"])
+
+
+def failure(steps, answers=""):
+    """What a play of these steps fails with; None if it does not."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            Play({"name": "of the test", "steps": steps}, {"a": actor(answers)}, folder, 1).run()
+        except Failed as problem:
+            return problem
+    return None
+
+
+class Checks(unittest.TestCase):
+    def test_a_missing_value_is_a_failure(self):
+        token = {"at": "a", "do": "token", "on": "x", "remember": "t"}
+        for check in ({"equals": 0}, {"at_least": 0}, {"at_most": 9}, {"remember": "it"},
+                      {"same_as": "t"}, {"above": "t"}):
+            step = {"at": "a", "do": "is_held", "on": "x", **check}
+            problem = failure([token, step], '{"token": "ok value=0"}')
+            self.assertIn("no value", str(problem), check)
+            self.assertEqual(2, problem.number)
+
+    def test_a_value_is_compared(self):
+        step = {"at": "a", "do": "is_held", "on": "x"}
+        answers = '{"is_held": "ok value=1"}'
+        for right, wrong in (({"equals": 1}, {"equals": 0}), ({"at_least": 1}, {"at_least": 2}),
+                             ({"at_most": 1}, {"at_most": 0})):
+            self.assertIsNone(failure([{**step, **right}], answers))
+            self.assertIsNotNone(failure([{**step, **wrong}], answers))
+
+    def test_a_missing_reason_is_a_failure(self):
+        step = {"at": "a", "notice": "lost", "on": "x", "reason": "expired"}
+        self.assertIsNone(failure([step], '{"notice": "x lost reason=1"}'))
+        self.assertIn("reason", str(failure([step], '{"notice": "x lost reason=2"}')))
+        self.assertIn("reason", str(failure([step], '{"notice": "x lost"}')))
+
+    def test_a_failure_says_both_of_what_may_be_done_about_it(self):
+        for key in ("retryable", "ambiguous"):
+            for said, wanted in (("=1", True), ("=0", False)):
+                step = {"at": "a", "do": "try", "on": "x", "expect": "unknown", key: wanted}
+                self.assertIsNone(failure([step], f'{{"try": "unknown {key}{said}"}}'))
+                self.assertIsNotNone(failure([{**step, key: not wanted}],
+                                             f'{{"try": "unknown {key}{said}"}}'))
+                self.assertIsNotNone(failure([step], '{"try": "unknown"}'))
+
+    def test_a_notice_that_must_not_come(self):
+        step = {"at": "a", "no_notice": "at_risk", "on": "x"}
+        self.assertIsNone(failure([step], '{"notice": "x lost reason=1"}'))
+        self.assertIsNotNone(failure([step], '{"notice": "x at_risk"}'))
+
+    def test_a_call_takes_time(self):
+        step = {"at": "a", "do": "try", "on": "x"}
+        self.assertIn("only", str(failure([{**step, "takes_at_least_ms": 10000}])))
+        self.assertIn("took", str(failure([{**step, "takes_at_most_ms": 0}])))
+        self.assertIsNone(failure([{**step, "takes_at_least_ms": 0, "takes_at_most_ms": 20000}]))
+
+    def test_one_of_several_outcomes_and_what_follows_from_it(self):
+        begin = {"at": "a", "start": "acquire", "on": "x", "as": "w"}
+        end = {"at": "a", "await": "w", "expect": ["ok", "cancelled"]}
+        after = {"at": "a", "do": "is_held", "on": "x", "equals": 1, "when": {"w": "ok"}}
+        self.assertIsNone(failure([begin, end, after], '{"acquire": "cancelled"}'))
+        self.assertIsNotNone(failure([begin, end, after], '{"is_held": "ok value=0"}'))
+        self.assertIsNotNone(failure([begin, end], '{"acquire": "timed_out"}'))
+
+    def test_what_comes_eventually(self):
+        step = {"at": "a", "do": "is_held", "on": "x", "equals": 1, "eventually": True}
+        self.assertIsNone(failure([step], '{"is_held": "ok value=1"}'))
+        self.assertIsNotNone(failure([step], '{"is_held": "ok value=0"}'))
+        self.assertIsNone(failure([{"server": "PING", "says": "PONG", "eventually": True}]))
+        self.assertIsNotNone(failure([{"server": "PING", "says": "else", "eventually": True}]))
+
+
+class Noticed(unittest.TestCase):
+    MADE = {"at": "a", "new": "lock", "as": "x", "options": {"lease": "1s", "fair": "strict"}}
+    TRY = {"at": "a", "do": "try", "on": "x", "remember": "t"}
+    HELD = {"at": "a", "do": "is_held", "on": "x", "equals": 1}
+    UNLOCK = {"at": "a", "do": "unlock", "on": "x"}
+
+    def check(self, steps, answers):
+        with tempfile.NamedTemporaryFile("w", suffix=".h") as header:
+            header.write(HEADER)
+            header.flush()
+            scenarios = [{"name": "of the test", "steps": steps}]
+            return "\n".join(noticed.check(header.name, scenarios, ("fake", actor(answers))))
+
+    def test_what_no_step_looks_at_is_not_noticed(self):
+        missed = self.check([self.MADE, self.TRY, self.HELD, self.UNLOCK],
+                            '{"try": "ok token=5", "is_held": "ok value=1"}')
+        for what in ("lease", "fair", "lock.try", "lock.unlock"):
+            self.assertIn(what, missed)
+
+    def test_a_step_that_compares_notices(self):
+        same = {"at": "a", "do": "token", "on": "x", "same_as": "t"}
+        missed = self.check([self.MADE, self.TRY, same, self.UNLOCK],
+                            '{"try": "ok token=5", "token": "ok value=5"}')
+        self.assertNotIn("lock.try", missed)
+        self.assertIn("lock.unlock", missed)
+
+    def test_a_scenario_that_fails_by_itself_notices_nothing(self):
+        missed = self.check([self.MADE, self.TRY, self.HELD, self.UNLOCK],
+                            '{"try": "ok token=5", "is_held": "ok value=0"}')
+        for what in ("by itself: of the test", "lease", "fair", "lock.try", "lock.unlock"):
+            self.assertIn(what, missed)
+
+    def test_a_failure_before_what_is_left_out_is_not_counted(self):
+        fault = noticed.without_call({"name": "n", "steps": [self.HELD, self.MADE, self.UNLOCK]},
+                                     "lock.unlock")
+        self.assertEqual(3, fault.number)
+        self.assertFalse(noticed.notices(fault, 0, actor('{"is_held": "ok value=0"}')))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,210 @@
+"""One run of one scenario: its steps, and what has to come of them. README.md has their form."""
+import json
+import tempfile
+import time
+
+import actors
+from server import Server
+
+# Why a hold was lost, by the numbers of the header.
+REASONS = {"expired": 1, "replaced": 2, "server_lost": 3, "max_hold": 4}
+# What a step says of the value of its answer.
+OF_VALUE = {"equals", "at_least", "at_most", "same_as", "above", "remember"}
+
+
+class Failed(Exception):
+    """A step did not go as the scenario says. `number` is the step's; 0 before the first."""
+
+    def __init__(self, text, number=0):
+        super().__init__(text)
+        self.number = number
+
+
+def play(scenario, cast, patience_s=actors.PATIENCE_S):
+    """Runs it with a cast; None, or the failure."""
+    with tempfile.TemporaryDirectory(prefix="mortise-conformance-") as folder:
+        try:
+            Play(scenario, cast, folder, patience_s).run()
+        except Failed as problem:
+            return problem
+    return None
+
+
+class Play:
+    """One run of one scenario with a given cast."""
+
+    def __init__(self, scenario, cast, folder, patience_s=actors.PATIENCE_S):
+        self.scenario = scenario
+        self.server = Server(folder)
+        self.actors = {}
+        self.cast = cast
+        self.patience_s = patience_s
+        self.remembered = {}
+        self.started = {}   # name of a call in the background: (its number, when it began)
+        self.outcomes = {}  # name of such a call: the status that it ended with
+
+    def run(self):
+        number, step = 0, None
+        try:
+            self.open()
+            for number, step in enumerate(steps_of(self.scenario), 1):
+                self.step(step)
+        except (Failed, actors.Gone) as problem:
+            what = f"step {number} {json.dumps(step, ensure_ascii=False)}" if step else "opening"
+            raise Failed(f"{what}: {problem}", number) from None
+        finally:
+            for actor in self.actors.values():
+                actor.end()
+            self.server.stop()
+
+    def open(self):
+        for name, command in self.cast.items():
+            environment = {"MORTISE_URL": self.server.url, **self.scenario.get("environment", {})}
+            self.actors[name] = actors.Actor(name, command, environment, self.patience_s)
+            if self.scenario.get("opens_clients", True):
+                self.step({"at": name, "new": "client", "as": "client",
+                           "options": self.scenario.get("client_options", {})})
+
+    def step(self, step):
+        if any(self.outcomes[call] != outcome for call, outcome in step.get("when", {}).items()):
+            return
+        if "server" in step:
+            self.until(step, lambda: check_reply(step, self.server.command(step["server"]),
+                                                 self.remembered))
+        elif "control" in step:
+            self.server.control(step["control"], step.get("in_ms", 0))
+        elif "sleep_ms" in step:
+            actors.sleep_ms(step["sleep_ms"])
+        elif "is_pretended" in step:
+            self.remembered[step.get("remember")] = 0
+        else:
+            self.step_of(self.actors[step["at"]], step)
+
+    def step_of(self, actor, step):
+        if "signal" in step:
+            actor.signal(step["signal"])
+        elif "ends" in step:
+            actor.end_by_itself()
+        elif "start" in step:
+            self.start(actor, step)
+        elif "await" in step:
+            number, began = self.started[step["await"]]
+            answer = actor.await_call(number)
+            self.outcomes[step["await"]] = answer.status
+            self.check(step, answer, began)
+        elif "notice" in step:
+            self.check(step, actor.await_notice(step["on"], step["notice"]))
+        elif "no_notice" in step:
+            if actor.has_notice(step["on"], step["no_notice"]):
+                raise Failed(f"{actor.name} gives notice of {step['no_notice']}")
+        else:
+            self.until(step, lambda: self.call(actor, step))
+
+    def start(self, actor, step):
+        began = time.monotonic()
+        number, answer = actor.start(step["on"], step["start"], arguments_of(step))
+        self.started[step.get("as", step["start"])] = (number, began)
+        check_status(step, answer)
+
+    def call(self, actor, step):
+        began = time.monotonic()
+        if "new" in step:
+            answer = actor.new(step["new"], step["as"], self.arguments_of_new(step))
+        else:
+            answer = actor.call(step["on"], step["do"], arguments_of(step))
+        self.check(step, answer, began)
+
+    def until(self, step, attempt):
+        """Makes an attempt, and if what it shows may become so `eventually`, again and again."""
+        deadline = time.monotonic() + (self.patience_s if step.get("eventually") else 0)
+        while True:
+            try:
+                return attempt()
+            except Failed:
+                if time.monotonic() >= deadline:
+                    raise
+            actors.sleep_ms(50)
+
+    def arguments_of_new(self, step):
+        given = arguments_of(step)
+        if step["new"] == "client":
+            given.setdefault("url", self.server.url)
+            if given["url"] is None:
+                del given["url"]
+        else:
+            given.setdefault("client", "client")
+        if step["new"] in ("lock", "rw", "semaphore"):
+            given["name"] = step.get("name", "the lock")
+        if "members" in step:
+            given["members"] = step["members"]
+        for key, value in step.get("options", {}).items():
+            given["opt." + key] = value
+        return given
+
+    def check(self, step, answer, began=None):
+        if began is not None:
+            check_time(step, (time.monotonic() - began) * 1000)
+        check_status(step, answer)
+        if "says" in step and step["says"] not in answer.text:
+            raise Failed(f"{answer.text!r} does not say {step['says']!r}")
+        if "reason" in step and answer.reason != REASONS[step["reason"]]:
+            raise Failed(f"the reason is {answer.reason}, not {step['reason']}")
+        for key in ("retryable", "ambiguous"):
+            if key in step and getattr(answer, key) is not step[key]:
+                raise Failed(f"{key} is {getattr(answer, key)}, not {step[key]}: {answer.text}")
+        check_value(step, answer.value, self.remembered)
+
+
+def arguments_of(step):
+    known = ("is_on", "timeout_ms", "weight", "permits", "lease_ms", "url", "client", "of", "gives")
+    return {key: step[key] for key in known if key in step}
+
+
+def check_status(step, answer):
+    expected = step.get("expect", "ok")
+    if answer.status not in (expected if isinstance(expected, list) else [expected]):
+        raise Failed(f"{answer.status}, not {expected}: {answer.text}")
+
+
+def check_time(step, took_ms):
+    """A lower bound is exact, as the call began later and ended earlier than was seen from here."""
+    if took_ms < step.get("takes_at_least_ms", 0):
+        raise Failed(f"it took {took_ms:.1f} ms only")
+    if took_ms > step.get("takes_at_most_ms", took_ms):
+        raise Failed(f"it took {took_ms:.0f} ms")
+
+
+def check_value(step, value, remembered):
+    if value is None and OF_VALUE & set(step):
+        raise Failed("the answer has no value")
+    for key, holds in (("equals", lambda wanted: value == wanted),
+                       ("at_least", lambda limit: value >= limit),
+                       ("at_most", lambda limit: value <= limit)):
+        if key in step and not holds(step[key]):
+            raise Failed(f"{value} is not {key} {step[key]}")
+    for key, holds in (("same_as", lambda other: value == other),
+                       ("above", lambda other: value > other)):
+        if key in step and not holds(remembered[step[key]]):
+            raise Failed(f"{value} is not {key} {step[key]} ({remembered[step[key]]})")
+    if "remember" in step:
+        remembered[step["remember"]] = value
+
+
+def check_reply(step, reply, remembered):
+    """What the server says is a number, or a text that equals another or contains it."""
+    is_number = reply.lstrip("-").isdigit()
+    if step.get("says", "") not in reply:
+        raise Failed(f"the server says {reply!r}, without {step['says']!r}")
+    if "equals" in step and reply != str(step["equals"]):
+        raise Failed(f"the server says {reply!r}, not {step['equals']!r}")
+    rest = {key: value for key, value in step.items() if key != "equals"}
+    check_value(rest, int(reply) if is_number else None, remembered)
+
+
+def steps_of(scenario):
+    """Its steps; one with a `count` is as many, whose `as` and `name` end in 1, 2, …"""
+    for step in scenario["steps"]:
+        for number in range(1, step.get("count", 0) + 1):
+            yield {**step, "as": f"{step['as']}{number}", "name": f"{step['name']}{number}"}
+        if "count" not in step:
+            yield step
