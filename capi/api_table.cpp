@@ -160,6 +160,8 @@ static const mortise_api table = {
     mortise_multi_deadline_ns,
     mortise_error_reason,
     mortise_event_reason,
+    mortise_multi_extend,
+    mortise_multi_extend_async,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

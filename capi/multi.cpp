@@ -82,6 +82,13 @@ mortise_status mortise_multi_unlock(mortise_multi* multi, mortise_error* error) 
   return with(multi, "multi", error, [](multi_handle& object) { return object.unlock(); });
 }
 
+mortise_status mortise_multi_extend(mortise_multi* multi, int64_t lease_ms, mortise_error* error) {
+  return with(multi, "multi", error, [&](multi_handle& object) {
+    const auto checked = check_extension(lease_ms);
+    return checked.ok() ? object.extend(lease_ms) : checked;
+  });
+}
+
 mortise_status mortise_multi_cancel(mortise_multi* multi, mortise_error* error) {
   return with(multi, "multi", error, [](multi_handle& object) { return object.cancel(); });
 }
@@ -117,6 +124,14 @@ mortise_status mortise_multi_unlock_async(mortise_multi* multi, mortise_queue* q
                                           mortise_error* error) {
   return with_events(multi, queue, error, [&](multi_handle& object, const auto& events) {
     return object.unlock_async(events, tag);
+  });
+}
+
+mortise_status mortise_multi_extend_async(mortise_multi* multi, mortise_queue* queue, int64_t tag,
+                                          int64_t lease_ms, mortise_error* error) {
+  return with_events(multi, queue, error, [&](multi_handle& object, const auto& events) {
+    const auto checked = check_extension(lease_ms);
+    return checked.ok() ? object.extend_async(events, tag, lease_ms) : checked;
   });
 }
 

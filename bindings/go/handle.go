@@ -222,9 +222,6 @@ func (h *handle) notice(kind int64, told event) {
 }
 
 func (h *handle) extend(ctx context.Context, lease time.Duration) error {
-	if h.kind.extend == nil {
-		return failure(ErrUnsupported, "extend the members of a multi one by one")
-	}
 	if lease < 0 {
 		return failure(ErrInvalidArgument, "lease: "+lease.String()+" is negative; give a time to come")
 	}

@@ -181,7 +181,8 @@ func (h *Hold) Valid() time.Duration {
 }
 
 // Extend makes the hold last at least this long from now; 0 is the lease that the handle was made
-// with. It never shortens it. Not for a Multi: extend its members.
+// with. It never shortens it. Of a Multi all members are extended; a failure names the one that was
+// not, and the others are extended nevertheless, unless one had been lost before: then none is.
 func (h *Hold) Extend(ctx context.Context, lease time.Duration) error {
 	if err := h.Err(); err != nil {
 		return under(ctx, err)

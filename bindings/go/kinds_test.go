@@ -2,6 +2,7 @@ package mortise
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 )
@@ -149,8 +150,12 @@ func TestMulti(t *testing.T) {
 	expect(t, err, ErrAlreadyHeld)
 	_, err = elsewhere.TryRead(within(t))
 	expect(t, err, ErrNotAcquired)
-	expect(t, hold.Extend(within(t), time.Minute), ErrUnsupported)
+	must(t, hold.Extend(within(t), 10*time.Minute))
+	if hold.Valid() < 5*time.Minute || lock.Valid() < 5*time.Minute {
+		t.Fatal("the members are not extended: ", hold.Valid(), lock.Valid())
+	}
 	must(t, hold.Unlock(within(t)))
+	expect(t, hold.Extend(within(t), time.Minute), ErrNotOwner)
 	receive(t, "an unlock ends the context", hold.Context().Done())
 	single, err := lock.Try(within(t))
 	must(t, err)
@@ -176,6 +181,33 @@ func TestMultiIsLostWithAMember(t *testing.T) {
 	free, err := client.lock(t, "b").Try(within(t))
 	must(t, err)
 	must(t, free.Unlock(within(t)))
+}
+
+// expectMessage is expect for an error that says something in particular.
+func expectMessage(t *testing.T, err, wanted error, says string) {
+	t.Helper()
+	expect(t, err, wanted)
+	if !strings.Contains(err.Error(), says) {
+		t.Fatalf("%q does not say %q", err, says)
+	}
+}
+
+func TestMultiNamesTheMemberThatIsLost(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t)
+	all, err := client.NewMulti(OfLock(client.lock(t, "kept")), OfLock(client.lock(t, "gone")))
+	must(t, err)
+	hold, err := all.Acquire(within(t))
+	must(t, err)
+	ctx, cancel := hold.Bind(within(t))
+	defer cancel()
+	server.ask(t, "DEL {mortise:gone}")
+	err = hold.Extend(within(t), time.Minute)
+	expectMessage(t, err, ErrLost, `"gone": `)
+	receive(t, "the multi is lost", hold.Lost())
+	receive(t, "the loss ends the context", ctx.Done())
+	expectMessage(t, hold.Err(), ErrLost, `"gone": `)
+	expectMessage(t, hold.Unlock(within(t)), ErrLost, `"gone": `)
 }
 
 func TestMultiOfWrongMembers(t *testing.T) {

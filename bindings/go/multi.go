@@ -19,6 +19,7 @@ var multiKind = &kind{
 	interrupt: swig.Multi_interrupt,
 	validMs:   swig.Multi_valid_ms,
 	deadline:  swig.Multi_deadline_ns,
+	extend:    swig.Multi_extend_async,
 }
 
 var allHeld = &mode{swig.Multi_unlock_async}

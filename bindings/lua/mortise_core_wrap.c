@@ -6188,6 +6188,37 @@ static int _wrap_multi_unlock(lua_State* L) {
 }
 
 
+static int _wrap_multi_extend(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  arg2 = 0;
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_multi_extend",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "lease_ms", &arg2)) != 0) return wrong2;
+  }
+  result = (mortise_status)mortise_multi_extend(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_multi_interrupt(lua_State* L) {
   int SWIG_arg = 0;
   mortise_multi *arg1 = (mortise_multi *) 0 ;
@@ -6395,6 +6426,48 @@ static int _wrap_multi_acquire_async(lua_State* L) {
       (wrong4 = mortise_lua_integer(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
   }
   result = (mortise_status)mortise_multi_acquire_async(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_multi_extend_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  arg4 = 0;
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_multi_extend_async",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if(lua_gettop(L)>=4){
+    if (!lua_isnil(L, 4) &&
+      (wrong4 = mortise_lua_integer(L, 4, "lease_ms", &arg4)) != 0) return wrong4;
+  }
+  result = (mortise_status)mortise_multi_extend_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
@@ -7384,6 +7457,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "multi_try", _wrap_multi_try},
     { "multi_acquire", _wrap_multi_acquire},
     { "multi_unlock", _wrap_multi_unlock},
+    { "multi_extend", _wrap_multi_extend},
     { "multi_interrupt", _wrap_multi_interrupt},
     { "multi_cancel", _wrap_multi_cancel},
     { "multi_is_held", _wrap_multi_is_held},
@@ -7392,6 +7466,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "multi_member_count", _wrap_multi_member_count},
     { "multi_try_async", _wrap_multi_try_async},
     { "multi_acquire_async", _wrap_multi_acquire_async},
+    { "multi_extend_async", _wrap_multi_extend_async},
     { "multi_unlock_async", _wrap_multi_unlock_async},
     { "info_new", _wrap_info_new},
     { "info_free", _wrap_info_free},

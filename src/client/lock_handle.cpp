@@ -278,6 +278,11 @@ outcome lock_handle::start_unlock(lock::operation& call, lock::hold_mode mode) {
       [&](lock::gate& gate, time_ns now) { return gate.unlock(owner_, mode, &call, now); });
 }
 
+outcome lock_handle::start_extend(lock::operation& call, std::int64_t lease_ms) {
+  return keeper_->enter(
+      [&](lock::gate& gate, time_ns now) { return gate.extend(owner_, lease_ms, call, now); });
+}
+
 bool lock_handle::start_top_up(lock::operation& call) {
   return keeper_->enter([&](lock::gate& gate, time_ns now) {
     if (owner_.renews || !gate.is_held(owner_, now)) return false;
@@ -388,6 +393,11 @@ bool lock_handle::is_held(lock::hold_mode mode) const {
   return keeper_->look([&](const lock::gate& gate, time_ns now) {
     return gate.is_held(owner_, now) && owner_.has_hold(mode);
   });
+}
+
+outcome lock_handle::check_held(lock::hold_mode mode) {
+  return keeper_->enter(
+      [&](lock::gate& gate, time_ns now) { return gate.check_held(owner_, mode, now); });
 }
 
 std::int64_t lock_handle::valid_ms() const {

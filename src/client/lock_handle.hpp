@@ -58,6 +58,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   // The same for a caller that keeps the operation until it is finished.
   outcome start(lock::acquiring& call);
   outcome start_unlock(lock::operation& call, lock::hold_mode mode);
+  outcome start_extend(lock::operation& call, std::int64_t lease_ms);
   // Extends a hold that is not renewed and has lost a tenth of its lease; false when nothing was asked.
   bool start_top_up(lock::operation& call);
   // Gives the hold back without waiting for the answer.
@@ -73,6 +74,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
 
   [[nodiscard]] bool is_held() const;
   [[nodiscard]] bool is_held(lock::hold_mode mode) const;
+  // ok, or why there is no such hold that a call could be about.
+  outcome check_held(lock::hold_mode mode);
   [[nodiscard]] std::int64_t valid_ms() const;
   // When the hold ends, by CLOCK_BOOTTIME; 0 when there is none.
   [[nodiscard]] time_ns deadline_ns() const;

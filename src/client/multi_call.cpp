@@ -12,12 +12,14 @@
 namespace mortise::client {
 
 multi_call::multi_call(std::shared_ptr<core> client, std::shared_ptr<multi_handle> of,
-                       std::vector<multi_handle::member> members, purpose what, time_ns deadline)
+                       std::vector<multi_handle::member> members, purpose what, time_ns deadline,
+                       std::int64_t lease_ms)
     : core_(std::move(client)),
       of_(std::move(of)),
       members_(std::move(members)),
       what_(what),
       deadline_(deadline),
+      lease_ms_(lease_ms),
       member_steps_(members_.size()) {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     member_steps_[i].call = this;
@@ -26,6 +28,11 @@ multi_call::multi_call(std::shared_ptr<core> client, std::shared_ptr<multi_handl
 }
 
 multi_call::~multi_call() { core_->reactor().cancel(*this); }
+
+event_kind multi_call::ends_in() const noexcept {
+  if (what_ == purpose::unlock) return event_kind::unlocked;
+  return what_ == purpose::extend ? event_kind::extended : event_kind::acquired;
+}
 
 void multi_call::start() {
   {
@@ -40,14 +47,27 @@ void multi_call::go_on() noexcept {
     const std::lock_guard guard(mutex_);
     if (is_over_) return;
     try {
-      if (what_ == purpose::unlock ? unlock_all() : acquire_rest()) return;
+      if (go_on_with(what_)) return;
     } catch (...) {
       result_.code = status::no_memory;
     }
-    if (what_ != purpose::unlock) end_acquire();
+    if (is_acquire()) end_acquire();
     is_over_ = true;
   }
   finish();
+}
+
+bool multi_call::go_on_with(purpose what) {
+  switch (what) {
+    case purpose::unlock:
+      return unlock_all();
+    case purpose::extend:
+      return extend_all();
+    case purpose::acquire:
+    case purpose::try_acquire:
+      break;
+  }
+  return acquire_rest();
 }
 
 // ---- acquire --------------------------------------------------------------------------------
@@ -145,26 +165,29 @@ bool multi_call::give_up(const outcome& how) {
   const std::lock_guard guard(mutex_);
   if (is_over_ || what_ == purpose::unlock) return false;
   given_up_ = how;
-  if (acquired_ < members_.size()) members_[acquired_].handle->cancel();
+  if (is_acquire() && acquired_ < members_.size()) members_[acquired_].handle->cancel();
   return true;
 }
 
 // ---- unlock ---------------------------------------------------------------------------------
 
 // In reverse order, all at once: nobody has to wait for the answer to another.
-bool multi_call::unlock_all() {
-  if (!is_started_) {
-    is_started_ = true;
-    {
-      const std::lock_guard steps(steps_mutex_);
-      open_steps_ = members_.size();
-    }
-    for (std::size_t i = members_.size(); i-- > 0;) {
-      auto& step = member_steps_[i];
-      step.deadline = deadline_;
-      if (const auto started = start_unlock(step); !started.ok()) step_ended(started, i);
-    }
+template <class Start>
+void multi_call::start_all(Start&& start) {
+  is_started_ = true;
+  {
+    const std::lock_guard steps(steps_mutex_);
+    open_steps_ = members_.size();
   }
+  for (std::size_t i = members_.size(); i-- > 0;) {
+    auto& step = member_steps_[i];
+    step.deadline = deadline_;
+    if (const auto started = start(step); !started.ok()) step_ended(started, i);
+  }
+}
+
+bool multi_call::unlock_all() {
+  if (!is_started_) start_all([this](member_step& step) { return start_unlock(step); });
   const std::lock_guard steps(steps_mutex_);
   if (open_steps_ > 0) return true;
   result_ = step_result_;
@@ -182,7 +205,36 @@ outcome multi_call::start_unlock(member_step& step) noexcept {
   }
 }
 
-// ---- both -----------------------------------------------------------------------------------
+// ---- extend ---------------------------------------------------------------------------------
+
+// What is lost already is not to keep the others from everybody for longer (hazard 17): nothing is asked
+// then. Otherwise each member that agrees is extended, and none ends sooner than before.
+bool multi_call::extend_all() {
+  if (!is_started_) {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const auto& [handle, wanted] = members_[i];
+      const auto held = handle->check_held(wanted.mode);
+      if (held.ok()) continue;
+      result_ = about(held, i);
+      return false;
+    }
+    start_all([this](member_step& step) { return start_extend(step); });
+  }
+  const std::lock_guard steps(steps_mutex_);
+  if (open_steps_ > 0) return true;
+  result_ = given_up_.ok() ? step_result_ : given_up_;
+  return false;
+}
+
+outcome multi_call::start_extend(member_step& step) noexcept {
+  try {
+    return members_[step.member].handle->start_extend(step, lease_ms_);
+  } catch (const std::bad_alloc&) {
+    return outcome::of(status::no_memory);
+  }
+}
+
+// ---- all ------------------------------------------------------------------------------------
 
 void multi_call::acquire_step::finish(const outcome& how, std::int64_t /*token*/) noexcept {
   call->step_ended(how, call->acquired_);
@@ -196,7 +248,9 @@ void multi_call::member_step::finish(const outcome& how, std::int64_t /*token*/)
 void multi_call::step_ended(const outcome& how, std::size_t member) noexcept {
   {
     const std::lock_guard steps(steps_mutex_);
-    if (!how.ok() && step_result_.ok()) step_result_ = about(how, member);
+    const bool says_more =
+        step_result_.ok() || (how.code == status::lost && step_result_.code != status::lost);
+    if (!how.ok() && says_more) step_result_ = about(how, member);
     if (--open_steps_ > 0) return;
   }
   core_->reactor().post(*this);
@@ -230,7 +284,7 @@ void multi_call::close() noexcept {
 
 void multi_call::finish() noexcept {
   const auto keep = std::move(self_);
-  of_->finished(what_ != purpose::unlock && result_.ok());
+  of_->finished(*this);
   if (!event) return waiting.finish();
   event->told.how = result_;
   const auto unread = queue->deliver(std::move(event));

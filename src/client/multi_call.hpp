@@ -1,5 +1,5 @@
-// One acquire or unlock of a multi_handle on its way: a small state machine that moves on when the step
-// before has ended. It runs on the thread that starts it and then on the I/O thread.
+// One acquire, unlock or extension of a multi_handle on its way: a small state machine that moves on when
+// the step before has ended. It runs on the thread that starts it and then on the I/O thread.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,11 @@ namespace mortise::client {
 
 class multi_call final : public std::enable_shared_from_this<multi_call>, private net::task {
  public:
-  enum class purpose : std::uint8_t { acquire, try_acquire, unlock };
+  enum class purpose : std::uint8_t { acquire, try_acquire, unlock, extend };
 
   multi_call(std::shared_ptr<core> client, std::shared_ptr<multi_handle> of,
-             std::vector<multi_handle::member> members, purpose what, time_ns deadline);
+             std::vector<multi_handle::member> members, purpose what, time_ns deadline,
+             std::int64_t lease_ms = 0);
   ~multi_call() override;
 
   // Where it ends: in an event, or with waiting.finish() and result().
@@ -29,9 +30,15 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   std::shared_ptr<event_queue> queue;
   redis::waiter waiting;
   [[nodiscard]] const outcome& result() const noexcept { return result_; }
+  [[nodiscard]] purpose what() const noexcept { return what_; }
+  // The kind of its event.
+  [[nodiscard]] event_kind ends_in() const noexcept;
+  [[nodiscard]] bool is_acquire() const noexcept {
+    return what_ == purpose::acquire || what_ == purpose::try_acquire;
+  }
 
   void start();
-  // Ends a waiting acquire with this outcome; false when it does not wait any more.
+  // Ends a waiting acquire or an extension with this outcome; false when it does not wait any more.
   bool give_up(const outcome& how);
   // Ends it now; the I/O thread is gone.
   void close() noexcept;
@@ -53,11 +60,16 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   // Each goes on as far as it can without waiting; true when it now waits for a step.
   bool acquire_rest();
   bool unlock_all();
+  bool extend_all();
   bool start_next();
   bool top_up();
   bool start_top_up(member_step& step) noexcept;
+  template <class Start>
+  void start_all(Start&& start);
   outcome start_unlock(member_step& step) noexcept;
+  outcome start_extend(member_step& step) noexcept;
   void end_acquire() noexcept;
+  [[nodiscard]] bool go_on_with(purpose what);
   void step_ended(const outcome& how, std::size_t member) noexcept;
   [[nodiscard]] outcome about(const outcome& how, std::size_t member) const noexcept;
   void finish() noexcept;
@@ -67,12 +79,13 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   const std::vector<multi_handle::member> members_;
   const purpose what_;
   const time_ns deadline_;
+  const std::int64_t lease_ms_;  // of an extension
 
   // Mutexes in the order in which they may be taken: this one, a gatekeeper's, steps_mutex_.
   std::mutex mutex_;
   std::shared_ptr<multi_call> self_;  // while it is open
   std::size_t acquired_ = 0;          // how many of the members, from the first
-  bool is_started_ = false;           // an unlock: all steps are
+  bool is_started_ = false;           // an unlock, an extension: all steps are
   bool is_over_ = false;
   outcome given_up_;  // not ok: why it is to end
   acquire_step acquiring_;
@@ -82,7 +95,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
 
   std::mutex steps_mutex_;
   std::size_t open_steps_ = 0;
-  outcome step_result_;  // of steps that have ended: the first failure
+  outcome step_result_;  // of steps that have ended: a loss, else the first failure
 };
 
 }  // namespace mortise::client

@@ -44,15 +44,21 @@ outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::porti
 // ---- calls ----------------------------------------------------------------------------------
 
 // Takes the multi for this call, or says why not.
-outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, bool is_unlock) {
+outcome multi_handle::begin(const std::shared_ptr<multi_call>& call) {
   const std::lock_guard guard(mutex_);
   if (core_->is_closed()) return client_freed();
   if (open_) return outcome::of(status::busy, "another call on this multi is at work; wait for it");
-  if (is_unlock && !is_held_) return outcome::of(status::not_owner, "this multi holds nothing");
-  if (!is_unlock && is_interrupted_) {
-    return outcome::of(status::cancelled, "this multi is interrupted");
+  if (!call->is_acquire()) {
+    if (!is_held_) return outcome::of(status::not_owner, "this multi holds nothing");
+    if (call->what() == multi_call::purpose::extend) {
+      extensions_.push_back(call);
+    } else {
+      open_ = call;
+    }
+    return {};
   }
-  if (!is_unlock && is_held_) {
+  if (is_interrupted_) return outcome::of(status::cancelled, "this multi is interrupted");
+  if (is_held_) {
     return outcome::of(status::already_held, "this multi is held; unlock it first");
   }
   if (members_.empty()) {
@@ -75,22 +81,29 @@ std::shared_ptr<multi_call> multi_handle::new_unlock() {
                                       multi_call::purpose::unlock, core_->command_deadline());
 }
 
-outcome multi_handle::run(const std::shared_ptr<multi_call>& call, bool is_unlock) {
-  if (auto begun = begin(call, is_unlock); !begun.ok()) return begun;
+std::shared_ptr<multi_call> multi_handle::new_extend(std::int64_t lease_ms) {
+  const std::lock_guard guard(mutex_);
+  return std::make_shared<multi_call>(core_, shared_from_this(), members_,
+                                      multi_call::purpose::extend, core_->command_deadline(),
+                                      lease_ms);
+}
+
+outcome multi_handle::run(const std::shared_ptr<multi_call>& call) {
+  if (auto begun = begin(call); !begun.ok()) return begun;
   call->start();
   // Every step has the deadline, so it comes to an end.
   core_->servers().await(call->waiting, time_never);
   return call->result();
 }
 
-outcome multi_handle::submit(const std::shared_ptr<multi_call>& call, bool is_unlock,
+outcome multi_handle::submit(const std::shared_ptr<multi_call>& call,
                              const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
   auto event = std::make_unique<event_node>();
-  event->told.kind = is_unlock ? event_kind::unlocked : event_kind::acquired;
+  event->told.kind = call->ends_in();
   event->told.tag = tag;
   event->handle = shared_from_this();
   if (auto admitted = queue->admit(*event); !admitted.ok()) return admitted;
-  if (auto begun = begin(call, is_unlock); !begun.ok()) {
+  if (auto begun = begin(call); !begun.ok()) {
     queue->dismiss(*event);
     return begun;
   }
@@ -98,33 +111,38 @@ outcome multi_handle::submit(const std::shared_ptr<multi_call>& call, bool is_un
   call->queue = queue;
   call->start();
   // A shutdown in between has not seen it.
-  if (!is_unlock && queue->is_shut_down()) cancel();
+  if (call->is_acquire() && queue->is_shut_down()) cancel();
   return {};
 }
 
-outcome multi_handle::try_acquire() {
-  return run(new_acquire(core_->command_deadline(), true), false);
-}
+outcome multi_handle::try_acquire() { return run(new_acquire(core_->command_deadline(), true)); }
 
 outcome multi_handle::acquire(std::int64_t timeout_ms) {
   if (timeout_ms == 0) return try_acquire();
-  return run(new_acquire(core::deadline_after(timeout_ms), false), false);
+  return run(new_acquire(core::deadline_after(timeout_ms), false));
 }
 
-outcome multi_handle::unlock() { return run(new_unlock(), true); }
+outcome multi_handle::unlock() { return run(new_unlock()); }
+
+outcome multi_handle::extend(std::int64_t lease_ms) { return run(new_extend(lease_ms)); }
 
 outcome multi_handle::try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
-  return submit(new_acquire(core_->command_deadline(), true), false, queue, tag);
+  return submit(new_acquire(core_->command_deadline(), true), queue, tag);
 }
 
 outcome multi_handle::acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                                     std::int64_t timeout_ms) {
   if (timeout_ms == 0) return try_async(queue, tag);
-  return submit(new_acquire(core::deadline_after(timeout_ms), false), false, queue, tag);
+  return submit(new_acquire(core::deadline_after(timeout_ms), false), queue, tag);
 }
 
 outcome multi_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
-  return submit(new_unlock(), true, queue, tag);
+  return submit(new_unlock(), queue, tag);
+}
+
+outcome multi_handle::extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                                   std::int64_t lease_ms) {
+  return submit(new_extend(lease_ms), queue, tag);
 }
 
 std::shared_ptr<multi_call> multi_handle::open_call() const {
@@ -150,17 +168,32 @@ outcome multi_handle::interrupt(bool is_on) {
   return {};
 }
 
-void multi_handle::finished(bool is_held) noexcept {
+void multi_handle::finished(const multi_call& call) noexcept {
   const std::lock_guard guard(mutex_);
+  if (call.what() == multi_call::purpose::extend) {
+    std::erase_if(extensions_, [&](const auto& open) { return open.get() == &call; });
+    return;
+  }
   open_.reset();
-  is_held_ = is_held;
+  is_held_ = call.is_acquire() && call.result().ok();
 }
 
 void multi_handle::close() noexcept {
   if (const auto call = open_call()) call->close();
+  std::vector<std::shared_ptr<multi_call>> extensions;
+  {
+    const std::lock_guard guard(mutex_);
+    extensions.swap(extensions_);
+  }
+  for (const auto& call : extensions) call->close();
 }
 
 void multi_handle::release() noexcept {
+  {
+    // They end when the members are given back.
+    const std::lock_guard guard(mutex_);
+    for (const auto& call : extensions_) call->give_up(outcome::of(status::closed));
+  }
   if (const auto call = open_call()) {
     call->give_up(outcome::of(status::closed));
     return;  // an unlock goes on by itself

@@ -36,10 +36,13 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   outcome try_acquire();
   outcome acquire(std::int64_t timeout_ms);
   outcome unlock();
+  outcome extend(std::int64_t lease_ms);
   outcome try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   outcome acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                         std::int64_t timeout_ms);
   outcome unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
+  outcome extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                       std::int64_t lease_ms);
   [[nodiscard]] const std::string& name() const noexcept override { return no_name_; }
   // Ends a waiting acquire: ok, or not_owner when nothing waits.
   outcome cancel() override;
@@ -54,25 +57,27 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   [[nodiscard]] time_ns deadline_ns() const;
   [[nodiscard]] std::int64_t member_count() const;
 
-  // For its call: how it ended.
-  void finished(bool is_held) noexcept;
-  // The client was freed: ends the open call, which gets no answers any more.
+  // For its call, which has ended.
+  void finished(const multi_call& call) noexcept;
+  // The client was freed: ends the open calls, which get no answers any more.
   void close() noexcept;
 
  private:
-  outcome run(const std::shared_ptr<multi_call>& call, bool is_unlock);
-  outcome submit(const std::shared_ptr<multi_call>& call, bool is_unlock,
-                 const std::shared_ptr<event_queue>& queue, std::int64_t tag);
-  outcome begin(const std::shared_ptr<multi_call>& call, bool is_unlock);
+  outcome run(const std::shared_ptr<multi_call>& call);
+  outcome submit(const std::shared_ptr<multi_call>& call, const std::shared_ptr<event_queue>& queue,
+                 std::int64_t tag);
+  outcome begin(const std::shared_ptr<multi_call>& call);
   std::shared_ptr<multi_call> new_acquire(time_ns deadline, bool is_try);
   std::shared_ptr<multi_call> new_unlock();
+  std::shared_ptr<multi_call> new_extend(std::int64_t lease_ms);
   [[nodiscard]] std::shared_ptr<multi_call> open_call() const;
 
   const std::shared_ptr<core> core_;
   const std::string no_name_;
   mutable std::mutex mutex_;
-  std::vector<member> members_;  // in the order in which they are acquired
-  std::shared_ptr<multi_call> open_;
+  std::vector<member> members_;       // in the order in which they are acquired
+  std::shared_ptr<multi_call> open_;  // an acquire or an unlock
+  std::vector<std::shared_ptr<multi_call>> extensions_;
   bool is_held_ = false;
   bool is_interrupted_ = false;
 };

@@ -122,6 +122,13 @@ outcome gate::unlock(owner& who, hold_mode mode, operation* done, time_ns now) {
   return {};
 }
 
+outcome gate::check_held(const owner& who, hold_mode mode, time_ns now) {
+  settle(now);
+  auto checked = check_held(who);
+  if (!checked.ok() || who.has_hold(mode)) return checked;
+  return outcome::of(status::not_owner, "this handle holds the lock in the other mode");
+}
+
 // ok when it holds and no other call is at work on it.
 outcome gate::check_held(const owner& who) const {
   if (is_closed_) return client_freed();

@@ -52,6 +52,8 @@ class gate {
   outcome acquire(acquiring& wanted, time_ns now);
   outcome unlock(owner& who, hold_mode mode, operation* done, time_ns now);
   outcome extend(owner& who, std::int64_t lease_ms, operation& done, time_ns now);
+  // ok when it holds in this mode and no other call is at work on it.
+  outcome check_held(const owner& who, hold_mode mode, time_ns now);
   // From a part to the whole, if nobody else has a part; and back to `weight`.
   outcome raise(owner& who, operation& done, time_ns now);
   outcome lower(owner& who, std::int64_t weight, operation& done, time_ns now);

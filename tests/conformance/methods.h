@@ -133,6 +133,12 @@ static void multi_unlock(struct call *call) {
 static void multi_unlock_async(struct call *call) {
   call->status = mortise_multi_unlock_async(call->object, queue, call->tag, error);
 }
+static void multi_extend(struct call *call) {
+  call->status = mortise_multi_extend(call->object, call->lease_ms, error);
+}
+static void multi_extend_async(struct call *call) {
+  call->status = mortise_multi_extend_async(call->object, queue, call->tag, call->lease_ms, error);
+}
 static void rw_upgrade_try(struct call *call) {
   call->status = mortise_rw_upgrade_try(call->object, error);
   call->token = mortise_rw_token(call->object);
@@ -265,6 +271,8 @@ static const struct method methods[] = {
     {MULTI, "acquire", 1, multi_acquire_async},
     {MULTI, "unlock", 0, multi_unlock},
     {MULTI, "unlock", 1, multi_unlock_async},
+    {MULTI, "extend", 0, multi_extend},
+    {MULTI, "extend", 1, multi_extend_async},
     {RW, "upgrade_try", 0, rw_upgrade_try},
     {RW, "upgrade_try", 1, rw_upgrade_try_async},
     {RW, "downgrade", 0, rw_downgrade},

@@ -2244,6 +2244,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1unlock(JNIEnv *jen
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1extend(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_multi *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_status)mortise_multi_extend(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1interrupt(JNIEnv *jenv, jclass jcls, jlong jarg1, jint jarg2) {
   jint jresult = 0 ;
   mortise_multi *arg1 = (mortise_multi *) 0 ;
@@ -2377,6 +2397,30 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1acquire_1async(JNI
   arg3 = (int64_t)jarg3; 
   arg4 = (int64_t)jarg4; 
   result = (mortise_status)mortise_multi_acquire_async(arg1,arg2,arg3,arg4,arg5);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg5); 
+  mortise_error_free(arg5); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1extend_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3, jlong jarg4) {
+  jint jresult = 0 ;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg5 = mortise_error_new(); 
+  arg1 = (mortise_multi *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  arg4 = (int64_t)jarg4; 
+  result = (mortise_status)mortise_multi_extend_async(arg1,arg2,arg3,arg4,arg5);
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg5); 
   mortise_error_free(arg5); 

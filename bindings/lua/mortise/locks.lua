@@ -35,7 +35,8 @@ locks.semaphore = owner.class(
 -- add_semaphore(semaphore [, weight]) make members.
 locks.multi = owner.class(
   "multi", {try = "unlock", acquire = "unlock"}, {with = "acquire"},
-  {"is_held", "valid_ms", "deadline_ns", "member_count"}, {"unlock", "cancel", "interrupt"})
+  {"is_held", "valid_ms", "deadline_ns", "member_count"},
+  {"unlock", "extend", "cancel", "interrupt"})
 
 for _, name in ipairs {"add_lock", "add_reader", "add_writer", "add_semaphore"} do
   local add = core["multi_" .. name]

@@ -126,7 +126,7 @@ check.case("a hold's methods refuse what is not a hold, and what was closed", fu
   local multi = client:multi()
   assert(multi:add_lock(client:lock(name .. 2)))
   local all = assert(multi:try())
-  check.misuse("mortise.hold (multi) has no extend", function() all:extend() end)
+  check.misuse("lease_ms: 1 is out of range", function() all:extend(1) end)
   lock:close()
   check.misuse("this lock is closed", function() hold:unlock() end)
   check.misuse("this lock is closed", function() hold:is_held() end)

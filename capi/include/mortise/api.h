@@ -238,6 +238,9 @@ struct mortise_api {
   int64_t (*multi_deadline_ns)(const mortise_multi *multi);
   mortise_reason (*error_reason)(const mortise_error *error);
   mortise_reason (*event_reason)(const mortise_event *event);
+  mortise_status (*multi_extend)(mortise_multi *multi, int64_t lease_ms, mortise_error *error);
+  mortise_status (*multi_extend_async)(mortise_multi *multi, mortise_queue *queue, int64_t tag,
+                                       int64_t lease_ms, mortise_error *error);
 };
 
 #endif  // MORTISE_API_H

@@ -885,11 +885,26 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_multi_acquire(mortise_multi
                                                                    mortise_error *error);
 /**
  * Unlocks all members, in reverse order. After it returns, whatever it returns, none is held.
- * @return as `mortise_lock_unlock`: MORTISE_OK when all were released, else the first failure, whose
- *   message names the member.
+ * @return as `mortise_lock_unlock`, with a message that names the member: MORTISE_OK when all were
+ *   released, MORTISE_LOST if one had been lost, otherwise the first failure.
  * @since 1.1
  */
 MORTISE_API mortise_status mortise_multi_unlock(mortise_multi *multi, mortise_error *error);
+/**
+ * Makes the hold of every member last at least `lease_ms` from now, as `mortise_lock_extend`. When a
+ * member is lost already, or one of its own calls is at work, the server is asked nothing. Otherwise all
+ * are asked at once; those that agree are extended, also when another fails, and no member ends sooner
+ * than it would have. After a failure the multi still has to be unlocked, and `mortise_multi_valid_ms`
+ * tells what is left. An unlock may come while this waits; it then ends with MORTISE_NOT_OWNER.
+ *
+ * @param lease_ms 0 for each member's own lease, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS.
+ * @return MORTISE_OK when all were extended, else as `mortise_lock_extend`, with a message that names the
+ *   member: MORTISE_LOST if one was lost, otherwise the first failure. MORTISE_NOT_OWNER: the multi
+ *   holds nothing. MORTISE_BUSY: it is acquiring or unlocking.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_multi_extend(mortise_multi *multi, int64_t lease_ms,
+                                                mortise_error *error);
 /** As `mortise_lock_interrupt`; a member that is interrupted by itself stands in the way, too. @since 1.1 */
 MORTISE_API mortise_status mortise_multi_interrupt(mortise_multi *multi, int32_t is_on,
                                                    mortise_error *error);
@@ -910,6 +925,10 @@ MORTISE_API mortise_status mortise_multi_try_async(mortise_multi *multi, mortise
 MORTISE_API mortise_status mortise_multi_acquire_async(mortise_multi *multi, mortise_queue *queue,
                                                        int64_t tag, int64_t timeout_ms,
                                                        mortise_error *error);
+/** As `mortise_multi_extend`, ending in one MORTISE_EVENT_EXTENDED. @since 1.1 */
+MORTISE_API mortise_status mortise_multi_extend_async(mortise_multi *multi, mortise_queue *queue,
+                                                      int64_t tag, int64_t lease_ms,
+                                                      mortise_error *error);
 /** As `mortise_multi_unlock`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.1 */
 MORTISE_API mortise_status mortise_multi_unlock_async(mortise_multi *multi, mortise_queue *queue,
                                                       int64_t tag, mortise_error *error);

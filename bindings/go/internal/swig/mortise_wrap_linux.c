@@ -1988,6 +1988,23 @@ int _wrap_multi_unlock_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_
 }
 
 
+int _wrap_multi_extend_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_multi *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_multi_extend(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 int _wrap_multi_interrupt_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t arg2 ;
@@ -2107,6 +2124,27 @@ int _wrap_multi_acquire_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, m
   arg5 = (mortise_error *)_swig_go_4; 
   
   result = (mortise_status)mortise_multi_acquire_async(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_multi_extend_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_multi *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (int64_t)_swig_go_3; 
+  arg5 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_multi_extend_async(arg1,arg2,arg3,arg4,arg5);
   _swig_go_result = result; 
   return _swig_go_result;
 }

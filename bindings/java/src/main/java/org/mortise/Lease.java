@@ -64,7 +64,8 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * Makes the hold last at least so long from now; never shortens it.
+   * Makes the hold last at least so long from now; never shortens it. Of a {@link Multi} all members are
+   * extended, also when another fails, unless one was lost before: then none is.
    *
    * @param lease 50 ms to 366 days, or zero for the owner's lease
    * @throws MortiseException with {@link Status#LOST} when it was lost before, {@link

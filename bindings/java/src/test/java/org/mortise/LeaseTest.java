@@ -231,7 +231,10 @@ class LeaseTest {
       assertTrue(door.token() > 0 && door.isHeld());
       assertTrue(plan.isReading());
       assertTrue(client.semaphore("seats", 2).tryAcquire().isEmpty());
-      assertStatus(Status.UNSUPPORTED, () -> all.extend(Duration.ofSeconds(1)));
+      all.extend(Duration.ofMinutes(10));
+      assertTrue(all.validMillis() > 300_000 && door.validMillis() > 300_000);
+      Waiting.result(all.extendAsync(Duration.ofMinutes(30)));
+      assertTrue(all.validMillis() > 900_000);
     }
     assertFalse(door.isHeld());
     try (Lease one = client.mutex("door").acquire()) {
