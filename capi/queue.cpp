@@ -9,16 +9,16 @@ using namespace mortise::capi;  // NOLINT(google-build-using-namespace): the ABI
 namespace {
 
 constexpr int64_t default_capacity = 65536;
-constexpr int64_t max_capacity = 1048576;
 
 }  // namespace
 
 mortise_queue* mortise_queue_new(mortise_client* client, int64_t capacity, mortise_error* error) {
   auto made = std::unique_ptr<mortise_queue>();
   const auto how = with(client, "client", error, [&](mortise::client::core& core) -> outcome {
-    if (capacity < 0 || capacity > max_capacity) {
+    if (capacity < 0 || capacity > MORTISE_MAX_QUEUE_CAPACITY) {
       return bad_argument("capacity", std::to_string(capacity) + " is out of range; give 1 to " +
-                                          std::to_string(max_capacity) + ", or 0 for the default");
+                                          std::to_string(MORTISE_MAX_QUEUE_CAPACITY) +
+                                          ", or 0 for the default");
     }
     if (core.is_closed()) return mortise::client_freed();
     auto handle = std::make_unique<mortise_queue>();

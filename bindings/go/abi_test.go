@@ -26,6 +26,36 @@ var notCalled = map[string]string{
 
 const drained = "mortise_go_drain in go.i does it for many events at once"
 
+// The options of the header that no With function sets, and why.
+var notSet = map[string]string{
+	"release_at_exit": "the end of a Go program calls no exit handler of C",
+}
+
+// A new key of the header needs a With function, or a reason.
+func TestEveryOptionHasItsWith(t *testing.T) {
+	header, err := os.ReadFile("../../capi/include/mortise/mortise.h")
+	must(t, err)
+	source, err := os.ReadFile("options.go")
+	must(t, err)
+	keys := regexp.MustCompile(`#define MORTISE_OPTION_\w+ "(\w+)"`).FindAllStringSubmatch(string(header), -1)
+	if len(keys) < 19 {
+		t.Fatalf("%d keys of options in the header", len(keys))
+	}
+	for _, match := range keys {
+		key := match[1]
+		constant := "option"
+		for _, word := range strings.Split(key, "_") {
+			constant += strings.ToUpper(word[:1]) + word[1:]
+		}
+		// By its constant, or by the setter of C, which may have a unit at its end.
+		isSet := regexp.MustCompile(`func With[^{]*\{[^}]*?\b(` + constant + `|swig\.Options_set_` + key +
+			`(_ms|_ppm|_strict)?)\b`).Match(source)
+		if reason := notSet[key]; isSet == (reason != "") {
+			t.Errorf("option %s: set by a With function %v, and the reason not to is %q", key, isSet, reason)
+		}
+	}
+}
+
 // Each function of the header is called by this package, blocking or not, or has a reason not to be.
 func TestEveryFunctionHasItsCounterpart(t *testing.T) {
 	header, err := os.ReadFile("../../capi/include/mortise/mortise.h")

@@ -131,7 +131,7 @@ func timeoutOf(ctx context.Context) int64 {
 	if !has {
 		return forever
 	}
-	const longest = 366 * 24 * time.Hour
+	const longest = maxMs * time.Millisecond
 	left := time.Until(deadline)
 	switch {
 	case left > longest:

@@ -7,15 +7,8 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-const (
-	// recordFields are kind, tag, status and token.
-	recordFields = 4
-	// batch is how many events the dispatcher takes at once at most.
-	batch = 64
-	// eventLost and eventAtRisk are the kinds of events that are no end of a call.
-	eventLost   = 4
-	eventAtRisk = 5
-)
+// batch is how many events the dispatcher takes at once at most.
+const batch = 64
 
 // reader takes events from a queue of C.
 type reader struct {

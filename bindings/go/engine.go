@@ -9,8 +9,6 @@ import (
 )
 
 const (
-	// queueCapacity is the most that the library allows: places are counted, not reserved.
-	queueCapacity = 1048576
 	// blockingCalls is how many calls at once may keep an operating system thread.
 	blockingCalls = 8
 	// quickCalls is how many more may do so for one quick answer.

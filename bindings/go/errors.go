@@ -13,46 +13,6 @@ import (
 // errors, above zero outcomes of normal life. A later version of the library may add values.
 type Status int32
 
-// Every failure of this package is one of these, to errors.Is.
-const (
-	// ErrNotAcquired: somebody else holds the lock, and the call was not to wait.
-	ErrNotAcquired Status = 1
-	// ErrTimedOut: the deadline of the context passed first. Also context.DeadlineExceeded.
-	ErrTimedOut Status = 2
-	// ErrCancelled: the context was cancelled first. Also context.Canceled.
-	ErrCancelled Status = 3
-	// ErrLost: the hold was lost: its lease ended, or the server says that it is not ours any more.
-	ErrLost Status = 4
-	// ErrNotOwner: nothing is held: it never was, or it has been unlocked.
-	ErrNotOwner Status = 5
-	// ErrShutDown: a queue of the library was shut down; this package says ErrClosed instead.
-	ErrShutDown Status = 6
-	// ErrInvalidArgument: an argument is wrong; the message names it, its value and the mend.
-	ErrInvalidArgument Status = -1
-	// ErrUnreachable: no server answered, and nothing was sent. Safe to try again.
-	ErrUnreachable Status = -2
-	// ErrUnknown: the request was sent and no answer came: it may have been carried out.
-	ErrUnknown Status = -3
-	// ErrRefused: the server refused the request and did not carry it out.
-	ErrRefused Status = -4
-	// ErrAlreadyHeld: this handle holds the lock already and is not reentrant.
-	ErrAlreadyHeld Status = -5
-	// ErrBusy: another call on this handle is at work. Give each goroutine a handle of its own.
-	ErrBusy Status = -6
-	// ErrLimit: a bound was hit.
-	ErrLimit Status = -7
-	// ErrClosed: the handle or its client was closed.
-	ErrClosed Status = -8
-	// ErrForked: the client was opened before a fork, in the parent process.
-	ErrForked Status = -9
-	// ErrUnsupported: this protocol, deployment or server cannot do that.
-	ErrUnsupported Status = -10
-	// ErrNoMemory: memory ran out.
-	ErrNoMemory Status = -11
-	// ErrInternal: a defect in Mortise; please report it with the message.
-	ErrInternal Status = -12
-)
-
 // Error is the status in a few words, such as "mortise: timed out".
 func (s Status) Error() string {
 	return "mortise: " + swig.Text(swig.Status_text(int32(s)))
@@ -60,19 +20,6 @@ func (s Status) Error() string {
 
 // Reason is why a hold was lost. A later version of the library may add values.
 type Reason int32
-
-const (
-	// NoReason: it is about no loss, or the reason is not known.
-	NoReason Reason = 0
-	// Expired: its lease ended before a renewal was confirmed.
-	Expired Reason = 1
-	// Replaced: the server says that another holds the lock.
-	Replaced Reason = 2
-	// ServerLost: the server does not have the hold any more.
-	ServerLost Reason = 3
-	// MaxHold: WithMaxHold ended the renewals.
-	MaxHold Reason = 4
-)
 
 // Error is a failure with its details.
 type Error struct {

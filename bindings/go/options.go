@@ -1,6 +1,7 @@
 package mortise
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/mortise/mortise-go/internal/swig"
@@ -18,7 +19,7 @@ type Option struct {
 
 // WithLease sets how long a hold lasts unless it is renewed: 50 ms to 366 days, 30 s by default.
 func WithLease(lease time.Duration) Option {
-	return durationOption("lease", lease, swig.Options_set_lease_ms)
+	return durationOption(optionLease, lease, swig.Options_set_lease_ms)
 }
 
 // WithRenewal sets whether holds are renewed by themselves, which is the default.
@@ -30,7 +31,7 @@ func WithMaxHold(maxHold time.Duration) Option {
 	if maxHold == Unlimited {
 		return numberOption(forever, swig.Options_set_max_hold_ms)
 	}
-	return durationOption("max_hold", maxHold, swig.Options_set_max_hold_ms)
+	return durationOption(optionMaxHold, maxHold, swig.Options_set_max_hold_ms)
 }
 
 // WithReentrant sets whether a handle may acquire again what it holds. Each Hold then needs its own
@@ -58,7 +59,7 @@ func WithProtocol(protocol string) Option { return textOption(protocol, swig.Opt
 // WithPollInterval sets how long a waiting acquire of a protocol without a queue pauses between two
 // attempts, on average: 1 ms to 60 s, 100 ms by default.
 func WithPollInterval(interval time.Duration) Option {
-	return durationOption("poll_interval", interval, swig.Options_set_poll_interval_ms)
+	return durationOption(optionPollInterval, interval, swig.Options_set_poll_interval_ms)
 }
 
 // WithPollAttempts sets how many such attempts there are at most; -1, the default, is no limit.
@@ -66,10 +67,21 @@ func WithPollAttempts(attempts int64) Option {
 	return numberOption(attempts, swig.Options_set_poll_attempts)
 }
 
+// WithReadLifetime sets for how long a read counts for other programs, in the read-write lock's protocol
+// "hash": 1 ms to 366 days, by default as the lease.
+func WithReadLifetime(lifetime time.Duration) Option {
+	return keyedDuration(optionReadLifetime, lifetime)
+}
+
+// WithWriteLifetime is the same for a write.
+func WithWriteLifetime(lifetime time.Duration) Option {
+	return keyedDuration(optionWriteLifetime, lifetime)
+}
+
 // WithCommandTimeout sets how long the client waits for an answer of the server: 10 ms to 60 s, 3 s
 // by default. For Open only.
 func WithCommandTimeout(timeout time.Duration) Option {
-	return durationOption("command_timeout", timeout, swig.Options_set_command_timeout_ms)
+	return durationOption(optionCommandTimeout, timeout, swig.Options_set_command_timeout_ms)
 }
 
 // WithDrift sets how far the speeds of this machine's clock and the server's may differ, in millionths:
@@ -77,14 +89,25 @@ func WithCommandTimeout(timeout time.Duration) Option {
 // lease. For Open only.
 func WithDrift(ppm int64) Option { return numberOption(ppm, swig.Options_set_drift_ppm) }
 
+// WithClientName sets the connection's name in CLIENT LIST: ASCII, at most 64 bytes, "mortise" by
+// default. For Open only.
+func WithClientName(name string) Option { return WithOption(optionClientName, name) }
+
+// WithBusyPoll sets how long a waiting call of C spins before it sleeps: up to 1 ms, 0 by default. For
+// Open only.
+func WithBusyPoll(spin time.Duration) Option {
+	us := int64(spin/time.Microsecond) + btoi(spin%time.Microsecond > 0)
+	return WithOption(optionBusyPoll, strconv.FormatInt(us, 10))
+}
+
 // WithLazyConnect sets whether Open returns at once and connects in the background, for as long as it
 // takes. Until then an acquire waits within its time, and all else says what stands in its way. For
 // Open only.
 func WithLazyConnect(isOn bool) Option {
 	if isOn {
-		return WithOption("connect", "lazy")
+		return WithOption(optionConnect, "lazy")
 	}
-	return WithOption("connect", "wait")
+	return WithOption(optionConnect, "wait")
 }
 
 // WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").
@@ -127,8 +150,12 @@ func durationOption(key string, value time.Duration, set func(uintptr, int64, ui
 	return numberOption(milliseconds(value), set)
 }
 
-// forever is the timeout of C that never ends.
-const forever = -1
+// keyedDuration is for those that have no setter of their own.
+func keyedDuration(key string, value time.Duration) Option {
+	return durationOption(key, value, func(options uintptr, ms int64, details uintptr) int32 {
+		return swig.Options_set(options, key, strconv.FormatInt(ms, 10), details)
+	})
+}
 
 // milliseconds rounds up, so that a short time does not become none.
 func milliseconds(value time.Duration) int64 {

@@ -2,12 +2,6 @@ package mortise
 
 import "github.com/mortise/mortise-go/internal/swig"
 
-// What this package was written for: an older library lacks functions.
-const (
-	abiMajor = 1
-	abiMinor = 1
-)
-
 // Version is that of the C library, such as "1.1.0".
 func Version() string { return swig.Text(swig.Version_text()) }
 

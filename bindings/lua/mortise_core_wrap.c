@@ -7320,6 +7320,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("MAX_LABEL_LEN", 64)},
     {SWIG_LUA_CONSTTAB_INT("MAX_MEMBERS", 64)},
     {SWIG_LUA_CONSTTAB_INT("MAX_PERMITS", 1000000)},
+    {SWIG_LUA_CONSTTAB_INT("MAX_QUEUE_CAPACITY", 1048576)},
     {SWIG_LUA_CONSTTAB_INT("OK", MORTISE_OK)},
     {SWIG_LUA_CONSTTAB_INT("NOT_ACQUIRED", MORTISE_NOT_ACQUIRED)},
     {SWIG_LUA_CONSTTAB_INT("TIMED_OUT", MORTISE_TIMED_OUT)},
@@ -7951,6 +7952,8 @@ const char* SWIG_LUACODE=
 void SWIG_init_user(lua_State* L)
 {
   mortise_lua_error_init(L);
+  mortise_lua_push_integer(L, MORTISE_MAX_MS);
+  lua_setfield(L, -2, "MAX_MS");
   
   /* exec Lua code if applicable */
   SWIG_Lua_dostring(L,SWIG_LUACODE);

@@ -4,7 +4,8 @@
  * caller gives (from Error_new), to be read in the same goroutine.
  */
 
-/* SWIG would make each of them a variable that is set by a call into C at start. */
+/* SWIG would make each of them a variable that is set by a call into C at start; templates/constants.go
+   has them. */
 %rename("$ignore", %$isenumitem) "";
 %ignore mortise_status_code;
 %ignore mortise_event_kind_code;

@@ -26,7 +26,7 @@
   static native int nextEvents(long queue, long timeoutMillis, long[] records, Object[] failures);
 %}
 
-// Constants and enumerators are written by hand where Java needs them; the rest is C's alone.
+// Those that Java needs are in templates/*.java; the rest is C's alone.
 %rename("$ignore", %$isenumitem) "";
 %rename("$ignore", %$isconstant) "";
 %ignore mortise_status_code;

@@ -201,6 +201,8 @@ static int mortise_lua_new(lua_State *L, void *handle, const mortise_error *erro
 
 %init %{
   mortise_lua_error_init(L);
+  mortise_lua_push_integer(L, MORTISE_MAX_MS);
+  lua_setfield(L, -2, "MAX_MS");
 %}
 
 /* ---- numbers ------------------------------------------------------------------------------ */

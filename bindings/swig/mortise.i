@@ -25,8 +25,10 @@
 %ignore MORTISE_NODISCARD;
 %ignore MORTISE_NEVER_NULL;
 %ignore MORTISE_VERSION_TEXT;
-/* Each language writes these as its own exact 64-bit numbers. */
+/* A constant of SWIG may be 32 bits wide; lua.i adds it. */
 %ignore MORTISE_MAX_MS;
+/* Languages with methods for them have the keys from `constants`; in Lua they are those of a table. */
+%rename("$ignore", regextarget=1, fullname=1) "^MORTISE_OPTION_";
 
 /* MORTISE_EACH_HANDLE(MACRO): MACRO(type) for every opaque type of the ABI but mortise_error. */
 %define MORTISE_EACH_HANDLE(MACRO)

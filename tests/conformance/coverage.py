@@ -13,9 +13,13 @@ def statuses_of(header):
     return {name.lower() for name in re.findall(r"^\s+MORTISE_(\w+) = ", body, re.M)}
 
 
+def reasons_of(header):
+    return {name.lower(): int(number)
+            for name, number in re.findall(r"^\s+MORTISE_REASON_(\w+) = (\d+)", header, re.M)}
+
+
 def options_of(header):
-    text = re.search(r"Keys: (.*?)\n \*\n", header, re.S).group(1)
-    return set(re.findall(r"`([a-z_]+)`", text))
+    return set(re.findall(r'^#define MORTISE_OPTION_\w+ "(\w+)"$', header, re.M))
 
 
 def protocols_of(header):

@@ -1,13 +1,16 @@
 """One run of one scenario: its steps, and what has to come of them. README.md has their form."""
 import json
+import pathlib
 import tempfile
 import time
 
 import actors
+import coverage
 from server import Server
 
-# Why a hold was lost, by the numbers of the header.
-REASONS = {"expired": 1, "replaced": 2, "server_lost": 3, "max_hold": 4}
+HEADER = pathlib.Path(__file__).resolve().parents[2] / "capi/include/mortise/mortise.h"
+# Why a hold was lost.
+REASONS = coverage.reasons_of(coverage.read(HEADER))
 # What a step says of the value of its answer.
 OF_VALUE = {"equals", "at_least", "at_most", "same_as", "above", "remember"}
 

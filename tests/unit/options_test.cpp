@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <regex>
 #include <string>
 
 #include "base/printable.hpp"
+#include "support/pages.hpp"
 
 namespace mortise {
 namespace {
@@ -31,6 +34,22 @@ TEST(options, defaults_are_the_documented_ones) {
   EXPECT_EQ(values.command_timeout_ms, 3'000);
   EXPECT_EQ(values.busy_poll_us, 0);
   EXPECT_EQ(values.client_name, "");
+}
+
+TEST(options, keys_are_those_of_the_header) {
+  auto header = testing::open_page("capi/include/mortise/mortise.h");
+  const std::regex macro("#define MORTISE_OPTION_(\\w+) \"(\\w+)\"");
+  std::string keys;
+  std::smatch found;
+  for (std::string line; std::getline(header, line);) {
+    if (!std::regex_match(line, found, macro)) continue;
+    std::string upper = found[2];
+    for (char& c : upper) c = static_cast<char>(std::toupper(c));
+    EXPECT_EQ(found[1], upper);
+    keys.append(keys.empty() ? "" : ", ").append(found[2]);
+  }
+  settings values;
+  EXPECT_EQ(set(values, "none", ""), "option: \"none\" is not known; give one of " + keys);
 }
 
 TEST(options, lease_boundaries) {

@@ -18,8 +18,6 @@ local mortise = {
   open = client.open,
   version = core.version_text,
   status_text = handle.method(core.status_text),
-  -- Not from the C layer, where constants are of the size of a C long.
-  MAX_MS = 31622400000,
 }
 
 for name, value in pairs(core) do

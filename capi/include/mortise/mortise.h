@@ -95,8 +95,54 @@
 #define MORTISE_MAX_MEMBERS 64
 /** The most permits that a semaphore can have. */
 #define MORTISE_MAX_PERMITS 1000000
+/** The largest capacity of a queue, in events. */
+#define MORTISE_MAX_QUEUE_CAPACITY 1048576
 /** How many numbers one record of `mortise_queue_next_batch` has: kind, tag, status, token. */
 #define MORTISE_RECORD_FIELDS 4
+
+/*
+ * The keys of `mortise_options_set`, which are those of a URL's query and of config files, too. A
+ * duration is "30s", "1500ms", "2m", "1h" or a plain number of milliseconds.
+ */
+
+/** How long a hold lasts unless it is renewed: a duration. */
+#define MORTISE_OPTION_LEASE "lease"
+/** Whether holds are renewed by themselves: "on" or "off". */
+#define MORTISE_OPTION_RENEWAL "renewal"
+/** How long a hold is renewed at most: a duration or "unlimited". */
+#define MORTISE_OPTION_MAX_HOLD "max_hold"
+/** Whether a handle may acquire again what it holds: "on" or "off". */
+#define MORTISE_OPTION_REENTRANT "reentrant"
+/** The same for reading only: "on" or "off". */
+#define MORTISE_OPTION_REENTRANT_READ "reentrant_read"
+/** The same for writing, and for a mutex: "on" or "off". */
+#define MORTISE_OPTION_REENTRANT_WRITE "reentrant_write"
+/** Whether one client may pass the lock on within itself, "batch", or not, "strict". */
+#define MORTISE_OPTION_FAIR "fair"
+/** A text that queries show for the handle. */
+#define MORTISE_OPTION_LABEL "label"
+/** How locks are stored at the server, such as "queued"; see capi/doc/protocols.md. */
+#define MORTISE_OPTION_PROTOCOL "protocol"
+/** The pause between two attempts where one waits by trying again, on average: a duration. */
+#define MORTISE_OPTION_POLL_INTERVAL "poll_interval"
+/** How many attempts such an acquire makes at most: a number or "unlimited". */
+#define MORTISE_OPTION_POLL_ATTEMPTS "poll_attempts"
+/** For how long a read in the format `hash` counts for other programs: a duration. */
+#define MORTISE_OPTION_READ_LIFETIME "read_lifetime"
+/** The same of a write. */
+#define MORTISE_OPTION_WRITE_LIFETIME "write_lifetime"
+/** The deadline of calls without a timeout: a duration. A client's only. */
+#define MORTISE_OPTION_COMMAND_TIMEOUT "command_timeout"
+/** The connection's name in CLIENT LIST. A client's only. */
+#define MORTISE_OPTION_CLIENT_NAME "client_name"
+/** How long a waiting caller spins before it sleeps, in microseconds. A client's only. */
+#define MORTISE_OPTION_BUSY_POLL "busy_poll"
+/** Whether exit() gives the client's holds back: "on" or "off". A client's only. */
+#define MORTISE_OPTION_RELEASE_AT_EXIT "release_at_exit"
+/** How far the clocks may differ in speed: "1%", "0.5%" or "5000ppm". A client's only. */
+#define MORTISE_OPTION_DRIFT "drift"
+/** Whether making a client waits for the server: "wait" or "lazy". A client's only. */
+#define MORTISE_OPTION_CONNECT "connect"
 
 /** What a call came to. See capi/doc/errors.md for what to do about each. */
 enum mortise_status_code {
@@ -277,18 +323,13 @@ MORTISE_NODISCARD MORTISE_API mortise_options *mortise_options_new_from(
 /** Frees options. @since 1.0 */
 MORTISE_API void mortise_options_free(mortise_options *options);
 /**
- * Sets one option from text, as the URL's query and config files do. Keys: `lease`, `max_hold`,
- * `command_timeout` (durations: "30s", "1500ms", "2m", "1h", or a plain number of milliseconds;
- * `max_hold` also "unlimited"), `renewal` and `reentrant` ("on" or "off"), `fair` ("batch" or
- * "strict"), `label`, `client_name`, `protocol` (see capi/doc/protocols.md), `busy_poll` (microseconds); since
- * 1.1 `reentrant_read` and `reentrant_write` ("on" or "off"), `poll_interval`, `read_lifetime` and
- * `write_lifetime` (durations; see capi/doc/protocols.md), `poll_attempts` (a number or
- * "unlimited"), `release_at_exit` ("on" or "off": whether exit() gives back what the client holds; see
- * capi/doc/operations.md), `drift` ("1%", "0.5%" or "5000ppm") and `connect` ("wait" or "lazy";
- * mortise_client_new says what they mean).
+ * Sets one option from text, as the URL's query and config files do: one of the keys MORTISE_OPTION_LEASE
+ * to MORTISE_OPTION_CONNECT, which say what values they have. New in 1.1 are `reentrant_read`,
+ * `reentrant_write`, `poll_interval`, `poll_attempts`, `read_lifetime`, `write_lifetime` (see
+ * capi/doc/protocols.md), `release_at_exit` (see capi/doc/operations.md), `drift` and `connect`
+ * (mortise_client_new says what it means).
  *
- * `command_timeout`, `client_name`, `busy_poll`, `release_at_exit`, `drift` and `connect` are a
- * client's: a handle is not made with options in which one of them was set.
+ * A handle is not made with options in which one was set that is a client's only.
  *
  * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for an unknown key or a value out of range.
  * @since 1.0
@@ -991,7 +1032,7 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_label(const mortis
 /**
  * A new queue for results and notices.
  * @param capacity how many asynchronous calls and watches may be open or unread at once: 1 to
- *   1048576, or 0 for 65536.
+ *   MORTISE_MAX_QUEUE_CAPACITY, or 0 for 65536.
  * @return the queue, or NULL on MORTISE_INVALID_ARGUMENT, MORTISE_CLOSED, MORTISE_FORKED,
  *   MORTISE_NO_MEMORY, MORTISE_LIMIT (no file descriptor). Free it with `mortise_queue_free`.
  * @since 1.0

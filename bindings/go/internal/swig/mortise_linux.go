@@ -124,161 +124,161 @@ typedef long long swig_type_94;
 typedef long long swig_type_95;
 typedef long long swig_type_96;
 typedef long long swig_type_97;
-extern void _wrap_Swig_free_swig_839f96ba6aba281f(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_swig_839f96ba6aba281f(swig_intgo arg1);
-extern swig_type_1 _wrap_go_drain_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
-extern int _wrap_version_swig_839f96ba6aba281f(void);
-extern swig_voidp _wrap_version_text_swig_839f96ba6aba281f(void);
-extern int _wrap_check_abi_swig_839f96ba6aba281f(int arg1, int arg2);
-extern swig_voidp _wrap_status_text_swig_839f96ba6aba281f(int arg1);
-extern uintptr_t _wrap_error_new_swig_839f96ba6aba281f(void);
-extern void _wrap_error_free_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_error_code_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_voidp _wrap_error_message_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_voidp _wrap_error_server_text_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_error_is_retryable_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_error_is_ambiguous_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_error_reason_swig_839f96ba6aba281f(uintptr_t arg1);
-extern uintptr_t _wrap_options_new_swig_839f96ba6aba281f(void);
-extern uintptr_t _wrap_options_new_from_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_options_free_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_options_set_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
-extern int _wrap_options_set_lease_ms_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
-extern int _wrap_options_set_renewal_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_max_hold_ms_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_read_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_write_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_protocol_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_interval_ms_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_attempts_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
-extern int _wrap_options_set_fair_strict_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern int _wrap_options_set_drift_ppm_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_839f96ba6aba281f(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
-extern void _wrap_client_free_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_client_ping_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_lock_new_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_lock_free_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_lock_try_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_17 arg2, uintptr_t arg3);
-extern int _wrap_lock_cancel_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_interrupt_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_lock_is_held_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_18 _wrap_lock_valid_ms_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_19 _wrap_lock_deadline_ns_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_20 _wrap_lock_token_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_lock_query_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_22 arg3, swig_type_23 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_24 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_25 arg3, swig_type_26 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_27 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_28 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_rw_free_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_rw_read_try_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_29 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_try_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_30 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_upgrade_try_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_downgrade_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_31 arg2, uintptr_t arg3);
-extern int _wrap_rw_interrupt_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_rw_cancel_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_is_reading_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_rw_is_writing_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_32 _wrap_rw_deadline_ns_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_33 _wrap_rw_valid_ms_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_34 _wrap_rw_token_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_rw_query_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_35 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_36 arg3, swig_type_37 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_38 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_39 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_40 arg3, swig_type_41 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_42 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_try_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_43 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_44 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_45 arg3, swig_type_46 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_47 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_48 arg2, swig_type_49 arg3, uintptr_t arg4, uintptr_t arg5);
-extern void _wrap_semaphore_free_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_50 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_51 arg2, swig_type_52 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_release_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_54 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_interrupt_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_semaphore_cancel_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_is_held_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_55 _wrap_semaphore_deadline_ns_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_56 _wrap_semaphore_valid_ms_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_57 _wrap_semaphore_token_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_semaphore_query_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_58 arg3, swig_type_59 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, swig_type_61 arg4, swig_type_62 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, swig_type_65 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_multi_new_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_multi_free_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_multi_add_lock_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_reader_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_writer_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
-extern int _wrap_multi_try_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_68 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_69 arg2, uintptr_t arg3);
-extern int _wrap_multi_interrupt_swig_839f96ba6aba281f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_multi_cancel_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_is_held_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_70 _wrap_multi_valid_ms_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_71 _wrap_multi_deadline_ns_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_72 _wrap_multi_member_count_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, swig_type_75 arg4, uintptr_t arg5);
-extern int _wrap_multi_extend_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, swig_type_77 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_839f96ba6aba281f(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_info_new_swig_839f96ba6aba281f(void);
-extern void _wrap_info_free_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_info_is_held_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_info_is_mine_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_79 _wrap_info_time_left_ms_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_80 _wrap_info_latest_token_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_81 _wrap_info_holder_count_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_82 _wrap_info_shown_holder_count_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_83 _wrap_info_permits_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_84 _wrap_info_permits_in_use_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_85 _wrap_info_waiter_count_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_86 _wrap_info_entry_count_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_87 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_88 arg2);
-extern swig_type_89 _wrap_info_entry_weight_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_90 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_91 arg2);
-extern swig_type_92 _wrap_info_entry_pid_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_93 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_94 arg2);
-extern uintptr_t _wrap_queue_new_swig_839f96ba6aba281f(uintptr_t arg1, swig_type_95 arg2, uintptr_t arg3);
-extern void _wrap_queue_free_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_queue_fd_swig_839f96ba6aba281f(uintptr_t arg1);
-extern void _wrap_queue_wake_swig_839f96ba6aba281f(uintptr_t arg1);
-extern void _wrap_queue_shutdown_swig_839f96ba6aba281f(uintptr_t arg1);
-extern uintptr_t _wrap_event_new_swig_839f96ba6aba281f(void);
-extern void _wrap_event_free_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_event_get_kind_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_96 _wrap_event_tag_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_event_status_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_type_97 _wrap_event_token_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_voidp _wrap_event_message_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_event_reason_swig_839f96ba6aba281f(uintptr_t arg1);
-extern swig_voidp _wrap_event_server_text_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_event_is_retryable_swig_839f96ba6aba281f(uintptr_t arg1);
-extern int _wrap_event_is_ambiguous_swig_839f96ba6aba281f(uintptr_t arg1);
+extern void _wrap_Swig_free_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_swig_8f353b4ec06330b9(swig_intgo arg1);
+extern swig_type_1 _wrap_go_drain_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
+extern int _wrap_version_swig_8f353b4ec06330b9(void);
+extern swig_voidp _wrap_version_text_swig_8f353b4ec06330b9(void);
+extern int _wrap_check_abi_swig_8f353b4ec06330b9(int arg1, int arg2);
+extern swig_voidp _wrap_status_text_swig_8f353b4ec06330b9(int arg1);
+extern uintptr_t _wrap_error_new_swig_8f353b4ec06330b9(void);
+extern void _wrap_error_free_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_error_code_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_voidp _wrap_error_message_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_voidp _wrap_error_server_text_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_error_is_retryable_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_error_is_ambiguous_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_error_reason_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern uintptr_t _wrap_options_new_swig_8f353b4ec06330b9(void);
+extern uintptr_t _wrap_options_new_from_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_options_free_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_options_set_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
+extern int _wrap_options_set_lease_ms_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
+extern int _wrap_options_set_renewal_swig_8f353b4ec06330b9(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_max_hold_ms_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_swig_8f353b4ec06330b9(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_read_swig_8f353b4ec06330b9(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_write_swig_8f353b4ec06330b9(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_protocol_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_interval_ms_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_attempts_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
+extern int _wrap_options_set_fair_strict_swig_8f353b4ec06330b9(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_8f353b4ec06330b9(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
+extern void _wrap_client_free_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_client_ping_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_lock_new_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_lock_free_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_lock_try_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_acquire_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_extend_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_17 arg2, uintptr_t arg3);
+extern int _wrap_lock_cancel_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_interrupt_swig_8f353b4ec06330b9(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_lock_is_held_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_18 _wrap_lock_valid_ms_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_19 _wrap_lock_deadline_ns_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_20 _wrap_lock_token_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_lock_query_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_22 arg3, swig_type_23 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_24 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_25 arg3, swig_type_26 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_27 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_28 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_rw_free_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_rw_read_try_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_read_acquire_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_29 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_try_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_acquire_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_30 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_upgrade_try_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_downgrade_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_extend_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_31 arg2, uintptr_t arg3);
+extern int _wrap_rw_interrupt_swig_8f353b4ec06330b9(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_rw_cancel_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_is_reading_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_rw_is_writing_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_32 _wrap_rw_deadline_ns_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_33 _wrap_rw_valid_ms_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_34 _wrap_rw_token_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_rw_query_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_35 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_36 arg3, swig_type_37 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_38 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_39 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_40 arg3, swig_type_41 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_42 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_try_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_43 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_44 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_45 arg3, swig_type_46 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_47 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_48 arg2, swig_type_49 arg3, uintptr_t arg4, uintptr_t arg5);
+extern void _wrap_semaphore_free_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_semaphore_try_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_50 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_51 arg2, swig_type_52 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_release_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_resize_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_54 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_interrupt_swig_8f353b4ec06330b9(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_semaphore_cancel_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_is_held_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_55 _wrap_semaphore_deadline_ns_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_56 _wrap_semaphore_valid_ms_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_57 _wrap_semaphore_token_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_semaphore_query_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_58 arg3, swig_type_59 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, swig_type_61 arg4, swig_type_62 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, swig_type_65 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_multi_new_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_multi_free_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_multi_add_lock_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_reader_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_writer_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_semaphore_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
+extern int _wrap_multi_try_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_acquire_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_68 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_extend_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_69 arg2, uintptr_t arg3);
+extern int _wrap_multi_interrupt_swig_8f353b4ec06330b9(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_multi_cancel_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_is_held_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_70 _wrap_multi_valid_ms_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_71 _wrap_multi_deadline_ns_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_72 _wrap_multi_member_count_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, swig_type_75 arg4, uintptr_t arg5);
+extern int _wrap_multi_extend_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, swig_type_77 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_info_new_swig_8f353b4ec06330b9(void);
+extern void _wrap_info_free_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_info_is_held_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_info_is_mine_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_79 _wrap_info_time_left_ms_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_80 _wrap_info_latest_token_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_81 _wrap_info_holder_count_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_82 _wrap_info_shown_holder_count_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_83 _wrap_info_permits_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_84 _wrap_info_permits_in_use_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_85 _wrap_info_waiter_count_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_86 _wrap_info_entry_count_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_87 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_88 arg2);
+extern swig_type_89 _wrap_info_entry_weight_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_90 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_91 arg2);
+extern swig_type_92 _wrap_info_entry_pid_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_93 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_94 arg2);
+extern uintptr_t _wrap_queue_new_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_95 arg2, uintptr_t arg3);
+extern void _wrap_queue_free_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_queue_fd_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern void _wrap_queue_wake_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern void _wrap_queue_shutdown_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern uintptr_t _wrap_event_new_swig_8f353b4ec06330b9(void);
+extern void _wrap_event_free_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_event_get_kind_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_96 _wrap_event_tag_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_event_status_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_97 _wrap_event_token_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_voidp _wrap_event_message_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_event_reason_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_voidp _wrap_event_server_text_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_event_is_retryable_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern int _wrap_event_is_ambiguous_swig_8f353b4ec06330b9(uintptr_t arg1);
 #undef intgo
 */
 import "C"
@@ -325,13 +325,13 @@ func Text(first *byte) string {
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_839f96ba6aba281f(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_8f353b4ec06330b9(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -342,19 +342,19 @@ func Go_drain(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 *int64, arg5 int64) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int64)(C._wrap_go_drain_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
+	swig_r = (int64)(C._wrap_go_drain_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
 	return swig_r
 }
 
 func Version() (_swig_ret int32) {
 	var swig_r int32
-	swig_r = (int32)(C._wrap_version_swig_839f96ba6aba281f())
+	swig_r = (int32)(C._wrap_version_swig_8f353b4ec06330b9())
 	return swig_r
 }
 
 func Version_text() (_swig_ret *byte) {
 	var swig_r *byte
-	swig_r = (*byte)(C._wrap_version_text_swig_839f96ba6aba281f())
+	swig_r = (*byte)(C._wrap_version_text_swig_8f353b4ec06330b9())
 	return swig_r
 }
 
@@ -362,73 +362,73 @@ func Check_abi(arg1 int32, arg2 int32) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_check_abi_swig_839f96ba6aba281f(C.int(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (int32)(C._wrap_check_abi_swig_8f353b4ec06330b9(C.int(_swig_i_0), C.int(_swig_i_1)))
 	return swig_r
 }
 
 func Status_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_status_text_swig_839f96ba6aba281f(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_status_text_swig_8f353b4ec06330b9(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Error_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_error_new_swig_839f96ba6aba281f())
+	swig_r = (uintptr)(C._wrap_error_new_swig_8f353b4ec06330b9())
 	return swig_r
 }
 
 func Error_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_error_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_error_free_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Error_code(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_code_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_code_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_message_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_message_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_server_text_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_server_text_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_retryable_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_retryable_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_reason_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_reason_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Options_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_options_new_swig_839f96ba6aba281f())
+	swig_r = (uintptr)(C._wrap_options_new_swig_8f353b4ec06330b9())
 	return swig_r
 }
 
@@ -436,13 +436,13 @@ func Options_new_from(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_options_new_from_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_options_new_from_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Options_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_options_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_options_free_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_ret int32) {
@@ -451,7 +451,7 @@ func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_options_set_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_options_set_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -466,7 +466,7 @@ func Options_set_lease_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -475,7 +475,7 @@ func Options_set_renewal(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_renewal_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_renewal_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -484,7 +484,7 @@ func Options_set_max_hold_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -493,7 +493,7 @@ func Options_set_reentrant(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -502,7 +502,7 @@ func Options_set_reentrant_read(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -511,7 +511,7 @@ func Options_set_reentrant_write(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -520,7 +520,7 @@ func Options_set_protocol(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_protocol_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_protocol_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -532,7 +532,7 @@ func Options_set_poll_interval_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -541,7 +541,7 @@ func Options_set_poll_attempts(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -550,7 +550,7 @@ func Options_set_fair_strict(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -559,7 +559,7 @@ func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -571,7 +571,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -580,7 +580,7 @@ func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -589,7 +589,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_839f96ba6aba281f(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_8f353b4ec06330b9(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -598,14 +598,14 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 
 func Client_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_client_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_client_free_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Client_ping(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_client_ping_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_client_ping_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -615,7 +615,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -624,14 +624,14 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 
 func Lock_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_lock_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_lock_free_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Lock_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_try_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_try_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -640,7 +640,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -648,7 +648,7 @@ func Lock_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_unlock_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_unlock_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -657,7 +657,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_17(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_17(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -665,7 +665,7 @@ func Lock_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_cancel_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_cancel_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -674,35 +674,35 @@ func Lock_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_interrupt_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_interrupt_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Lock_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_lock_is_held_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_lock_is_held_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_valid_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_valid_ms_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_token_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_token_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -711,7 +711,7 @@ func Lock_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_query_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_query_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -721,7 +721,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_21(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_21(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -732,7 +732,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_22(_swig_i_2), C.swig_type_23(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_22(_swig_i_2), C.swig_type_23(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -742,7 +742,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_24(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_24(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -753,7 +753,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_25(_swig_i_2), C.swig_type_26(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_25(_swig_i_2), C.swig_type_26(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -763,7 +763,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_27(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_27(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -773,7 +773,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), *(*C.swig_type_28)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), *(*C.swig_type_28)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -782,14 +782,14 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 
 func Rw_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_rw_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_rw_free_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Rw_read_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_try_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_try_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -798,7 +798,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -806,7 +806,7 @@ func Rw_read_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_unlock_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -814,7 +814,7 @@ func Rw_write_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_try_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_try_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -823,7 +823,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_30(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_30(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -831,7 +831,7 @@ func Rw_write_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_unlock_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -839,7 +839,7 @@ func Rw_upgrade_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -847,7 +847,7 @@ func Rw_downgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_downgrade_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_downgrade_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -856,7 +856,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -865,7 +865,7 @@ func Rw_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_interrupt_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_interrupt_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -873,42 +873,42 @@ func Rw_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_cancel_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_cancel_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Rw_is_reading(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_reading_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_reading_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_is_writing(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_writing_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_writing_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_valid_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_valid_ms_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_token_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_token_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -917,7 +917,7 @@ func Rw_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_query_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_query_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -927,7 +927,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_35(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_35(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -938,7 +938,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_36(_swig_i_2), C.swig_type_37(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_36(_swig_i_2), C.swig_type_37(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -948,7 +948,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_38(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_38(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -958,7 +958,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_39(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_39(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -969,7 +969,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_40(_swig_i_2), C.swig_type_41(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_40(_swig_i_2), C.swig_type_41(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -979,7 +979,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_42(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_42(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -989,7 +989,7 @@ func Rw_upgrade_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_43(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_43(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -999,7 +999,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_44(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_44(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1010,7 +1010,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_45(_swig_i_2), C.swig_type_46(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_45(_swig_i_2), C.swig_type_46(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1020,7 +1020,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_47(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_47(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1031,7 +1031,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), *(*C.swig_type_48)(unsafe.Pointer(&_swig_i_1)), C.swig_type_49(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), *(*C.swig_type_48)(unsafe.Pointer(&_swig_i_1)), C.swig_type_49(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1040,7 +1040,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 
 func Semaphore_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_semaphore_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_semaphore_free_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
@@ -1048,7 +1048,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1058,7 +1058,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1), C.swig_type_52(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1), C.swig_type_52(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1066,7 +1066,7 @@ func Semaphore_release(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_release_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_release_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1075,7 +1075,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_53(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_53(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1084,7 +1084,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1093,7 +1093,7 @@ func Semaphore_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1101,35 +1101,35 @@ func Semaphore_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_cancel_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_cancel_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Semaphore_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_semaphore_is_held_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_semaphore_is_held_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_token_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_token_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1138,7 +1138,7 @@ func Semaphore_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_query_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_query_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1149,7 +1149,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_58(_swig_i_2), C.swig_type_59(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_58(_swig_i_2), C.swig_type_59(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1161,7 +1161,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.swig_type_61(_swig_i_3), C.swig_type_62(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.swig_type_61(_swig_i_3), C.swig_type_62(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1171,7 +1171,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1182,7 +1182,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.swig_type_65(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.swig_type_65(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1192,7 +1192,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_66(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_66(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1200,13 +1200,13 @@ func Multi_new(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_multi_new_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_multi_new_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_multi_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_multi_free_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
@@ -1214,7 +1214,7 @@ func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_lock_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_lock_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1223,7 +1223,7 @@ func Multi_add_reader(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_reader_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_reader_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1232,7 +1232,7 @@ func Multi_add_writer(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_writer_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_writer_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1242,7 +1242,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1250,7 +1250,7 @@ func Multi_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_try_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_try_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1259,7 +1259,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_68(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_68(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1267,7 +1267,7 @@ func Multi_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_unlock_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_unlock_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1276,7 +1276,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_69(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_69(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1285,7 +1285,7 @@ func Multi_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_interrupt_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_interrupt_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1293,35 +1293,35 @@ func Multi_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_cancel_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_cancel_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_multi_is_held_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_multi_is_held_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_valid_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_valid_ms_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_member_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_member_count_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_member_count_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1331,7 +1331,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1342,7 +1342,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1353,7 +1353,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.swig_type_77(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.swig_type_77(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1363,88 +1363,88 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
 func Info_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_info_new_swig_839f96ba6aba281f())
+	swig_r = (uintptr)(C._wrap_info_new_swig_8f353b4ec06330b9())
 	return swig_r
 }
 
 func Info_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_info_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_info_free_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Info_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_held_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_held_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_is_mine(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_mine_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_mine_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_time_left_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_time_left_ms_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_time_left_ms_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_latest_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_latest_token_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_latest_token_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_holder_count_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_holder_count_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_shown_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits_in_use(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_in_use_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_in_use_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_waiter_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_waiter_count_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_waiter_count_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_entry_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_entry_count_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_entry_count_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1452,7 +1452,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1)))
 	return swig_r
 }
 
@@ -1460,7 +1460,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1)))
 	return swig_r
 }
 
@@ -1468,7 +1468,7 @@ func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_90(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_weight_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_90(_swig_i_1)))
 	return swig_r
 }
 
@@ -1476,7 +1476,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_91(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_91(_swig_i_1)))
 	return swig_r
 }
 
@@ -1484,7 +1484,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_93(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_93(_swig_i_1)))
 	return swig_r
 }
 
@@ -1492,7 +1492,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_94(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_94(_swig_i_1)))
 	return swig_r
 }
 
@@ -1501,103 +1501,103 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0), C.swig_type_95(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_95(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Queue_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_free_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_fd(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_queue_fd_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_queue_fd_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Queue_wake(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_wake_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_wake_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_shutdown(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_shutdown_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_shutdown_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Event_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_event_new_swig_839f96ba6aba281f())
+	swig_r = (uintptr)(C._wrap_event_new_swig_8f353b4ec06330b9())
 	return swig_r
 }
 
 func Event_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_event_free_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0))
+	C._wrap_event_free_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0))
 }
 
 func Event_get_kind(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_get_kind_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_get_kind_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_tag(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_tag_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_tag_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_status_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_status_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_token_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_token_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_message_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_message_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_reason_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_reason_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_server_text_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_server_text_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_retryable_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_retryable_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_839f96ba6aba281f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

@@ -202,7 +202,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
 extern "C" {
 #endif
 
-void _wrap_Swig_free_swig_839f96ba6aba281f(void *_swig_go_0) {
+void _wrap_Swig_free_swig_8f353b4ec06330b9(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -212,7 +212,7 @@ void _wrap_Swig_free_swig_839f96ba6aba281f(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_swig_839f96ba6aba281f(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_swig_8f353b4ec06330b9(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -225,7 +225,7 @@ void *_wrap_Swig_malloc_swig_839f96ba6aba281f(intgo _swig_go_0) {
 }
 
 
-long long _wrap_go_drain_swig_839f96ba6aba281f(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
+long long _wrap_go_drain_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   mortise_event *arg2 = (mortise_event *) 0 ;
   int64_t arg3 ;
@@ -246,7 +246,7 @@ long long _wrap_go_drain_swig_839f96ba6aba281f(mortise_queue *_swig_go_0, mortis
 }
 
 
-int _wrap_version_swig_839f96ba6aba281f() {
+int _wrap_version_swig_8f353b4ec06330b9() {
   int32_t result;
   int _swig_go_result;
   
@@ -257,7 +257,7 @@ int _wrap_version_swig_839f96ba6aba281f() {
 }
 
 
-char *_wrap_version_text_swig_839f96ba6aba281f() {
+char *_wrap_version_text_swig_8f353b4ec06330b9() {
   char *result = 0 ;
   char *_swig_go_result;
   
@@ -268,7 +268,7 @@ char *_wrap_version_text_swig_839f96ba6aba281f() {
 }
 
 
-int _wrap_check_abi_swig_839f96ba6aba281f(int _swig_go_0, int _swig_go_1) {
+int _wrap_check_abi_swig_8f353b4ec06330b9(int _swig_go_0, int _swig_go_1) {
   int32_t arg1 ;
   int32_t arg2 ;
   mortise_status result;
@@ -283,7 +283,7 @@ int _wrap_check_abi_swig_839f96ba6aba281f(int _swig_go_0, int _swig_go_1) {
 }
 
 
-char *_wrap_status_text_swig_839f96ba6aba281f(int _swig_go_0) {
+char *_wrap_status_text_swig_8f353b4ec06330b9(int _swig_go_0) {
   mortise_status arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -296,7 +296,7 @@ char *_wrap_status_text_swig_839f96ba6aba281f(int _swig_go_0) {
 }
 
 
-mortise_error *_wrap_error_new_swig_839f96ba6aba281f() {
+mortise_error *_wrap_error_new_swig_8f353b4ec06330b9() {
   mortise_error *result = 0 ;
   mortise_error *_swig_go_result;
   
@@ -307,7 +307,7 @@ mortise_error *_wrap_error_new_swig_839f96ba6aba281f() {
 }
 
 
-void _wrap_error_free_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
+void _wrap_error_free_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   
   arg1 = (mortise_error *)_swig_go_0; 
@@ -317,7 +317,7 @@ void _wrap_error_free_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_code_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
+int _wrap_error_code_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -330,7 +330,7 @@ int _wrap_error_code_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_message_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
+char *_wrap_error_message_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -343,7 +343,7 @@ char *_wrap_error_message_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_server_text_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
+char *_wrap_error_server_text_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -356,7 +356,7 @@ char *_wrap_error_server_text_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_retryable_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
+int _wrap_error_is_retryable_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -369,7 +369,7 @@ int _wrap_error_is_retryable_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_ambiguous_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
+int _wrap_error_is_ambiguous_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -382,7 +382,7 @@ int _wrap_error_is_ambiguous_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_reason_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
+int _wrap_error_reason_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -395,7 +395,7 @@ int _wrap_error_reason_swig_839f96ba6aba281f(mortise_error *_swig_go_0) {
 }
 
 
-mortise_options *_wrap_options_new_swig_839f96ba6aba281f() {
+mortise_options *_wrap_options_new_swig_8f353b4ec06330b9() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
   
@@ -406,7 +406,7 @@ mortise_options *_wrap_options_new_swig_839f96ba6aba281f() {
 }
 
 
-mortise_options *_wrap_options_new_from_swig_839f96ba6aba281f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_options *_wrap_options_new_from_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_options *result = 0 ;
@@ -421,7 +421,7 @@ mortise_options *_wrap_options_new_from_swig_839f96ba6aba281f(mortise_client *_s
 }
 
 
-void _wrap_options_free_swig_839f96ba6aba281f(mortise_options *_swig_go_0) {
+void _wrap_options_free_swig_8f353b4ec06330b9(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
   arg1 = (mortise_options *)_swig_go_0; 
@@ -431,7 +431,7 @@ void _wrap_options_free_swig_839f96ba6aba281f(mortise_options *_swig_go_0) {
 }
 
 
-int _wrap_options_set_swig_839f96ba6aba281f(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_options_set_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -460,7 +460,7 @@ int _wrap_options_set_swig_839f96ba6aba281f(mortise_options *_swig_go_0, _gostri
 }
 
 
-int _wrap_options_set_lease_ms_swig_839f96ba6aba281f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_lease_ms_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -477,7 +477,7 @@ int _wrap_options_set_lease_ms_swig_839f96ba6aba281f(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_renewal_swig_839f96ba6aba281f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_renewal_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -494,7 +494,7 @@ int _wrap_options_set_renewal_swig_839f96ba6aba281f(mortise_options *_swig_go_0,
 }
 
 
-int _wrap_options_set_max_hold_ms_swig_839f96ba6aba281f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_max_hold_ms_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -511,7 +511,7 @@ int _wrap_options_set_max_hold_ms_swig_839f96ba6aba281f(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_reentrant_swig_839f96ba6aba281f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -528,7 +528,7 @@ int _wrap_options_set_reentrant_swig_839f96ba6aba281f(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_reentrant_read_swig_839f96ba6aba281f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_read_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -545,7 +545,7 @@ int _wrap_options_set_reentrant_read_swig_839f96ba6aba281f(mortise_options *_swi
 }
 
 
-int _wrap_options_set_reentrant_write_swig_839f96ba6aba281f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_write_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -562,7 +562,7 @@ int _wrap_options_set_reentrant_write_swig_839f96ba6aba281f(mortise_options *_sw
 }
 
 
-int _wrap_options_set_protocol_swig_839f96ba6aba281f(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_protocol_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -584,7 +584,7 @@ int _wrap_options_set_protocol_swig_839f96ba6aba281f(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_poll_interval_ms_swig_839f96ba6aba281f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_interval_ms_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -601,7 +601,7 @@ int _wrap_options_set_poll_interval_ms_swig_839f96ba6aba281f(mortise_options *_s
 }
 
 
-int _wrap_options_set_poll_attempts_swig_839f96ba6aba281f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_attempts_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -618,7 +618,7 @@ int _wrap_options_set_poll_attempts_swig_839f96ba6aba281f(mortise_options *_swig
 }
 
 
-int _wrap_options_set_fair_strict_swig_839f96ba6aba281f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_fair_strict_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -635,7 +635,7 @@ int _wrap_options_set_fair_strict_swig_839f96ba6aba281f(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_label_swig_839f96ba6aba281f(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_label_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -657,7 +657,7 @@ int _wrap_options_set_label_swig_839f96ba6aba281f(mortise_options *_swig_go_0, _
 }
 
 
-int _wrap_options_set_command_timeout_ms_swig_839f96ba6aba281f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_command_timeout_ms_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -674,7 +674,7 @@ int _wrap_options_set_command_timeout_ms_swig_839f96ba6aba281f(mortise_options *
 }
 
 
-int _wrap_options_set_drift_ppm_swig_839f96ba6aba281f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_drift_ppm_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -691,7 +691,7 @@ int _wrap_options_set_drift_ppm_swig_839f96ba6aba281f(mortise_options *_swig_go_
 }
 
 
-mortise_client *_wrap_client_new_swig_839f96ba6aba281f(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
+mortise_client *_wrap_client_new_swig_8f353b4ec06330b9(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
@@ -713,7 +713,7 @@ mortise_client *_wrap_client_new_swig_839f96ba6aba281f(_gostring_ _swig_go_0, mo
 }
 
 
-void _wrap_client_free_swig_839f96ba6aba281f(mortise_client *_swig_go_0) {
+void _wrap_client_free_swig_8f353b4ec06330b9(mortise_client *_swig_go_0) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   
   arg1 = (mortise_client *)_swig_go_0; 
@@ -723,7 +723,7 @@ void _wrap_client_free_swig_839f96ba6aba281f(mortise_client *_swig_go_0) {
 }
 
 
-int _wrap_client_ping_swig_839f96ba6aba281f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_ping_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -738,7 +738,7 @@ int _wrap_client_ping_swig_839f96ba6aba281f(mortise_client *_swig_go_0, mortise_
 }
 
 
-mortise_lock *_wrap_lock_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_lock *_wrap_lock_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -762,7 +762,7 @@ mortise_lock *_wrap_lock_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0, _
 }
 
 
-void _wrap_lock_free_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
+void _wrap_lock_free_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   
   arg1 = (mortise_lock *)_swig_go_0; 
@@ -772,7 +772,7 @@ void _wrap_lock_free_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_try_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_try_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -787,7 +787,7 @@ int _wrap_lock_try_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_error
 }
 
 
-int _wrap_lock_acquire_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_acquire_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -804,7 +804,7 @@ int _wrap_lock_acquire_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, long long
 }
 
 
-int _wrap_lock_unlock_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_unlock_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -819,7 +819,7 @@ int _wrap_lock_unlock_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_extend_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_extend_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -836,7 +836,7 @@ int _wrap_lock_extend_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, long long 
 }
 
 
-int _wrap_lock_cancel_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_cancel_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -851,7 +851,7 @@ int _wrap_lock_cancel_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_interrupt_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_interrupt_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -868,7 +868,7 @@ int _wrap_lock_interrupt_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, int _sw
 }
 
 
-int _wrap_lock_is_held_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
+int _wrap_lock_is_held_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -881,7 +881,7 @@ int _wrap_lock_is_held_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_valid_ms_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
+long long _wrap_lock_valid_ms_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -894,7 +894,7 @@ long long _wrap_lock_valid_ms_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_deadline_ns_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
+long long _wrap_lock_deadline_ns_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -907,7 +907,7 @@ long long _wrap_lock_deadline_ns_swig_839f96ba6aba281f(mortise_lock *_swig_go_0)
 }
 
 
-long long _wrap_lock_token_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
+long long _wrap_lock_token_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -920,7 +920,7 @@ long long _wrap_lock_token_swig_839f96ba6aba281f(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_query_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_query_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -937,7 +937,7 @@ int _wrap_lock_query_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_inf
 }
 
 
-int _wrap_lock_try_async_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_try_async_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -956,7 +956,7 @@ int _wrap_lock_try_async_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise
 }
 
 
-int _wrap_lock_acquire_async_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_acquire_async_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -977,7 +977,7 @@ int _wrap_lock_acquire_async_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mor
 }
 
 
-int _wrap_lock_unlock_async_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_unlock_async_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -996,7 +996,7 @@ int _wrap_lock_unlock_async_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_extend_async_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_extend_async_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1017,7 +1017,7 @@ int _wrap_lock_extend_async_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_watch_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_watch_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1036,7 +1036,7 @@ int _wrap_lock_watch_swig_839f96ba6aba281f(mortise_lock *_swig_go_0, mortise_que
 }
 
 
-mortise_rw *_wrap_rw_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_rw *_wrap_rw_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1060,7 +1060,7 @@ mortise_rw *_wrap_rw_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0, _gost
 }
 
 
-void _wrap_rw_free_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
+void _wrap_rw_free_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   
   arg1 = (mortise_rw *)_swig_go_0; 
@@ -1070,7 +1070,7 @@ void _wrap_rw_free_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_try_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_try_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1085,7 +1085,7 @@ int _wrap_rw_read_try_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_read_acquire_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_acquire_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1102,7 +1102,7 @@ int _wrap_rw_read_acquire_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, long lon
 }
 
 
-int _wrap_rw_read_unlock_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_unlock_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1117,7 +1117,7 @@ int _wrap_rw_read_unlock_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_write_try_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_try_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1132,7 +1132,7 @@ int _wrap_rw_write_try_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_write_acquire_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_acquire_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1149,7 +1149,7 @@ int _wrap_rw_write_acquire_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, long lo
 }
 
 
-int _wrap_rw_write_unlock_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_unlock_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1164,7 +1164,7 @@ int _wrap_rw_write_unlock_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_upgrade_try_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_upgrade_try_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1179,7 +1179,7 @@ int _wrap_rw_upgrade_try_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_downgrade_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_downgrade_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1194,7 +1194,7 @@ int _wrap_rw_downgrade_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_extend_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_extend_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1211,7 +1211,7 @@ int _wrap_rw_extend_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, long long _swi
 }
 
 
-int _wrap_rw_interrupt_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_interrupt_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1228,7 +1228,7 @@ int _wrap_rw_interrupt_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, int _swig_g
 }
 
 
-int _wrap_rw_cancel_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_cancel_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1243,7 +1243,7 @@ int _wrap_rw_cancel_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_error 
 }
 
 
-int _wrap_rw_is_reading_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_reading_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1256,7 +1256,7 @@ int _wrap_rw_is_reading_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_is_writing_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_writing_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1269,7 +1269,7 @@ int _wrap_rw_is_writing_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_deadline_ns_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
+long long _wrap_rw_deadline_ns_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1282,7 +1282,7 @@ long long _wrap_rw_deadline_ns_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_valid_ms_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
+long long _wrap_rw_valid_ms_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1295,7 +1295,7 @@ long long _wrap_rw_valid_ms_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_token_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
+long long _wrap_rw_token_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1308,7 +1308,7 @@ long long _wrap_rw_token_swig_839f96ba6aba281f(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_query_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_query_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1325,7 +1325,7 @@ int _wrap_rw_query_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_info *_
 }
 
 
-int _wrap_rw_read_try_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_try_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1344,7 +1344,7 @@ int _wrap_rw_read_try_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortis
 }
 
 
-int _wrap_rw_read_acquire_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_acquire_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1365,7 +1365,7 @@ int _wrap_rw_read_acquire_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_read_unlock_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_unlock_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1384,7 +1384,7 @@ int _wrap_rw_read_unlock_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_write_try_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_try_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1403,7 +1403,7 @@ int _wrap_rw_write_try_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_write_acquire_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_acquire_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1424,7 +1424,7 @@ int _wrap_rw_write_acquire_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, m
 }
 
 
-int _wrap_rw_write_unlock_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_unlock_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1443,7 +1443,7 @@ int _wrap_rw_write_unlock_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_upgrade_try_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_upgrade_try_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1462,7 +1462,7 @@ int _wrap_rw_upgrade_try_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_downgrade_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_downgrade_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1481,7 +1481,7 @@ int _wrap_rw_downgrade_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_extend_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_extend_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1502,7 +1502,7 @@ int _wrap_rw_extend_async_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_watch_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_watch_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1521,7 +1521,7 @@ int _wrap_rw_watch_swig_839f96ba6aba281f(mortise_rw *_swig_go_0, mortise_queue *
 }
 
 
-mortise_semaphore *_wrap_semaphore_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
+mortise_semaphore *_wrap_semaphore_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1547,7 +1547,7 @@ mortise_semaphore *_wrap_semaphore_new_swig_839f96ba6aba281f(mortise_client *_sw
 }
 
 
-void _wrap_semaphore_free_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0) {
+void _wrap_semaphore_free_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   
   arg1 = (mortise_semaphore *)_swig_go_0; 
@@ -1557,7 +1557,7 @@ void _wrap_semaphore_free_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0) {
 }
 
 
-int _wrap_semaphore_try_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_try_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1574,7 +1574,7 @@ int _wrap_semaphore_try_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, lon
 }
 
 
-int _wrap_semaphore_acquire_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_acquire_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1593,7 +1593,7 @@ int _wrap_semaphore_acquire_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_release_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_release_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1608,7 +1608,7 @@ int _wrap_semaphore_release_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_resize_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_resize_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1625,7 +1625,7 @@ int _wrap_semaphore_resize_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_extend_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_extend_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1642,7 +1642,7 @@ int _wrap_semaphore_extend_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_interrupt_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_interrupt_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1659,7 +1659,7 @@ int _wrap_semaphore_interrupt_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_cancel_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_cancel_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1674,7 +1674,7 @@ int _wrap_semaphore_cancel_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_is_held_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0) {
+int _wrap_semaphore_is_held_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1687,7 +1687,7 @@ int _wrap_semaphore_is_held_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0)
 }
 
 
-long long _wrap_semaphore_deadline_ns_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_deadline_ns_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1700,7 +1700,7 @@ long long _wrap_semaphore_deadline_ns_swig_839f96ba6aba281f(mortise_semaphore *_
 }
 
 
-long long _wrap_semaphore_valid_ms_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_valid_ms_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1713,7 +1713,7 @@ long long _wrap_semaphore_valid_ms_swig_839f96ba6aba281f(mortise_semaphore *_swi
 }
 
 
-long long _wrap_semaphore_token_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_token_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1726,7 +1726,7 @@ long long _wrap_semaphore_token_swig_839f96ba6aba281f(mortise_semaphore *_swig_g
 }
 
 
-int _wrap_semaphore_query_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_query_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1743,7 +1743,7 @@ int _wrap_semaphore_query_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, m
 }
 
 
-int _wrap_semaphore_try_async_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_try_async_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1764,7 +1764,7 @@ int _wrap_semaphore_try_async_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_acquire_async_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
+int _wrap_semaphore_acquire_async_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1787,7 +1787,7 @@ int _wrap_semaphore_acquire_async_swig_839f96ba6aba281f(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_release_async_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_release_async_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1806,7 +1806,7 @@ int _wrap_semaphore_release_async_swig_839f96ba6aba281f(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_extend_async_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_extend_async_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1827,7 +1827,7 @@ int _wrap_semaphore_extend_async_swig_839f96ba6aba281f(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_watch_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_watch_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1846,7 +1846,7 @@ int _wrap_semaphore_watch_swig_839f96ba6aba281f(mortise_semaphore *_swig_go_0, m
 }
 
 
-mortise_multi *_wrap_multi_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_multi *_wrap_multi_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_multi *result = 0 ;
@@ -1861,7 +1861,7 @@ mortise_multi *_wrap_multi_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_multi_free_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) {
+void _wrap_multi_free_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   
   arg1 = (mortise_multi *)_swig_go_0; 
@@ -1871,7 +1871,7 @@ void _wrap_multi_free_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) {
 }
 
 
-int _wrap_multi_add_lock_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_lock_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1888,7 +1888,7 @@ int _wrap_multi_add_lock_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_add_reader_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_reader_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1905,7 +1905,7 @@ int _wrap_multi_add_reader_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_writer_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_writer_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1922,7 +1922,7 @@ int _wrap_multi_add_writer_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_semaphore_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_add_semaphore_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
@@ -1941,7 +1941,7 @@ int _wrap_multi_add_semaphore_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_try_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_try_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1956,7 +1956,7 @@ int _wrap_multi_try_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_err
 }
 
 
-int _wrap_multi_acquire_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_acquire_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1973,7 +1973,7 @@ int _wrap_multi_acquire_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, long lo
 }
 
 
-int _wrap_multi_unlock_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_unlock_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1988,7 +1988,7 @@ int _wrap_multi_unlock_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_extend_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_extend_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2005,7 +2005,7 @@ int _wrap_multi_extend_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, long lon
 }
 
 
-int _wrap_multi_interrupt_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_interrupt_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2022,7 +2022,7 @@ int _wrap_multi_interrupt_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, int _
 }
 
 
-int _wrap_multi_cancel_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_cancel_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2037,7 +2037,7 @@ int _wrap_multi_cancel_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_is_held_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) {
+int _wrap_multi_is_held_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2050,7 +2050,7 @@ int _wrap_multi_is_held_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) {
 }
 
 
-long long _wrap_multi_valid_ms_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) {
+long long _wrap_multi_valid_ms_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2063,7 +2063,7 @@ long long _wrap_multi_valid_ms_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) 
 }
 
 
-long long _wrap_multi_deadline_ns_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) {
+long long _wrap_multi_deadline_ns_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2076,7 +2076,7 @@ long long _wrap_multi_deadline_ns_swig_839f96ba6aba281f(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_member_count_swig_839f96ba6aba281f(mortise_multi *_swig_go_0) {
+long long _wrap_multi_member_count_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2089,7 +2089,7 @@ long long _wrap_multi_member_count_swig_839f96ba6aba281f(mortise_multi *_swig_go
 }
 
 
-int _wrap_multi_try_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_try_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2108,7 +2108,7 @@ int _wrap_multi_try_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, morti
 }
 
 
-int _wrap_multi_acquire_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_acquire_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2129,7 +2129,7 @@ int _wrap_multi_acquire_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_extend_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_extend_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2150,7 +2150,7 @@ int _wrap_multi_extend_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mo
 }
 
 
-int _wrap_multi_unlock_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_unlock_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2169,7 +2169,7 @@ int _wrap_multi_unlock_async_swig_839f96ba6aba281f(mortise_multi *_swig_go_0, mo
 }
 
 
-mortise_info *_wrap_info_new_swig_839f96ba6aba281f() {
+mortise_info *_wrap_info_new_swig_8f353b4ec06330b9() {
   mortise_info *result = 0 ;
   mortise_info *_swig_go_result;
   
@@ -2180,7 +2180,7 @@ mortise_info *_wrap_info_new_swig_839f96ba6aba281f() {
 }
 
 
-void _wrap_info_free_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
+void _wrap_info_free_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   
   arg1 = (mortise_info *)_swig_go_0; 
@@ -2190,7 +2190,7 @@ void _wrap_info_free_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_held_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
+int _wrap_info_is_held_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2203,7 +2203,7 @@ int _wrap_info_is_held_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_mine_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
+int _wrap_info_is_mine_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2216,7 +2216,7 @@ int _wrap_info_is_mine_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_time_left_ms_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
+long long _wrap_info_time_left_ms_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2229,7 +2229,7 @@ long long _wrap_info_time_left_ms_swig_839f96ba6aba281f(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_latest_token_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
+long long _wrap_info_latest_token_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2242,7 +2242,7 @@ long long _wrap_info_latest_token_swig_839f96ba6aba281f(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_holder_count_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
+long long _wrap_info_holder_count_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2255,7 +2255,7 @@ long long _wrap_info_holder_count_swig_839f96ba6aba281f(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_shown_holder_count_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
+long long _wrap_info_shown_holder_count_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2268,7 +2268,7 @@ long long _wrap_info_shown_holder_count_swig_839f96ba6aba281f(mortise_info *_swi
 }
 
 
-long long _wrap_info_permits_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2281,7 +2281,7 @@ long long _wrap_info_permits_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_permits_in_use_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_in_use_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2294,7 +2294,7 @@ long long _wrap_info_permits_in_use_swig_839f96ba6aba281f(mortise_info *_swig_go
 }
 
 
-long long _wrap_info_waiter_count_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
+long long _wrap_info_waiter_count_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2307,7 +2307,7 @@ long long _wrap_info_waiter_count_swig_839f96ba6aba281f(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_count_swig_839f96ba6aba281f(mortise_info *_swig_go_0) {
+long long _wrap_info_entry_count_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2320,7 +2320,7 @@ long long _wrap_info_entry_count_swig_839f96ba6aba281f(mortise_info *_swig_go_0)
 }
 
 
-char *_wrap_info_entry_owner_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_owner_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2335,7 +2335,7 @@ char *_wrap_info_entry_owner_swig_839f96ba6aba281f(mortise_info *_swig_go_0, lon
 }
 
 
-int _wrap_info_entry_is_exclusive_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_exclusive_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -2350,7 +2350,7 @@ int _wrap_info_entry_is_exclusive_swig_839f96ba6aba281f(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_weight_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_weight_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2365,7 +2365,7 @@ long long _wrap_info_entry_weight_swig_839f96ba6aba281f(mortise_info *_swig_go_0
 }
 
 
-char *_wrap_info_entry_host_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_host_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2380,7 +2380,7 @@ char *_wrap_info_entry_host_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long
 }
 
 
-long long _wrap_info_entry_pid_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_pid_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2395,7 +2395,7 @@ long long _wrap_info_entry_pid_swig_839f96ba6aba281f(mortise_info *_swig_go_0, l
 }
 
 
-char *_wrap_info_entry_label_swig_839f96ba6aba281f(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_label_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2410,7 +2410,7 @@ char *_wrap_info_entry_label_swig_839f96ba6aba281f(mortise_info *_swig_go_0, lon
 }
 
 
-mortise_queue *_wrap_queue_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_queue *_wrap_queue_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2427,7 +2427,7 @@ mortise_queue *_wrap_queue_new_swig_839f96ba6aba281f(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_queue_free_swig_839f96ba6aba281f(mortise_queue *_swig_go_0) {
+void _wrap_queue_free_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2437,7 +2437,7 @@ void _wrap_queue_free_swig_839f96ba6aba281f(mortise_queue *_swig_go_0) {
 }
 
 
-int _wrap_queue_fd_swig_839f96ba6aba281f(mortise_queue *_swig_go_0) {
+int _wrap_queue_fd_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2450,7 +2450,7 @@ int _wrap_queue_fd_swig_839f96ba6aba281f(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_wake_swig_839f96ba6aba281f(mortise_queue *_swig_go_0) {
+void _wrap_queue_wake_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2460,7 +2460,7 @@ void _wrap_queue_wake_swig_839f96ba6aba281f(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_shutdown_swig_839f96ba6aba281f(mortise_queue *_swig_go_0) {
+void _wrap_queue_shutdown_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2470,7 +2470,7 @@ void _wrap_queue_shutdown_swig_839f96ba6aba281f(mortise_queue *_swig_go_0) {
 }
 
 
-mortise_event *_wrap_event_new_swig_839f96ba6aba281f() {
+mortise_event *_wrap_event_new_swig_8f353b4ec06330b9() {
   mortise_event *result = 0 ;
   mortise_event *_swig_go_result;
   
@@ -2481,7 +2481,7 @@ mortise_event *_wrap_event_new_swig_839f96ba6aba281f() {
 }
 
 
-void _wrap_event_free_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
+void _wrap_event_free_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   
   arg1 = (mortise_event *)_swig_go_0; 
@@ -2491,7 +2491,7 @@ void _wrap_event_free_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_get_kind_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
+int _wrap_event_get_kind_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_event_kind result;
   int _swig_go_result;
@@ -2504,7 +2504,7 @@ int _wrap_event_get_kind_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_tag_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
+long long _wrap_event_tag_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2517,7 +2517,7 @@ long long _wrap_event_tag_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_status_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
+int _wrap_event_status_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -2530,7 +2530,7 @@ int _wrap_event_status_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_token_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
+long long _wrap_event_token_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2543,7 +2543,7 @@ long long _wrap_event_token_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_message_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
+char *_wrap_event_message_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -2556,7 +2556,7 @@ char *_wrap_event_message_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_reason_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
+int _wrap_event_reason_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -2569,7 +2569,7 @@ int _wrap_event_reason_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_server_text_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
+char *_wrap_event_server_text_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -2582,7 +2582,7 @@ char *_wrap_event_server_text_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_retryable_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
+int _wrap_event_is_retryable_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2595,7 +2595,7 @@ int _wrap_event_is_retryable_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_ambiguous_swig_839f96ba6aba281f(mortise_event *_swig_go_0) {
+int _wrap_event_is_ambiguous_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;

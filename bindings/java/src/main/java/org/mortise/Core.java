@@ -18,17 +18,8 @@ final class Core {
     int submit(long queue, long tag);
   }
 
-  /** The most that there can be: how many calls and watches may be open at once. */
-  static final long QUEUE_CAPACITY = 1 << 20;
-
   private static final int BATCH = 256;
   private static final int FIELDS = 5;
-  private static final int FOREVER = -1;
-  private static final int EVENT_LOST = 4;
-  private static final int EVENT_AT_RISK = 5;
-
-  /** The status of a queue that has ended, which users never see. */
-  private static final int SHUT_DOWN = 6;
 
   private final NativeHandle client;
   private final long queue;
@@ -100,7 +91,7 @@ final class Core {
       } finally {
         client.exit();
       }
-      if (code == SHUT_DOWN) {
+      if (code == Constants.SHUT_DOWN) {
         future.completeExceptionally(MortiseException.closed("the client"));
       } else if (!isAccepted) {
         future.complete(new Event(code, 0)); // an outcome that was known at once
@@ -203,7 +194,7 @@ final class Core {
 
   private int next(long[] records, Object[] failures) {
     try {
-      return MortiseNative.nextEvents(queue, FOREVER, records, failures);
+      return MortiseNative.nextEvents(queue, Constants.FOREVER, records, failures);
     } catch (OutOfMemoryError passing) {
       report(passing);
       return 0;
@@ -214,10 +205,10 @@ final class Core {
     int kind = (int) records[at];
     long tag = records[at + 1];
     long token = records[at + 3];
-    if (kind == EVENT_LOST || kind == EVENT_AT_RISK) {
+    if (kind == Constants.EVENT_LOST || kind == Constants.EVENT_AT_RISK) {
       Watch watch = watches.get(tag);
       LossReason reason = LossReason.of((int) records[at + 4]);
-      if (watch != null) callBack(() -> watch.tell(token, kind == EVENT_LOST, reason));
+      if (watch != null) callBack(() -> watch.tell(token, kind == Constants.EVENT_LOST, reason));
       return;
     }
     CompletableFuture<Event> future = waiting.remove(tag);

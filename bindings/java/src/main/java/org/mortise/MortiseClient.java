@@ -91,7 +91,7 @@ public final class MortiseClient implements AutoCloseable {
     private MortiseOptions options = MortiseOptions.DEFAULTS;
     private Executor callbackExecutor = Threads.commonPool();
     private LossListener lossListener;
-    private long queueCapacity = Core.QUEUE_CAPACITY;
+    private long queueCapacity = Constants.MAX_QUEUE_CAPACITY;
 
     private Builder(String url) {
       this.url = url;

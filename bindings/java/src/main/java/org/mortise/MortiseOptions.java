@@ -44,7 +44,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withLease(Duration lease) {
-    return with("lease", text(lease, "lease"));
+    return with(Constants.OPTION_LEASE, text(lease, "lease"));
   }
 
   /**
@@ -54,7 +54,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withRenewal(boolean isOn) {
-    return with("renewal", isOn ? "on" : "off");
+    return with(Constants.OPTION_RENEWAL, isOn ? "on" : "off");
   }
 
   /**
@@ -64,7 +64,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withMaxHold(Duration maxHold) {
-    return with("max_hold", text(maxHold, "maxHold"));
+    return with(Constants.OPTION_MAX_HOLD, text(maxHold, "maxHold"));
   }
 
   /**
@@ -75,7 +75,27 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withReentrant(boolean isOn) {
-    return with("reentrant", isOn ? "on" : "off");
+    return with(Constants.OPTION_REENTRANT, isOn ? "on" : "off");
+  }
+
+  /**
+   * The same for reading a read-write lock only.
+   *
+   * @param isOn false is the default
+   * @return options with that value
+   */
+  public MortiseOptions withReentrantRead(boolean isOn) {
+    return with(Constants.OPTION_REENTRANT_READ, isOn ? "on" : "off");
+  }
+
+  /**
+   * The same for writing, and for a mutex.
+   *
+   * @param isOn false is the default
+   * @return options with that value
+   */
+  public MortiseOptions withReentrantWrite(boolean isOn) {
+    return with(Constants.OPTION_REENTRANT_WRITE, isOn ? "on" : "off");
   }
 
   /**
@@ -86,7 +106,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withStrictFairness(boolean isOn) {
-    return with("fair", isOn ? "strict" : "batch");
+    return with(Constants.OPTION_FAIR, isOn ? "strict" : "batch");
   }
 
   /**
@@ -97,7 +117,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withProtocol(String protocol) {
-    return with("protocol", Objects.requireNonNull(protocol, "protocol"));
+    return with(Constants.OPTION_PROTOCOL, Objects.requireNonNull(protocol, "protocol"));
   }
 
   /**
@@ -107,7 +127,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withPollInterval(Duration interval) {
-    return with("poll_interval", text(interval, "interval"));
+    return with(Constants.OPTION_POLL_INTERVAL, text(interval, "interval"));
   }
 
   /**
@@ -118,7 +138,27 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withPollAttempts(long attempts) {
-    return with("poll_attempts", Long.toString(attempts));
+    return with(Constants.OPTION_POLL_ATTEMPTS, Long.toString(attempts));
+  }
+
+  /**
+   * For how long a read counts for other programs, in the read-write lock's protocol {@code "hash"}.
+   *
+   * @param lifetime 1 ms to 366 days; as the lease unless set
+   * @return options with that value
+   */
+  public MortiseOptions withReadLifetime(Duration lifetime) {
+    return with(Constants.OPTION_READ_LIFETIME, text(lifetime, "lifetime"));
+  }
+
+  /**
+   * The same for a write.
+   *
+   * @param lifetime 1 ms to 366 days; as the lease unless set
+   * @return options with that value
+   */
+  public MortiseOptions withWriteLifetime(Duration lifetime) {
+    return with(Constants.OPTION_WRITE_LIFETIME, text(lifetime, "lifetime"));
   }
 
   /**
@@ -128,7 +168,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withLabel(String label) {
-    return with("label", Objects.requireNonNull(label, "label"));
+    return with(Constants.OPTION_LABEL, Objects.requireNonNull(label, "label"));
   }
 
   /**
@@ -138,7 +178,27 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withCommandTimeout(Duration timeout) {
-    return with("command_timeout", text(timeout, "timeout"));
+    return with(Constants.OPTION_COMMAND_TIMEOUT, text(timeout, "timeout"));
+  }
+
+  /**
+   * The connection's name in {@code CLIENT LIST}. For clients only.
+   *
+   * @param name printable ASCII without spaces, at most 64 bytes; {@code "mortise"} unless set
+   * @return options with that value
+   */
+  public MortiseOptions withClientName(String name) {
+    return with(Constants.OPTION_CLIENT_NAME, Objects.requireNonNull(name, "name"));
+  }
+
+  /**
+   * How long a waiting native call spins before it sleeps. For clients only.
+   *
+   * @param microseconds 0, the default, to 1000
+   * @return options with that value
+   */
+  public MortiseOptions withBusyPoll(long microseconds) {
+    return with(Constants.OPTION_BUSY_POLL, Long.toString(microseconds));
   }
 
   /**
@@ -150,7 +210,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withLazyConnect(boolean isOn) {
-    return with("connect", isOn ? "lazy" : "wait");
+    return with(Constants.OPTION_CONNECT, isOn ? "lazy" : "wait");
   }
 
   /**
@@ -161,7 +221,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withReleaseAtExit(boolean isOn) {
-    return with("release_at_exit", isOn ? "on" : "off");
+    return with(Constants.OPTION_RELEASE_AT_EXIT, isOn ? "on" : "off");
   }
 
   /**
@@ -172,7 +232,7 @@ public final class MortiseOptions {
    * @return options with that value
    */
   public MortiseOptions withDrift(long millionths) {
-    return with("drift", millionths + "ppm");
+    return with(Constants.OPTION_DRIFT, millionths + "ppm");
   }
 
   /** Calls with the address of native options, which live that long. */

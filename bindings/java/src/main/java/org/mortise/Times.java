@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 
 /** Java's durations as the milliseconds of the C library. */
 final class Times {
-  static final long FOREVER = -1;
-  private static final long MAX_MILLIS = 31_622_400_000L;
+  static final long FOREVER = Constants.FOREVER;
+  private static final long MAX_MILLIS = Constants.MAX_MILLIS;
   private static final long NANOS_PER_MILLI = TimeUnit.MILLISECONDS.toNanos(1);
 
   private Times() {}

@@ -130,6 +130,11 @@ class BadInputTest {
         "-5",
         () -> client.mutex("x", MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(-5))));
     assertNamed("label", () -> client.mutex("x", MortiseOptions.DEFAULTS.withLabel("a\nb")));
+    var year = Duration.ofDays(367);
+    assertNamed("read_lifetime", () -> client.readWrite("x", MortiseOptions.DEFAULTS.withReadLifetime(year)));
+    assertNamed("write_lifetime", () -> client.readWrite("x", MortiseOptions.DEFAULTS.withWriteLifetime(year)));
+    assertNamed("client_name", () -> client.mutex("x", MortiseOptions.DEFAULTS.withClientName("a b")));
+    assertNamed("busy_poll", () -> client.mutex("x", MortiseOptions.DEFAULTS.withBusyPoll(1001)));
     assertNamed("drift", () -> client.mutex("x", MortiseOptions.DEFAULTS.withDrift(1000)));
     assertNamed("scheme", () -> MortiseClient.open("http://localhost"));
     assertNamed("url", () -> MortiseClient.open(""));
@@ -233,6 +238,32 @@ class BadInputTest {
       lock.lock();
       assertTrue(lock.validMillis() <= 5000);
       lock.unlock();
+    }
+  }
+
+  @Test
+  void reentrancyCanBeOfOneModeOnly() {
+    try (var reader = client.readWrite("modes", MortiseOptions.DEFAULTS.withReentrantRead(true));
+        var writer = client.readWrite("modes", MortiseOptions.DEFAULTS.withReentrantWrite(true))) {
+      assertReentrant(reader.reading());
+      assertNotReentrant(reader.writing());
+      assertReentrant(writer.writing());
+      assertNotReentrant(writer.reading());
+    }
+  }
+
+  private static void assertReentrant(Acquirable mode) {
+    try (Lease once = mode.tryAcquire().orElseThrow();
+        Lease twice = mode.tryAcquire().orElseThrow()) {
+      assertTrue(once.isHeld() && twice.isHeld());
+    }
+  }
+
+  private static void assertNotReentrant(Acquirable mode) {
+    try (Lease once = mode.tryAcquire().orElseThrow()) {
+      assertTrue(once.isHeld());
+      var thrown = assertThrows(MortiseException.class, mode::tryAcquire);
+      assertEquals(Status.ALREADY_HELD, thrown.status());
     }
   }
 
