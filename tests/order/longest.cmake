@@ -36,6 +36,10 @@ foreach(test
     safety_tests.safety.hazard_27_flushed_scripts_do_not_show=3
     safety_tests.safety.hazard_24_killed_subscribers_still_get_their_turn=3
     docs.recipes.leader_election=10
+    docs.recipes.fence_in_sql=9
+    docs.recipes.one_job=9
+    docs.recipes.rate_limit=8
+    docs.recipes.testing=6
     packaging.go-static=3)
   if(test MATCHES "^(.*)=(.*)$")
     set_tests_properties("${CMAKE_MATCH_1}" PROPERTIES COST ${CMAKE_MATCH_2})

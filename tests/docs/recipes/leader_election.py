@@ -5,8 +5,8 @@ from signal import SIGCONT, SIGSTOP, SIGTERM
 from stage import Program, built, eventually, redis, run
 
 LOCK = "{mortise:scheduler/leader}"
-COMMANDS = {language: built(f"{name}.{language}")
-            for language, name in {"go": "leader", "java": "Leader", "lua": "leader", "c": "leader"}.items()}
+COMMANDS = {file.rpartition(".")[2]: built(file)
+            for file in ("leader.go", "Leader.java", "leader.lua", "leader.c")}
 
 
 class Candidates:

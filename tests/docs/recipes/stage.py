@@ -8,6 +8,7 @@ import threading
 
 URL = os.environ["MORTISE_TEST_TCP_URL"]
 PREFIX = os.environ["PREFIX"]
+os.environ.update(GOPROXY="off", GOTOOLCHAIN="local", GOFLAGS="-mod=mod")
 MODULE = "github.com/mortise/mortise-go"
 PATIENCE_S = 60
 STRICT = "-std=c99 -D_GNU_SOURCE -Wall -Wextra -Werror".split()
@@ -47,8 +48,8 @@ def built(file, *flags, classpath=""):
         output_of("go", "build", *flags, "-o", f"{name}_go", file)
         return [f"./{name}_go"]
     if language == "c":
-        output_of("gcc", *STRICT, file, *output_of("pkg-config", "--cflags", "--libs", "mortise").split(),
-                  *flags, "-o", f"{name}_c")
+        library = output_of("pkg-config", "--cflags", "--libs", "mortise").split()
+        output_of("gcc", *STRICT, file, *library, *flags, "-o", f"{name}_c")
         return [f"./{name}_c"]
     if language == "java":
         jars = f"{PREFIX}/share/java/mortise.jar:{classpath}"
@@ -59,21 +60,22 @@ def built(file, *flags, classpath=""):
 
 
 class Program:
-    """A running program. `query` is what an operator adds to its URL."""
+    """A running program. `query` is what an operator adds to its URL; with an `output` its lines go
+    there instead of here."""
 
-    def __init__(self, command, *arguments, query="", **more):
+    def __init__(self, command, *arguments, query="", output=None):
         self.lines, self.seen = [], 0
         self.changed = threading.Condition()
         # A group of its own, so that what it has started ends with it.
         self.process = subprocess.Popen(
             [*command, *arguments], text=True, start_new_session=True, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, env={**os.environ, "MORTISE_URL": URL + query}, **more)
+            stdout=output or subprocess.PIPE, env={**os.environ, "MORTISE_URL": URL + query})
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
         _running.append(self)
 
     def read(self):
-        for line in self.process.stdout:
+        for line in self.process.stdout or ():
             with self.changed:
                 self.lines.append(line.rstrip("\n"))
                 self.changed.notify_all()

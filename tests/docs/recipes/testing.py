@@ -1,0 +1,54 @@
+"""The tests that the page shows pass against the server behind `local:`, and notice a program that locks
+something else."""
+import os
+import pathlib
+
+from stage import PREFIX, go_module, output_of
+
+SHARE = "/usr/share/java"
+JUNIT = ":".join(f"{SHARE}/{name}.jar" for name in (
+    "junit-jupiter-api junit-jupiter-engine junit-platform-commons junit-platform-engine "
+    "junit-platform-launcher junit-platform-console junit-platform-reporting "
+    "opentest4j-reporting-events opentest4j apiguardian-api picocli").split())
+JARS = f"classes:{PREFIX}/share/java/mortise.jar:{JUNIT}"
+LOCAL = pathlib.Path("local").resolve()
+os.environ["MORTISE_LOCAL_DIR"] = str(LOCAL)
+
+
+def test_go():
+    return output_of("go", "test", "-count=1", "-timeout", "60s", "-v", ".")
+
+
+def test_java():
+    output_of("javac", "-cp", JARS, "-d", "classes", "Charges.java", "ChargesTest.java")
+    return output_of("java", "-cp", JARS, "org.junit.platform.console.ConsoleLauncher",
+                     "--disable-banner", "--disable-ansi-colors", "--select-class", "ChargesTest")
+
+
+def test_lua():
+    return output_of("lua5.4", "charges_test.lua")
+
+
+def fails(test):
+    try:
+        test()
+    except AssertionError:
+        return True
+    return False
+
+
+def main():
+    go_module()
+    assert test_go().count("--- PASS: ") == 3
+    assert "[         3 tests successful      ]" in test_java()
+    test_lua()
+    for file, test in (("charges.go", test_go), ("Charges.java", test_java), ("charges.lua", test_lua)):
+        path = pathlib.Path(file)
+        text = path.read_text("utf-8")
+        path.write_text(text.replace('"order/', '"another/'), "utf-8")
+        assert fails(test), f"the tests of {file} do not notice a wrong name"
+    # It would also end by itself.
+    output_of("redis-cli", "-s", str(LOCAL / "local.sock"), "SHUTDOWN", "NOSAVE")
+
+
+main()
