@@ -196,7 +196,16 @@ void core::close_multis() noexcept {
 
 outcome core::ping() {
   if (is_closed()) return client_freed();
-  return ask_ping(servers_->connection_for({}), defaults_.command_timeout_ms);
+  return answered(ask_ping(servers_->connection_for({}), defaults_.command_timeout_ms));
+}
+
+outcome core::answered(outcome how) const {
+  const bool is_unanswered = how.code == status::unknown || how.code == status::unreachable ||
+                             how.code == status::limit;
+  if (!is_unanswered || !is_closed()) return how;
+  auto closed = client_freed();
+  closed.is_ambiguous = how.is_ambiguous;
+  return closed;
 }
 
 std::shared_ptr<gatekeeper> core::keeper_for(std::string_view name, bool is_shared,

@@ -47,6 +47,9 @@ class core final : public std::enable_shared_from_this<core>, private deployment
                      std::int64_t permits, std::shared_ptr<lock_handle>& into);
   std::shared_ptr<multi_handle> new_multi();
   outcome ping();
+  // What a question came to that is asked for itself: that the client was freed meanwhile, where that is
+  // why nobody answered.
+  [[nodiscard]] outcome answered(outcome how) const;
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] const settings& defaults() const noexcept { return defaults_; }

@@ -9,7 +9,9 @@ import static org.mortise.Waiting.assertStatus;
 import static org.mortise.Waiting.result;
 
 import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.mortise.Waiting.Worker;
 
 class CloseTest {
@@ -132,6 +135,44 @@ class CloseTest {
       isOver.set(true);
       for (Worker worker : workers) worker.finish();
     }
+  }
+
+  /** Which the server does not answer any more, or which come while the client is on its way out. */
+  @Test
+  void questionsThatRaceACloseSayClosed() throws Exception {
+    try (var proxy = new Proxy(redis)) {
+      for (int round = 0; round < 20; round++) {
+        var client = MortiseClient.open(proxy.url() + "?command_timeout=60s");
+        var owner = client.mutex("asked");
+        var seats = client.semaphore("seats", 3);
+        // The answers are on the way when the client is closed.
+        boolean isStalled = round % 2 == 0;
+        // A ping is waited for.
+        Executable third = isStalled ? () -> client.semaphore("more", 3).query() : client::ping;
+        List<Executable> questions = List.of(owner::query, seats::query, third);
+        if (isStalled) proxy.holdAnswers();
+        var asked = new CountDownLatch(questions.size());
+        var workers = new ArrayList<Worker>();
+        for (Executable question : questions) {
+          workers.add(
+              new Worker(
+                  () -> {
+                    if (!isStalled) question.execute();
+                    asked.countDown();
+                    assertStatus(Status.CLOSED, () -> forever(question));
+                  }));
+        }
+        asked.await();
+        if (isStalled) proxy.untilAnswered();
+        client.close();
+        proxy.letAnswers();
+        for (Worker worker : workers) worker.finish();
+      }
+    }
+  }
+
+  private static void forever(Executable question) throws Throwable {
+    for (; ; ) question.execute();
   }
 
   @Test

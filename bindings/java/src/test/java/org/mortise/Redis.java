@@ -57,7 +57,7 @@ final class Redis implements AutoCloseable {
     for (; ; ) {
       SocketChannel tried = SocketChannel.open(StandardProtocolFamily.UNIX);
       try {
-        tried.connect(UnixDomainSocketAddress.of(socket()));
+        tried.connect(address());
         return tried;
       } catch (IOException notYet) {
         tried.close();
@@ -65,6 +65,10 @@ final class Redis implements AutoCloseable {
         Thread.sleep(5);
       }
     }
+  }
+
+  UnixDomainSocketAddress address() {
+    return UnixDomainSocketAddress.of(socket());
   }
 
   String url() {
