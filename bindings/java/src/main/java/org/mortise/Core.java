@@ -105,8 +105,12 @@ final class Core {
   }
 
   /** The dispatcher cannot wait for what only it can tell. */
+  boolean mayWait() {
+    return Thread.currentThread() != dispatcher;
+  }
+
   void checkMayWait() {
-    if (Thread.currentThread() == dispatcher) {
+    if (!mayWait()) {
       throw new IllegalStateException(
           "this thread tells the waiting of their locks and must not wait for one itself; "
               + "use the thenApplyAsync family, or a callback executor with threads of its own");

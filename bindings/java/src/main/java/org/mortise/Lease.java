@@ -148,6 +148,12 @@ public final class Lease implements AutoCloseable {
     }
   }
 
+  /** Nobody has it, and the hold is given back by another. */
+  void forget() {
+    isReleased.set(true);
+    owner.end(this, hold);
+  }
+
   /** Whether it is the first to release, and of a hold that is still the owner's. */
   private boolean begin() {
     // An old lease must not end a later hold of the same owner.

@@ -8,10 +8,11 @@ import java.util.function.LongToIntFunction;
 
 /** One way in which an owner acquires: a mutex has one, a read-write lock two. */
 final class Mode implements Acquirable {
-  /** The native functions of this way. */
+  /** The native functions of this way. Where a call does not wait by itself, an event ends it. */
   record Calls(
       LongToIntFunction tryNow,
       OwnerCalls.Start tryLater,
+      OwnerCalls.Acquire acquireNow,
       OwnerCalls.Wait acquireLater,
       LongToIntFunction unlockNow,
       OwnerCalls.Start unlockLater) {}
@@ -27,44 +28,104 @@ final class Mode implements Acquirable {
   // ---- for the Lock adapters: without leases ---------------------------------------------------
 
   boolean tryNow() {
-    return isAcquired(tryCode());
+    Turn turn = owner.turn();
+    turn.takeHere();
+    try {
+      return isAcquired(tryCode());
+    } finally {
+      turn.leave(Pending.IN_A_CALL);
+    }
   }
 
   /** Waits as long as it takes. */
   void lock() {
-    if (acquiresAtOnce()) return;
-    owner.core().checkMayWait();
-    requireAcquired(Threads.join(waitFor(Times.FOREVER)).code());
+    Turn turn = owner.turn();
+    turn.takeHere();
+    try {
+      int code =
+          waitsInCall() ? acquireInCall(Times.FOREVER) : Threads.join(waitFor(Times.FOREVER)).code();
+      requireAcquired(code);
+    } finally {
+      turn.leave(Pending.IN_A_CALL);
+    }
+  }
+
+  /** Waits; an interrupt ends that at once, and what was granted nevertheless is given back. */
+  boolean await(long timeoutMillis) throws InterruptedException {
+    if (Thread.interrupted()) throw new InterruptedException();
+    Turn turn = owner.turn();
+    long left = turn.takeHere(timeoutMillis);
+    if (left == Turn.TOO_LATE) return false;
+    int code;
+    try {
+      code = waitsInCall() ? awaitCall(left) : awaitEvent(left);
+    } catch (InterruptedException interrupted) {
+      throw interrupted; // the turn is that of what is being given up
+    } catch (Throwable failed) {
+      turn.leave(Pending.IN_A_CALL);
+      throw failed;
+    }
+    turn.leave(Pending.IN_A_CALL);
+    return isAcquired(code);
   }
 
   /**
-   * Whether it was free, and now is ours: this thread asks by itself, which needs no other to wake it.
-   * A wait goes over the queue, where closing and interrupts end it, and where it costs no carrier of
-   * virtual threads.
+   * Whether this thread waits in the native call, where it reads the answers by itself, so that no
+   * other has to wake it. Otherwise it waits for an event: a virtual thread, which would keep its carrier;
+   * and for a multi, whose call ends only when all that it has got is given back.
    */
-  private boolean acquiresAtOnce() {
-    if (Threads.mustNotBlock() || !owner.hasOwnLease()) return false;
-    try {
-      return owner.call(calls.tryNow) == Status.OK.code();
-    } catch (MortiseException said) {
-      return false; // What is final is said again by the call that waits.
-    }
+  private boolean waitsInCall() {
+    return calls.acquireNow != null && !Threads.mustNotBlock();
   }
 
-  /** Waits; when interrupted, a grant that won the race is given back. */
-  boolean await(long timeoutMillis) throws InterruptedException {
-    if (Thread.interrupted()) throw new InterruptedException();
-    // A server that does not answer may take longer than a timeout.
-    if (timeoutMillis == Times.FOREVER && acquiresAtOnce()) return true;
+  private int acquireInCall(long timeoutMillis) {
+    if (!owner.core().mayWait()) {
+      int code = owner.call(calls.tryNow);
+      if (code != Status.NOT_ACQUIRED.code() || timeoutMillis == 0) return code;
+      owner.core().checkMayWait();
+    }
+    return owner.call(it -> calls.acquireNow.acquire(it, timeoutMillis));
+  }
+
+  private int awaitCall(long timeoutMillis) throws InterruptedException {
+    var interruption = new Interruption(owner);
+    interruption.watch();
+    int code;
+    try {
+      code = acquireInCall(timeoutMillis);
+    } finally {
+      interruption.unwatch();
+    }
+    if (!Thread.interrupted()) return code;
+    giveUp(CompletableFuture.completedFuture(new Event(code, 0)));
+    throw new InterruptedException();
+  }
+
+  private int awaitEvent(long timeoutMillis) throws InterruptedException {
     owner.core().checkMayWait();
     CompletableFuture<Event> end = waitFor(timeoutMillis);
     try {
-      return isAcquired(Threads.get(end).code());
+      return Threads.get(end).code();
     } catch (InterruptedException interrupted) {
       owner.cancelQuietly();
-      if (endsGranted(end)) unlockQuietly();
+      giveUp(end);
       throw interrupted;
     }
+  }
+
+  /** What ends granted is given back, for which the next acquire waits, but not this thread. */
+  private void giveUp(CompletableFuture<Event> end) {
+    var givenUp =
+        new Pending() {
+          @Override
+          boolean isGivenUp() {
+            return true;
+          }
+        };
+    owner.turn().passTo(givenUp);
+    end.handle((event, failure) -> failure == null && event.isOk())
+        .thenCompose(isGranted -> isGranted ? unlockLater() : end)
+        .whenComplete((event, failure) -> owner.turn().leave(givenUp));
   }
 
   /** Ends the hold, and says how: OK, LOST or NOT_OWNER. */
@@ -88,23 +149,9 @@ final class Mode implements Acquirable {
   }
 
   void requireAcquired(int code) {
-    if (code != Status.OK.code()) throw MortiseException.ofOutcome(code, owner.ownName());
-  }
-
-  private static boolean endsGranted(CompletableFuture<Event> end) {
-    try {
-      return Threads.join(end).isOk();
-    } catch (MortiseException failed) {
-      return false;
-    }
-  }
-
-  private void unlockQuietly() {
-    try {
-      unlock();
-    } catch (MortiseException failed) {
-      // Nothing is held here; the lease ends what may be left at the server.
-    }
+    if (code == Status.OK.code()) return;
+    if (code == Status.CANCELLED.code() && owner.isClosed()) throw owner.closed();
+    throw MortiseException.ofOutcome(code, owner.ownName());
   }
 
   private int tryCode() {
@@ -144,22 +191,28 @@ final class Mode implements Acquirable {
 
   @Override
   public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
-    return deliver(owner.start(calls.tryLater), this::leaseIfAcquired);
+    return later(timeout -> owner.start(calls.tryLater), this::leaseIfAcquired, 0);
   }
 
   @Override
   public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration timeout) {
-    return deliver(waitFor(Times.timeoutMillis(timeout)), this::leaseIfAcquired);
+    return later(this::waitFor, this::leaseIfAcquired, Times.timeoutMillis(timeout));
   }
 
   @Override
   public CompletableFuture<Lease> acquireAsync() {
-    return deliver(
-        waitFor(Times.FOREVER),
+    return later(
+        this::waitFor,
         event -> {
           requireAcquired(event.code());
           return lease();
-        });
+        },
+        Times.FOREVER);
+  }
+
+  private <T> CompletableFuture<T> later(
+      FutureAcquire.Question question, Function<Event, T> result, long timeoutMillis) {
+    return new FutureAcquire<>(owner, this, question, result).begin(timeoutMillis);
   }
 
   private Lease lease() {
@@ -170,41 +223,9 @@ final class Mode implements Acquirable {
     return isAcquired(event.code()) ? Optional.of(lease()) : Optional.empty();
   }
 
-  /**
-   * A future for the user. Whoever ends it first, by cancel or otherwise, ends the wait, and what was
-   * granted nevertheless is given back.
-   */
-  private <T> CompletableFuture<T> deliver(CompletableFuture<Event> end, Function<Event, T> result) {
-    var future = new CompletableFuture<T>();
-    future.whenComplete(
-        (value, failure) -> {
-          if (!end.isDone()) owner.cancelQuietly();
-        });
-    end.whenComplete(
-        (event, failure) -> {
-          if (failure != null) {
-            owner.core().callBack(() -> future.completeExceptionally(failure));
-          } else if (future.isDone()) {
-            if (event.isOk()) unlockLater();
-          } else {
-            owner.core().callBack(() -> complete(future, event, result));
-          }
-        });
-    return future;
-  }
-
-  private <T> void complete(CompletableFuture<T> future, Event event, Function<Event, T> result) {
-    T value;
-    try {
-      value = result.apply(event);
-    } catch (MortiseException outcome) {
-      future.completeExceptionally(outcome);
-      return;
-    }
-    if (future.complete(value)) return;
-    if (value instanceof Lease lease) lease.releaseAsync();
-    if (value instanceof Optional<?> maybe && maybe.isPresent()) {
-      ((Lease) maybe.get()).releaseAsync();
-    }
+  /** The lease in a result that nobody was told; the hold itself is given back by another. */
+  void forget(Object result) {
+    Object lease = result instanceof Optional<?> maybe ? maybe.orElse(null) : result;
+    if (lease instanceof Lease forgotten) forgotten.forget();
   }
 }

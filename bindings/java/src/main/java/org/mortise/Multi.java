@@ -28,6 +28,7 @@ public final class Multi extends LeasingOwner {
       new Mode.Calls(
           MortiseNative::multi_try,
           MortiseNative::multi_try_async,
+          null,
           MortiseNative::multi_acquire_async,
           MortiseNative::multi_unlock,
           MortiseNative::multi_unlock_async);

@@ -20,6 +20,7 @@ public final class MutexOwner extends LeasingOwner {
       new Mode.Calls(
           MortiseNative::lock_try,
           MortiseNative::lock_try_async,
+          MortiseNative::lock_acquire,
           MortiseNative::lock_acquire_async,
           MortiseNative::lock_unlock,
           MortiseNative::lock_unlock_async);

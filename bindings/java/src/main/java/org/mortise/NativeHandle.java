@@ -13,20 +13,31 @@ final class NativeHandle implements Runnable {
   private final long address;
   private final String what;
   private final LongConsumer free;
+  private final LongConsumer wake;
   /** How many calls use it, with the sign bit set once it is closed. */
   private final AtomicInteger users = new AtomicInteger();
 
   NativeHandle(long address, String what, LongConsumer free) {
+    this(address, what, free, it -> {});
+  }
+
+  /**
+   * Owns a native object.
+   *
+   * @param wake ends the calls that wait inside, so that who is there leaves
+   */
+  NativeHandle(long address, String what, LongConsumer free, LongConsumer wake) {
     this.address = address;
     this.what = what;
     this.free = free;
+    this.wake = wake;
   }
 
   /** The address, to be used until {@link #exit()}. */
   long enter() {
     for (; ; ) {
       int count = users.get();
-      if (count < 0) throw MortiseException.closed(what);
+      if (count < 0) throw closed();
       if (users.compareAndSet(count, count + 1)) return address;
     }
   }
@@ -39,14 +50,23 @@ final class NativeHandle implements Runnable {
     return users.get() < 0;
   }
 
+  MortiseException closed() {
+    return MortiseException.closed(what);
+  }
+
   /** Closes it: nobody enters any more. */
   @Override
   public void run() {
     for (; ; ) {
       int count = users.get();
       if (count < 0) return;
-      if (users.compareAndSet(count, count | CLOSED)) {
-        if (count == 0) free.accept(address);
+      // It stays while the others are woken.
+      if (users.compareAndSet(count, (count + 1) | CLOSED)) {
+        try {
+          if (count > 0) wake.accept(address);
+        } finally {
+          exit();
+        }
         return;
       }
     }

@@ -28,6 +28,9 @@ public abstract class Owner implements AutoCloseable {
   private final Cleaner.Cleanable cleanable;
   private final AtomicReference<Hold> current = new AtomicReference<>();
   private final AtomicReference<Watch> watch = new AtomicReference<>();
+  private final Turn turn;
+  /** As the user wants it; guarded by the turn. */
+  private boolean isInterrupted;
   /** The tag of the watch, for the cleaner, which must not know this object. */
   private final AtomicLong watchTag;
 
@@ -58,6 +61,7 @@ public abstract class Owner implements AutoCloseable {
     } finally {
       core.client().exit();
     }
+    turn = new Turn(core, name);
     var tag = new AtomicLong();
     watchTag = tag;
     handle =
@@ -67,7 +71,8 @@ public abstract class Owner implements AutoCloseable {
             freed -> {
               calls.free().accept(freed);
               core.unwatch(tag.get());
-            });
+            },
+            woken -> wake(calls, woken));
     cleanable = MortiseClient.CLEANER.register(this, handle);
     LossListener listener = client.lossListener();
     if (listener != null && hasOwnLease()) addLossListener(listener);
@@ -155,7 +160,29 @@ public abstract class Owner implements AutoCloseable {
    * @param isOn true: interrupted from now on; false: not any more
    */
   public void interrupt(boolean isOn) {
-    call(it -> calls.interrupt().interrupt(it, isOn ? 1 : 0));
+    synchronized (turn) {
+      call(it -> calls.interrupt().interrupt(it, isOn ? 1 : 0));
+      isInterrupted = isOn;
+    }
+  }
+
+  private static void wake(OwnerCalls calls, long address) {
+    try {
+      calls.interrupt().interrupt(address, 1);
+    } catch (MortiseException closed) {
+      // With the client, which has woken those who wait.
+    }
+  }
+
+  /** The same for the thread whose turn it is, which does not undo what the user wants. */
+  void interruptCalls(boolean isOn) {
+    synchronized (turn) {
+      try {
+        call(it -> calls.interrupt().interrupt(it, isOn || isInterrupted ? 1 : 0));
+      } catch (MortiseException closed) {
+        // Which has ended the wait.
+      }
+    }
   }
 
   /**
@@ -217,6 +244,19 @@ public abstract class Owner implements AutoCloseable {
 
   Core core() {
     return client.core();
+  }
+
+  Turn turn() {
+    return turn;
+  }
+
+  /** Nobody enters any more, and who is inside is told to leave. */
+  boolean isClosed() {
+    return handle.isClosed();
+  }
+
+  MortiseException closed() {
+    return handle.closed();
   }
 
   Name ownName() {

@@ -24,7 +24,12 @@ record OwnerCalls(
     int start(long handle, long queue, long tag);
   }
 
-  /** The same, for one that waits at most so long. */
+  /** A native call that waits in its thread at most so long. */
+  interface Acquire {
+    int acquire(long handle, long timeoutMillis);
+  }
+
+  /** The same as an event. */
   interface Wait {
     int start(long handle, long queue, long tag, long timeoutMillis);
   }

@@ -25,6 +25,7 @@ public final class ReadWriteOwner extends Owner {
       new Mode.Calls(
           MortiseNative::rw_read_try,
           MortiseNative::rw_read_try_async,
+          MortiseNative::rw_read_acquire,
           MortiseNative::rw_read_acquire_async,
           MortiseNative::rw_read_unlock,
           MortiseNative::rw_read_unlock_async);
@@ -32,6 +33,7 @@ public final class ReadWriteOwner extends Owner {
       new Mode.Calls(
           MortiseNative::rw_write_try,
           MortiseNative::rw_write_try_async,
+          MortiseNative::rw_write_acquire,
           MortiseNative::rw_write_acquire_async,
           MortiseNative::rw_write_unlock,
           MortiseNative::rw_write_unlock_async);

@@ -66,6 +66,7 @@ public final class SemaphoreOwner extends LeasingOwner {
         new Mode.Calls(
             it -> MortiseNative.semaphore_try(it, weight),
             (it, queue, tag) -> MortiseNative.semaphore_try_async(it, queue, tag, weight),
+            (it, timeout) -> MortiseNative.semaphore_acquire(it, weight, timeout),
             (it, queue, tag, timeout) ->
                 MortiseNative.semaphore_acquire_async(it, queue, tag, weight, timeout),
             MortiseNative::semaphore_release,

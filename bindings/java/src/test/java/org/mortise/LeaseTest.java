@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mortise.Waiting.assertStatus;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterAll;
@@ -92,28 +91,6 @@ class LeaseTest {
       assertFalse(lease.release());
       assertFalse(owner.isHeld());
       assertFalse(frozen.exists("{mortise:busy}"));
-    }
-  }
-
-  /** Also while the thread asks the server by itself. */
-  @Test
-  void anInterruptEndsAnAcquireOfAFrozenServer() throws Exception {
-    try (var frozen = new Redis();
-        var impatient = MortiseClient.open(frozen.url() + "?command_timeout=1s")) {
-      var owner = impatient.mutex("frozen");
-      frozen.signal("STOP");
-      var asker =
-          new Waiting.Worker(() -> assertThrows(InterruptedException.class, owner::acquire));
-      Waiting.until(
-          "it asks",
-          () ->
-              Arrays.stream(asker.thread().getStackTrace())
-                  .anyMatch(frame -> frame.getMethodName().equals("lock_try")));
-      asker.thread().interrupt();
-      asker.finish();
-      frozen.signal("CONT");
-      Waiting.until("it is free", () -> !frozen.exists("{mortise:frozen}"));
-      owner.acquire().close();
     }
   }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.function.Executable;
 
@@ -47,8 +48,12 @@ final class Waiting {
     private final Thread thread;
 
     Worker(Executable work) {
+      this(Thread::new, work);
+    }
+
+    Worker(ThreadFactory threads, Executable work) {
       thread =
-          new Thread(
+          threads.newThread(
               () -> {
                 try {
                   work.execute();

@@ -1,0 +1,93 @@
+package org.mortise;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** Whose acquire an owner is at work for. */
+final class Turn {
+  /** What is left of a time that passed while an earlier acquire was given back. */
+  static final long TOO_LATE = Long.MIN_VALUE;
+
+  private final Core core;
+  private final Name name;
+  private final AtomicReference<Pending> taken = new AtomicReference<>();
+
+  Turn(Core core, Name name) {
+    this.core = core;
+    this.name = name;
+  }
+
+  /**
+   * Takes the turn. One that was given up is in the way until it is over; any other is an error.
+   *
+   * @return null, or what to wait for before the next attempt
+   */
+  CompletableFuture<Void> take(Pending mine) {
+    for (; ; ) {
+      Pending other = taken.compareAndExchange(null, mine);
+      if (other == null) return null;
+      if (other.isTold()) {
+        if (taken.compareAndSet(other, mine)) return null;
+      } else if (other.isGivenUp()) {
+        other.end();
+        return other.over();
+      } else if (taken.get() == other) {
+        throw new MortiseException(
+            Status.BUSY,
+            name
+                + ": another call on this owner is acquiring; wait for it, or give each concurrent "
+                + "user an owner of its own");
+      }
+    }
+  }
+
+  /** The next one may take it. */
+  void leave(Pending mine) {
+    taken.compareAndSet(mine, null);
+    if (mine != Pending.IN_A_CALL) mine.over().complete(null);
+  }
+
+  /** The turn of this thread goes to one that nobody waits for. */
+  void passTo(Pending givenUp) {
+    taken.set(givenUp);
+  }
+
+  /**
+   * Takes the turn for this thread.
+   *
+   * @return what is left of the timeout, or {@link #TOO_LATE}
+   */
+  long takeHere(long timeoutMillis) throws InterruptedException {
+    CompletableFuture<Void> before = take(Pending.IN_A_CALL);
+    if (before == null) return timeoutMillis;
+    var clock = new Countdown(timeoutMillis);
+    for (; before != null; before = take(Pending.IN_A_CALL)) {
+      core.checkMayWait();
+      if (!clock.isBounded()) {
+        Threads.get(before);
+      } else {
+        try {
+          before.get(clock.leftMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException passed) {
+          return TOO_LATE;
+        } catch (ExecutionException impossible) {
+          throw new AssertionError(impossible);
+        }
+      }
+    }
+    return clock.leftMillis();
+  }
+
+  /** The same for a wait that no interrupt ends. */
+  void takeHere() {
+    for (; ; ) {
+      CompletableFuture<Void> before = take(Pending.IN_A_CALL);
+      if (before == null) return;
+      core.checkMayWait();
+      Threads.join(before);
+    }
+  }
+}
