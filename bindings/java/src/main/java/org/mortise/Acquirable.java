@@ -11,6 +11,10 @@ import java.util.concurrent.CompletableFuture;
  * <p>Futures are completed on the client's callback executor. Completing one by hand, by {@code
  * cancel} or {@code orTimeout}, ends the wait, and a grant that wins the race is given back. Completing
  * one that depends on it, as {@code thenApply} makes them, does not.
+ *
+ * <p>What was granted to an acquire that was cancelled or interrupted is given back in the background. Until
+ * that is done the next acquire of its owner waits for it, within its own time, and its other calls
+ * answer as for an owner that holds nothing.
  */
 public interface Acquirable {
   /**
@@ -25,7 +29,8 @@ public interface Acquirable {
    *
    * @param timeout how long to wait; at most 366 days, rounded up to milliseconds
    * @return the lease, or empty when the timeout passed first
-   * @throws InterruptedException if this thread is interrupted; then nothing is held
+   * @throws InterruptedException at once if this thread is interrupted, also when the server does not
+   *     answer; then nothing is held
    */
   Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException;
 
@@ -33,7 +38,8 @@ public interface Acquirable {
    * Acquires, waiting for its turn as long as it takes.
    *
    * @return the lease
-   * @throws InterruptedException if this thread is interrupted; then nothing is held
+   * @throws InterruptedException at once if this thread is interrupted, also when the server does not
+   *     answer; then nothing is held
    */
   Lease acquire() throws InterruptedException;
 
