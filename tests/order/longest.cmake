@@ -40,6 +40,7 @@ foreach(test
     docs.recipes.one_job=9
     docs.recipes.rate_limit=8
     docs.recipes.testing=6
+    docs.recipes.graceful_shutdown=4
     packaging.go-static=3)
   if(test MATCHES "^(.*)=(.*)$")
     set_tests_properties("${CMAKE_MATCH_1}" PROPERTIES COST ${CMAKE_MATCH_2})
