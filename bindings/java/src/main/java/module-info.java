@@ -1,0 +1,4 @@
+/** Distributed locks on Redis and Valkey; begin with {@link org.mortise.MortiseClient}. */
+module org.mortise {
+  exports org.mortise;
+}
