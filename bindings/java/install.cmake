@@ -2,6 +2,7 @@
 set(java_dir ${CMAKE_INSTALL_DATADIR}/java)
 set(maven_dir ${CMAKE_INSTALL_DATADIR}/maven-repo/org/mortise/mortise/${PROJECT_VERSION})
 file(RELATIVE_PATH back /${maven_dir} /${java_dir})
+file(MAKE_DIRECTORY ${to})
 install(FILES pom.xml DESTINATION ${maven_dir} RENAME mortise-${PROJECT_VERSION}.pom COMPONENT java)
 foreach(classifier "" -sources -javadoc)
   set(name mortise-${PROJECT_VERSION}${classifier}.jar)
