@@ -54,6 +54,8 @@ class JavaSide {
   private String answer(String what, int count) throws Exception {
     switch (what) {
       case "pairs" -> pairs(count);
+      case "fresh" -> fresh(count);
+      case "contend" -> contend(count);
       case "looks" -> look(count);
       case "gate" -> {
         lock.lock();
@@ -82,6 +84,39 @@ class JavaSide {
       lock.lock();
       lock.unlock();
     }
+  }
+
+  /** The same, each with a lock object of its own. */
+  private void fresh(int count) {
+    for (int i = 0; i < count; i++) {
+      MortiseLock own = client.lock(name);
+      own.lock();
+      own.unlock();
+    }
+  }
+
+  /** Eight threads, each first come, first served, have the lock so often in all. */
+  private void contend(int count) throws Exception {
+    int threads = 8;
+    var ends = new ArrayList<CompletableFuture<Void>>();
+    for (int i = 0; i < threads; i++) {
+      var end = new CompletableFuture<Void>();
+      ends.add(end);
+      new Thread(
+              () -> {
+                try {
+                  for (int k = 0; k < count / threads; k++) {
+                    strictLock.lock();
+                    strictLock.unlock();
+                  }
+                  end.complete(null);
+                } catch (Throwable thrown) {
+                  end.completeExceptionally(thrown);
+                }
+              })
+          .start();
+    }
+    for (CompletableFuture<Void> end : ends) end.get();
   }
 
   /** Asks an owner so often whether it holds. */
