@@ -1,5 +1,5 @@
-"""At SIGTERM who waits stops waiting, and who works finishes it; both have given everything back when they
-have ended."""
+"""At SIGTERM who waits stops waiting, and who works finishes it; both have given everything back when
+they have ended."""
 from signal import SIGCONT, SIGSTOP, SIGTERM
 
 from stage import Program, built, eventually, redis, run
