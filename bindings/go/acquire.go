@@ -12,6 +12,9 @@ func (h *handle) acquire(ctx context.Context, newHold func() *Hold, try, wait su
 	if c := h.newTrial(try, wait); c != nil {
 		hold, err := h.attempt(ctx, c, newHold(), try, forever)
 		c.done(h.engine)
+		if errors.Is(err, ErrNotAcquired) {
+			h.taken()
+		}
 		if hold != nil || wait == nil {
 			return hold, err
 		}
@@ -27,9 +30,9 @@ func (h *handle) acquire(ctx context.Context, newHold func() *Hold, try, wait su
 }
 
 // newTrial is the call for an attempt that does not wait. Before one that waits, it is worth while only
-// when the answer is quick.
+// when the answer is quick, and when the lock is likely to be free.
 func (h *handle) newTrial(try, wait submission) *call {
-	if try == nil {
+	if try == nil || wait != nil && h.isTaken() {
 		return nil
 	}
 	c := newCall(nil)

@@ -17,3 +17,6 @@ func endsWith(other, parent context.Context) (context.Context, context.CancelFun
 	}()
 	return ctx, func() { cancel(nil) }
 }
+
+// tidied has nothing to do.
+func tidied(_ context.Context, end context.CancelFunc) context.CancelFunc { return end }

@@ -45,7 +45,7 @@ func Do(ctx context.Context, acquire func(context.Context) (*Hold, error),
 				causes: []error{err}}
 		}
 	}()
-	bound, cancel := hold.Bind(ctx)
+	bound, cancel := endsWith(hold.during().ctx, ctx)
 	defer cancel()
-	return work(bound, hold)
+	return work(hold.keptBy(bound), hold)
 }

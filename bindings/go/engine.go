@@ -24,6 +24,7 @@ type engine struct {
 	quick         chan *reader // those that are free, of quickCalls
 	isClosing     atomic.Bool
 	isDrained     chan struct{}
+	contention    *contention
 
 	mutex   sync.Mutex
 	lastTag int64
@@ -41,6 +42,8 @@ func newEngine(url string, options []Option) (*engine, error) {
 		isDrained: make(chan struct{}),
 		calls:     make(map[int64]*call),
 		handles:   make(map[int64]*handle),
+
+		contention: newContention(),
 	}
 	e.client.free = swig.Client_free
 	e.queue.free = swig.Queue_free
@@ -58,7 +61,7 @@ func newEngine(url string, options []Option) (*engine, error) {
 		return swig.Queue_new(e.client.address, queueCapacity, details)
 	})
 	if err != nil {
-		e.client.close()
+		e.client.close(nil)
 		return nil, err
 	}
 	err = e.startDispatcher()
@@ -69,8 +72,8 @@ func newEngine(url string, options []Option) (*engine, error) {
 		}
 	}
 	if err != nil {
-		e.queue.close()
-		e.client.close()
+		e.queue.close(nil)
+		e.client.close(nil)
 		return nil, err
 	}
 	return e, nil
@@ -91,11 +94,11 @@ func (e *engine) close() error {
 		return nil
 	}
 	e.dropHolds() // whoever works under one stops before it is given back
-	e.client.close()
+	e.client.close(nil)
 	if e.client.isInUse() {
 		// A Ping keeps it until its command timeout. Nothing else is to wait for that.
 		for _, h := range e.allHandles() {
-			h.native.close()
+			h.native.close(nil)
 		}
 	}
 	// Ends what still waits, and the dispatcher when all calls have ended.
@@ -106,7 +109,7 @@ func (e *engine) close() error {
 		swig.Queue_free(quick.queue)
 		quick.free()
 	}
-	e.queue.close()
+	e.queue.close(nil)
 	e.dropHolds() // those that were granted meanwhile
 	return nil
 }

@@ -38,7 +38,8 @@ type handle struct {
 	engine  *engine
 	kind    *kind
 	tag     int64
-	members []*handle // of a multi; never changed once it can be used
+	members []*handle     // of a multi; never changed once it can be used
+	vain    *atomic.Int32 // how many acquires of its name are not to try first; nil of a multi
 
 	terms         sync.Mutex
 	term          *term
@@ -66,7 +67,7 @@ func newHandle(e *engine, k *kind, create func(client uintptr) (uintptr, error))
 	h.address = address
 	h.free = k.free
 	if err := e.watch(h); err != nil {
-		h.native.close()
+		h.native.close(nil)
 		return nil, err
 	}
 	return h, nil
@@ -78,12 +79,8 @@ func (h *handle) close() error {
 		return nil
 	}
 	h.dropTerm(failure(ErrClosed, "the handle was closed"))
-	if address, err := h.native.enter(); err == nil {
-		// It is freed, which ends a wait, when nobody is inside: a query may be there for long.
-		h.kind.cancel(address, 0)
-		h.native.leave()
-	}
-	if h.native.close() {
+	// It is freed, which ends a wait, when nobody is inside: a query may be there for long.
+	if h.native.close(func(address uintptr) { h.kind.cancel(address, 0) }) {
 		h.engine.unwatch(h)
 	}
 	return nil

@@ -156,8 +156,7 @@ type holdKey struct{ hold *Hold }
 // protects. With Go 1.20 or later context.Cause tells which. Bind is for work that has a context
 // already.
 func (h *Hold) Context() context.Context {
-	// Whoever works under the context keeps the hold from being collected.
-	return context.WithValue(h.during().ctx, holdKey{h}, true)
+	return h.keptBy(h.during().ctx)
 }
 
 // Bind is a child of a context that is also cancelled when the hold ends. Call the function in the
@@ -165,7 +164,12 @@ func (h *Hold) Context() context.Context {
 func (h *Hold) Bind(parent context.Context) (context.Context, context.CancelFunc) {
 	// What ends with the hold does not refer to it: it would not be collected while it lasts.
 	bound, cancel := endsWith(h.during().ctx, given(parent))
-	return context.WithValue(bound, holdKey{h}, true), cancel
+	return h.keptBy(bound), tidied(bound, cancel)
+}
+
+// keptBy is a context that keeps the hold from being collected while it is used.
+func (h *Hold) keptBy(ctx context.Context) context.Context {
+	return context.WithValue(ctx, holdKey{h}, true)
 }
 
 // IsHeld tells whether the hold lasts by the local clock. It costs no network, and is right also in a

@@ -33,17 +33,25 @@ func (n *native) leave() {
 	}
 }
 
-// close lets nobody in from now on, and says whether it is the first to do so.
-func (n *native) close() bool {
+// close lets nobody in from now on, and says whether it is the first to do so. If somebody is inside, it
+// is told to end what it waits for.
+func (n *native) close(end func(address uintptr)) bool {
 	n.mutex.Lock()
 	isFirst := !n.isClosed
 	n.isClosed = true
-	isLast := isFirst && n.users == 0
-	n.mutex.Unlock()
-	if isLast {
-		n.free(n.address)
+	isInUse := n.users > 0
+	if isFirst {
+		n.users++
 	}
-	return isFirst
+	n.mutex.Unlock()
+	if !isFirst {
+		return false
+	}
+	if isInUse && end != nil {
+		end(n.address)
+	}
+	n.leave()
+	return true
 }
 
 // isInUse tells whether somebody is inside a call on it, after whose end it is freed.

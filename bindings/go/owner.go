@@ -37,6 +37,7 @@ func (c *Client) newNamed(k *kind, name string, options []Option,
 	if err != nil {
 		return nil, err
 	}
+	h.vain = h.engine.contention.of(name)
 	o := newOwner(c, h)
 	o.name = name
 	return o, nil
@@ -51,8 +52,11 @@ func (o *owner) core() *handle {
 }
 
 func (o *owner) close() error {
-	defer runtime.KeepAlive(o)
-	return o.core().close()
+	if o == nil {
+		return nil
+	}
+	runtime.SetFinalizer(o, nil)
+	return o.handle.close()
 }
 
 // isHeld asks C, by one of its functions, whether it is held.

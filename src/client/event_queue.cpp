@@ -55,6 +55,8 @@ outcome event_queue::admit(event_node& call) {
   std::list<event_node*> place;
   if (call.told.kind == event_kind::acquired) place.push_back(&call);
   const std::lock_guard guard(mutex_);
+  // Who watches the descriptor, or waits already, reads the answer.
+  redis::comes_back(!is_polled_ && first_consumer_.load() == nullptr);
   auto admitted = reserve_locked();
   if (!admitted.ok()) return admitted;
   ++open_calls_;

@@ -133,7 +133,7 @@ void pipeline::rest(const waiter& before) noexcept {
 
 // Whether this thread led last, for anything, and is expected to do so again.
 bool pipeline::is_back_soon() const noexcept {
-  return reader_ == reader::nobody && was_for_anything_ &&
+  return reader_ == reader::nobody && was_for_anything_ && is_coming_back() &&
          ::pthread_equal(reader_thread_, ::pthread_self()) != 0;
 }
 

@@ -11,6 +11,11 @@
 
 namespace mortise::redis {
 
+// Whether this thread comes to await() for what it submits in nobody's name from now on; only who asks for
+// a queue that others read does not.
+void comes_back(bool is_so) noexcept;
+[[nodiscard]] bool is_coming_back() noexcept;
+
 class waiter {
  public:
   // What a caller waits for: the answer to a request of its own, or whatever comes. One that waits
