@@ -1,5 +1,8 @@
-// The bindings beside C, in turns: what a pair and a call that asks nobody cost, what a crowd costs that
-// waits for one lock, and whether anything is left of very many holds.
+// The bindings beside C, in turns: what a pair and a call that asks nobody cost, a handoff between those
+// who contend, a handle of its own for each pair, what a crowd costs that waits for one lock, and whether
+// anything is left of very many holds.
+#include <thread>
+
 #include "experiment.hpp"
 #include "language_side.hpp"
 #include "reference.hpp"
@@ -19,6 +22,8 @@ struct language {
   int waiter_count;
   // 1.5 times what such a call was measured to cost more than C when the bindings were designed.
   double call_goal_ns;
+  bool does_fresh = false;    // whether its side knows that question
+  bool does_contend = false;  // likewise
 };
 
 // ---- a pair, and a call that asks nobody ----------------------------------------------------
@@ -82,6 +87,82 @@ void measure_looks(const std::string& id, const settings& chosen, table& results
   results.measured(id + ".call", best_ns - best_c_ns);
   results.raw("best of %zu: %.1f ns, C %.1f ns; medians %.1f ns, C %.1f ns", c_ns.size(), best_ns,
               best_c_ns, median(side_ns), median(c_ns));
+}
+
+// ---- a handle for each pair -----------------------------------------------------------------
+
+// The way of the language that unlocks by itself, such as Do, beside pairs of a handle that is kept.
+void measure_fresh(const std::string& id, const settings& chosen, table& results,
+                   language_side& side) {
+  constexpr int pairs = 200;
+  const auto kept = "pairs " + std::to_string(pairs);
+  const auto fresh = "fresh " + std::to_string(pairs);
+  side.ask("fresh 2000");
+  std::vector<double> ratios;
+  std::vector<double> fresh_us;
+  std::vector<double> kept_us;
+  auto before = side.time_ns(kept);
+  for (int i = 0; i < chosen.pick(120, 30); ++i) {
+    const auto time = side.time_ns(fresh);
+    const auto after = side.time_ns(kept);
+    ratios.push_back(time * 2 / (before + after));
+    fresh_us.push_back(time / pairs / ns_per_microsecond);
+    kept_us.push_back(after / pairs / ns_per_microsecond);
+    before = after;
+  }
+  results.measured(id + ".fresh", median(ratios));
+  results.raw("%.1f us, kept %.1f us; rounds' ratios %.2f to %.2f (10th to 90th)", median(fresh_us),
+              median(kept_us), percentile(ratios, 0.1), percentile(ratios, 0.9));
+}
+
+// ---- contention -----------------------------------------------------------------------------
+
+constexpr int contenders = 8;
+
+// Owners of one client, each in a thread, and served in the order of their arrival at the server.
+double c_contend_ns(mortise_client* client, const std::string& name, int count) {
+  const auto start = now_ns();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < contenders; ++i) {
+    threads.emplace_back([&] {
+      const auto lock = make_lock(client, name, "fair=strict");
+      c_pairs_ns(lock.get(), count / contenders);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return static_cast<double>(now_ns() - start);
+}
+
+void measure_contention(const std::string& id, const settings& chosen, table& results,
+                        language_side& side, mortise_client* client, reference& observer) {
+  constexpr int handoffs = 800;
+  const auto name = lock_name("c", contenders);
+  const auto question = "contend " + std::to_string(handoffs);
+  std::vector<double> ratios;
+  std::vector<double> side_us;
+  std::vector<double> c_us;
+  double side_commands = 0;
+  double c_commands = 0;
+  side.ask(question);
+  auto before = c_contend_ns(client, name, handoffs);
+  for (int i = 0; i < chosen.pick(60, 15); ++i) {
+    const auto start = server_usage::of(observer);
+    const auto time = side.time_ns(question);
+    const auto between = server_usage::of(observer);
+    const auto after = c_contend_ns(client, name, handoffs);
+    side_commands += (between - start).commands;
+    c_commands += (server_usage::of(observer) - between).commands;
+    ratios.push_back(time * 2 / (before + after));
+    side_us.push_back(time / handoffs / ns_per_microsecond);
+    c_us.push_back(after / handoffs / ns_per_microsecond);
+    before = after;
+  }
+  results.measured(id + ".contended", median(ratios));
+  results.raw("%.1f us, C %.1f us; rounds' ratios %.2f to %.2f (10th to 90th)", median(side_us),
+              median(c_us), percentile(ratios, 0.1), percentile(ratios, 0.9));
+  results.measured(id + ".contended_commands", side_commands / c_commands);
+  results.raw("%.2f, C %.2f", side_commands / handoffs / static_cast<double>(ratios.size()),
+              c_commands / handoffs / static_cast<double>(ratios.size()));
 }
 
 // ---- what is left ---------------------------------------------------------------------------
@@ -162,6 +243,10 @@ void run(const language& spoken, const settings& chosen, table& results) {
   side.ask("looks 3000000");
   measure_pairs(spoken.id, chosen, results, side, lock.get());
   measure_looks(spoken.id, chosen, results, side, lock.get());
+  if (spoken.does_fresh) measure_fresh(spoken.id, chosen, results, side);
+  if (spoken.does_contend) {
+    measure_contention(spoken.id, chosen, results, side, client.get(), observer);
+  }
   // Before the crowd, whose memory would be there for whatever is not given back.
   measure_growth(spoken.id, chosen, results, side, observer, name);
   measure_crowd(spoken, results, side, observer, name);
@@ -169,16 +254,29 @@ void run(const language& spoken, const settings& chosen, table& results) {
 
 experiment experiment_of(const language& spoken) {
   const auto crowd = std::to_string(spoken.waiter_count) + " " + spoken.waiters;
-  return {
-      spoken.id,
-      {{spoken.id + ".pair", spoken.title + ", lock and unlock, pair / C", aim::at_most, 1.25, "x"},
-       {spoken.id + ".call", "  CPU of a call that asks nobody, above C's", aim::at_most,
-        spoken.call_goal_ns, "ns"},
-       {spoken.id + ".growth", "  memory that very many pairs leave", aim::at_most, 2048, "KiB"},
-       {spoken.id + ".crowd_threads", "  " + crowd + " wait for one lock, threads", aim::at_most,
-        32, ""},
-       {spoken.id + ".waiter_bytes", "  memory: each of them", aim::told, 0, "B"}},
-      [spoken](const settings& chosen, table& results) { run(spoken, chosen, results); }};
+  const auto& id = spoken.id;
+  std::vector<row> rows{
+      {id + ".pair", spoken.title + ", lock and unlock, pair / C", aim::at_most, 1.25, "x"},
+      {id + ".call", "  CPU of a call that asks nobody, above C's", aim::at_most,
+       spoken.call_goal_ns, "ns"}};
+  if (spoken.does_fresh) {
+    rows.push_back({id + ".fresh", "  a handle for each pair / a handle that is kept", aim::at_most,
+                    1.15, "x"});
+  }
+  if (spoken.does_contend) {
+    rows.push_back({id + ".contended",
+                    "  strict, " + std::to_string(contenders) + " contend, handoff / C",
+                    aim::at_most, 1.25, "x"});
+    rows.push_back(
+        {id + ".contended_commands", "  server commands of that / C", aim::at_most, 1.25, "x"});
+  }
+  rows.insert(
+      rows.end(),
+      {{id + ".growth", "  memory that very many pairs leave", aim::at_most, 2048, "KiB"},
+       {id + ".crowd_threads", "  " + crowd + " wait for one lock, threads", aim::at_most, 32, ""},
+       {id + ".waiter_bytes", "  memory: each of them", aim::told, 0, "B"}});
+  return {id, rows,
+          [spoken](const settings& chosen, table& results) { run(spoken, chosen, results); }};
 }
 
 std::vector<std::string> java_command() {
@@ -207,7 +305,8 @@ std::vector<std::string> lua_command(const std::string& interpreter, const std::
 const std::vector<experiment>& languages() {
   constexpr bool has_virtual_threads = MORTISE_BENCH_VIRTUAL_THREADS;
   static const std::vector<experiment> all{
-      experiment_of({"go", "Go", {MORTISE_BENCH_BUILD "/bench_go"}, "goroutines", 10'000, 120}),
+      experiment_of(
+          {"go", "Go", {MORTISE_BENCH_BUILD "/bench_go"}, "goroutines", 10'000, 120, true, true}),
       experiment_of({"java", "Java", java_command(),
                      has_virtual_threads ? "virtual threads" : "futures",
                      has_virtual_threads ? 10'000 : 2000, 18}),

@@ -2,6 +2,8 @@
 // arguments are the server's URL and the name of a lock.
 //
 //	pairs N   acquires and unlocks so often
+//	fresh N   the same by Do, each with a handle of its own
+//	contend N eight owners, each first come, first served, have the lock so often in all
 //	looks N   asks a hold so often whether it is held
 //	gate      takes the lock
 //	join      one goroutine more waits for the lock, and unlocks it when it has it
@@ -69,6 +71,10 @@ func (s *side) answer(what string, count int) string {
 	switch what {
 	case "pairs":
 		pairs(s.lock, count)
+	case "fresh":
+		s.fresh(count)
+	case "contend":
+		s.contend(count)
 	case "looks":
 		s.look(count)
 	case "gate":
@@ -95,6 +101,29 @@ func pairs(lock *mortise.Lock, count int) {
 	for i := 0; i < count; i++ {
 		must(made(lock.Acquire(ctx)).Unlock(ctx))
 	}
+}
+
+func (s *side) fresh(count int) {
+	for i := 0; i < count; i++ {
+		lock := made(s.client.NewLock(s.name))
+		must(mortise.Do(ctx, lock.Acquire, func(context.Context, *mortise.Hold) error { return nil }))
+		must(lock.Close())
+	}
+}
+
+func (s *side) contend(count int) {
+	const owners = 8
+	var group sync.WaitGroup
+	for i := 0; i < owners; i++ {
+		lock := made(s.client.NewLock(s.name, mortise.WithFairStrict(true)))
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			pairs(lock, count/owners)
+			must(lock.Close())
+		}()
+	}
+	group.Wait()
 }
 
 func (s *side) look(count int) {
