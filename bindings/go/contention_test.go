@@ -28,7 +28,7 @@ func TestContendedAcquireDoesNotTryFirst(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t, WithFairStrict(true))
 	contend := func(lockOf func() *Lock, letGo func(*Lock)) float64 {
-		var done atomic.Int64
+		var count atomic.Int64
 		var group sync.WaitGroup
 		before := server.transactions(t)
 		for i := 0; i < owners; i++ {
@@ -36,8 +36,11 @@ func TestContendedAcquireDoesNotTryFirst(t *testing.T) {
 			go func() {
 				defer group.Done()
 				lock := lockOf()
-				for done.Add(1) <= acquires {
+				for begun := count.Add(1); begun <= acquires; begun = count.Add(1) {
 					hold, err := lock.Acquire(within(t))
+					if err == nil && begun < acquires-owners {
+						eventually(t, "another waits", func() bool { return waiters(t, lock) > 0 })
+					}
 					if err == nil {
 						err = hold.Unlock(within(t))
 					}
