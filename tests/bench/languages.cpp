@@ -309,7 +309,7 @@ const std::vector<experiment>& languages() {
           {"go", "Go", {MORTISE_BENCH_BUILD "/bench_go"}, "goroutines", 10'000, 120, true, true}),
       experiment_of({"java", "Java", java_command(),
                      has_virtual_threads ? "virtual threads" : "futures",
-                     has_virtual_threads ? 10'000 : 2000, 18}),
+                     has_virtual_threads ? 10'000 : 2000, 18, true, true}),
       experiment_of({"lua", "Lua 5.4", lua_command("lua5.4", "5.4"), "coroutines", 10'000, 65}),
       experiment_of({"luajit", "LuaJIT", lua_command("luajit", "5.1"), "coroutines", 10'000, 80})};
   return all;
