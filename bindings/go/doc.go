@@ -12,6 +12,9 @@
 // contain it. Go's build cache does not look at the library: when another version has been installed in
 // its place, build once with -a.
 //
+// Whole programs, for leader election, one job across hosts, limits, a fence in SQL, tests, shutdown and
+// migration, are the recipes in PREFIX/share/doc/mortise/capi/doc/recipes.
+//
 // # Rules
 //
 // A handle (Lock, RW, Semaphore, Multi) is an owner, neither a goroutine nor a name: two handles of one
