@@ -2865,6 +2865,19 @@ static int mortise_lua_integer(lua_State *L, int index, const char *argument, in
   return 0;
 }
 
+/* For ever is nil or infinity, which is mortise.FOREVER here. */
+static int mortise_lua_timeout(lua_State *L, int index, const char *argument, int64_t *value) {
+  int wrong;
+  *value = MORTISE_FOREVER;
+  if (lua_isnil(L, index)) return 0;
+  if (lua_type(L, index) == LUA_TNUMBER && lua_tonumber(L, index) == HUGE_VAL) return 0;
+  wrong = mortise_lua_integer(L, index, argument, value);
+  if (wrong == 0 && *value < 0) {
+    return mortise_lua_misuse(L, argument, "at least 0, or mortise.FOREVER", index);
+  }
+  return wrong;
+}
+
 static int mortise_lua_text(lua_State *L, int index, const char *argument, char **text,
                             size_t *length) {
   if (lua_type(L, index) != LUA_TSTRING) {
@@ -3994,8 +4007,7 @@ static int _wrap_lock_acquire(lua_State* L) {
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_lock *)handle1;
   if(lua_gettop(L)>=2){
-    if (!lua_isnil(L, 2) &&
-      (wrong2 = mortise_lua_integer(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
+    if ((wrong2 = mortise_lua_timeout(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
   }
   result = (mortise_status)mortise_lock_acquire(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -4320,8 +4332,7 @@ static int _wrap_lock_acquire_async(lua_State* L) {
   arg2 = (mortise_queue *)handle2;
   if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   if(lua_gettop(L)>=4){
-    if (!lua_isnil(L, 4) &&
-      (wrong4 = mortise_lua_integer(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
+    if ((wrong4 = mortise_lua_timeout(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
   }
   result = (mortise_status)mortise_lock_acquire_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -4546,8 +4557,7 @@ static int _wrap_rw_read_acquire(lua_State* L) {
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_rw *)handle1;
   if(lua_gettop(L)>=2){
-    if (!lua_isnil(L, 2) &&
-      (wrong2 = mortise_lua_integer(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
+    if ((wrong2 = mortise_lua_timeout(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
   }
   result = (mortise_status)mortise_rw_read_acquire(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -4625,8 +4635,7 @@ static int _wrap_rw_write_acquire(lua_State* L) {
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_rw *)handle1;
   if(lua_gettop(L)>=2){
-    if (!lua_isnil(L, 2) &&
-      (wrong2 = mortise_lua_integer(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
+    if ((wrong2 = mortise_lua_timeout(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
   }
   result = (mortise_status)mortise_rw_write_acquire(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -5021,8 +5030,7 @@ static int _wrap_rw_read_acquire_async(lua_State* L) {
   arg2 = (mortise_queue *)handle2;
   if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   if(lua_gettop(L)>=4){
-    if (!lua_isnil(L, 4) &&
-      (wrong4 = mortise_lua_integer(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
+    if ((wrong4 = mortise_lua_timeout(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
   }
   result = (mortise_status)mortise_rw_read_acquire_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -5133,8 +5141,7 @@ static int _wrap_rw_write_acquire_async(lua_State* L) {
   arg2 = (mortise_queue *)handle2;
   if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   if(lua_gettop(L)>=4){
-    if (!lua_isnil(L, 4) &&
-      (wrong4 = mortise_lua_integer(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
+    if ((wrong4 = mortise_lua_timeout(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
   }
   result = (mortise_status)mortise_rw_write_acquire_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -5446,8 +5453,7 @@ static int _wrap_semaphore_acquire(lua_State* L) {
       (wrong2 = mortise_lua_integer(L, 2, "weight", &arg2)) != 0) return wrong2;
   }
   if(lua_gettop(L)>=3){
-    if (!lua_isnil(L, 3) &&
-      (wrong3 = mortise_lua_integer(L, 3, "timeout_ms", &arg3)) != 0) return wrong3;
+    if ((wrong3 = mortise_lua_timeout(L, 3, "timeout_ms", &arg3)) != 0) return wrong3;
   }
   result = (mortise_status)mortise_semaphore_acquire(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -5813,8 +5819,7 @@ static int _wrap_semaphore_acquire_async(lua_State* L) {
       (wrong4 = mortise_lua_integer(L, 4, "weight", &arg4)) != 0) return wrong4;
   }
   if(lua_gettop(L)>=5){
-    if (!lua_isnil(L, 5) &&
-      (wrong5 = mortise_lua_integer(L, 5, "timeout_ms", &arg5)) != 0) return wrong5;
+    if ((wrong5 = mortise_lua_timeout(L, 5, "timeout_ms", &arg5)) != 0) return wrong5;
   }
   result = (mortise_status)mortise_semaphore_acquire_async(arg1,arg2,arg3,arg4,arg5,arg6);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -6151,8 +6156,7 @@ static int _wrap_multi_acquire(lua_State* L) {
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_multi *)handle1;
   if(lua_gettop(L)>=2){
-    if (!lua_isnil(L, 2) &&
-      (wrong2 = mortise_lua_integer(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
+    if ((wrong2 = mortise_lua_timeout(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
   }
   result = (mortise_status)mortise_multi_acquire(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -6422,8 +6426,7 @@ static int _wrap_multi_acquire_async(lua_State* L) {
   arg2 = (mortise_queue *)handle2;
   if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   if(lua_gettop(L)>=4){
-    if (!lua_isnil(L, 4) &&
-      (wrong4 = mortise_lua_integer(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
+    if ((wrong4 = mortise_lua_timeout(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
   }
   result = (mortise_status)mortise_multi_acquire_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -6990,8 +6993,7 @@ static int _wrap_queue_next(lua_State* L) {
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_queue *)handle1;
   if(lua_gettop(L)>=2){
-    if (!lua_isnil(L, 2) &&
-      (wrong2 = mortise_lua_integer(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
+    if ((wrong2 = mortise_lua_timeout(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
   }
   if(lua_gettop(L)>=3){
     wrong3 = mortise_lua_handle(L, 3, "event", SWIGTYPE_p_mortise_event, 0, &handle3);

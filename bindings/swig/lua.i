@@ -148,6 +148,19 @@ static int mortise_lua_integer(lua_State *L, int index, const char *argument, in
   return 0;
 }
 
+/* For ever is nil or infinity, which is mortise.FOREVER here. */
+static int mortise_lua_timeout(lua_State *L, int index, const char *argument, int64_t *value) {
+  int wrong;
+  *value = MORTISE_FOREVER;
+  if (lua_isnil(L, index)) return 0;
+  if (lua_type(L, index) == LUA_TNUMBER && lua_tonumber(L, index) == HUGE_VAL) return 0;
+  wrong = mortise_lua_integer(L, index, argument, value);
+  if (wrong == 0 && *value < 0) {
+    return mortise_lua_misuse(L, argument, "at least 0, or mortise.FOREVER", index);
+  }
+  return wrong;
+}
+
 static int mortise_lua_text(lua_State *L, int index, const char *argument, char **text,
                             size_t *length) {
   if (lua_type(L, index) != LUA_TSTRING) {
@@ -238,10 +251,15 @@ static int mortise_lua_new(lua_State *L, void *handle, const mortise_error *erro
       (wrong = mortise_lua_integer(L, $input, "$1_name", &$1)) != 0) return wrong;
 }
 %enddef
-MORTISE_LUA_DEFAULT(timeout_ms, MORTISE_FOREVER)
 MORTISE_LUA_DEFAULT(lease_ms, 0)
 MORTISE_LUA_DEFAULT(weight, 1)
 MORTISE_LUA_DEFAULT(capacity, 0)
+
+/* A negative number is a mistake, such as a deadline that has passed. */
+%typemap(default, noblock=1) int64_t timeout_ms { $1 = MORTISE_FOREVER; }
+%typemap(in, noblock=1) int64_t timeout_ms (int wrong) {
+  if ((wrong = mortise_lua_timeout(L, $input, "$1_name", &$1)) != 0) return wrong;
+}
 
 /* ---- texts -------------------------------------------------------------------------------- */
 %define MORTISE_LUA_TEXT(POINTER, LENGTH)

@@ -96,7 +96,9 @@ local function arguments(kind, method, given)
   if kind == "semaphore" and (method == "try" or method == "acquire") then
     list[#list + 1] = tonumber(given.weight or 1)
   end
-  if method:find("acquire$") then list[#list + 1] = tonumber(given.timeout_ms) end
+  local timeout_ms = tonumber(given.timeout_ms)
+  if timeout_ms == -1 then timeout_ms = mortise.FOREVER end
+  if method:find("acquire$") then list[#list + 1] = timeout_ms end
   if method == "extend" then list[#list + 1] = tonumber(given.lease_ms) end
   if method == "interrupt" then list[#list + 1] = (given.is_on or "1") == "1" end
   if method == "resize" then list[#list + 1] = tonumber(given.permits) end

@@ -24,4 +24,7 @@ for name, value in pairs(core) do
   if type(value) == "number" then mortise[name] = value end
 end
 
+-- In C it is a negative number, which as a timeout is a mistake here.
+mortise.FOREVER = math.huge
+
 return mortise

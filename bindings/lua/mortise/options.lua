@@ -3,6 +3,7 @@ local core = require "mortise.core"
 
 local function text(value)
   if type(value) == "boolean" then return value and "on" or "off" end
+  if value == math.huge then return "unlimited" end
   -- Not tostring, which writes a whole number as 5000.0 or 1e+15.
   if type(value) == "number" and value % 1 == 0 then return ("%.0f"):format(value) end
   if type(value) == "number" then return tostring(value) end

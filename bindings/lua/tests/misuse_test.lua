@@ -39,6 +39,59 @@ check.case("a value out of range is an error, too", function(name)
   check.misuse("multi", function() client:multi():try() end)
 end)
 
+check.case("a negative timeout is an error wherever one is given, and not for ever", function(name)
+  local client = check.client()
+  local lock, rw, semaphore = client:lock(name), client:rw(name), client:semaphore(name, 2)
+  local multi, queue, member = client:multi(), client:queue(), client:lock(name .. "'")
+  local dispatcher = assert(require("mortise.dispatcher").new(client))
+  assert(multi:add_lock(member))
+  -- A call that waited would not return.
+  local holders = {assert(client:lock(name):try()), assert(client:lock(name .. "'"):try())}
+  for _, timeout_ms in ipairs {-1, -7, -2 ^ 53} do
+    local function misuse(fn) check.misuse("timeout_ms has to be at least 0, or mortise", fn) end
+    misuse(function() lock:acquire(timeout_ms) end)
+    misuse(function() lock:with(print, timeout_ms) end)
+    misuse(function() lock:acquire_async(queue, 1, timeout_ms) end)
+    misuse(function() rw:read_acquire(timeout_ms) end)
+    misuse(function() rw:write_acquire(timeout_ms) end)
+    misuse(function() rw:with_read(print, timeout_ms) end)
+    misuse(function() rw:with_write(print, timeout_ms) end)
+    misuse(function() rw:write_acquire_async(queue, 1, timeout_ms) end)
+    misuse(function() semaphore:acquire(1, timeout_ms) end)
+    misuse(function() semaphore:with(print, 1, timeout_ms) end)
+    misuse(function() semaphore:acquire_async(queue, 1, 1, timeout_ms) end)
+    misuse(function() multi:acquire(timeout_ms) end)
+    misuse(function() multi:with(print, timeout_ms) end)
+    misuse(function() multi:acquire_async(queue, 1, timeout_ms) end)
+    misuse(function() queue:next(timeout_ms) end)
+    misuse(function() dispatcher:dispatch(timeout_ms) end)
+    local _, message = coroutine.resume(coroutine.create(function()
+      dispatcher:await(lock, "acquire", timeout_ms)
+    end))
+    check.equal(message:find("timeout_ms has to be at least 0", 1, true) ~= nil, true, message)
+  end
+  for _, holder in ipairs(holders) do check.equal(holder:unlock(), true) end
+end)
+
+check.case("for ever is to be said, or nothing", function(name)
+  local client = check.client()
+  local waiters = {client:lock(name), client:lock(name), client:lock(name)}
+  local queue, holder = client:queue(), assert(client:lock(name):try())
+  assert(waiters[1]:acquire_async(queue, 1, mortise.FOREVER))
+  assert(waiters[2]:acquire_async(queue, 2, nil))
+  assert(waiters[3]:acquire_async(queue, 3))
+  check.outcome(mortise.TIMED_OUT, queue:next(300))
+  assert(holder:unlock())
+  for tag = 1, 3 do
+    local event = assert(queue:next(mortise.FOREVER))
+    check.equal(event.tag, tag)
+    check.equal(event.status, mortise.OK)
+    assert(waiters[tag]:unlock())
+  end
+  local lock = client:lock(name, {max_hold = mortise.FOREVER, poll_attempts = mortise.FOREVER})
+  assert(assert(lock:acquire(mortise.FOREVER)):unlock())
+end)
+
 check.case("options say what is wrong with them", function(name)
   local client = check.client()
   local function misuse(text, options)
@@ -149,8 +202,10 @@ check.case("numbers that are none, and large things", function(name)
   for _, number in ipairs {0 / 0, 1 / 0, -1 / 0, 1.5, 2 ^ 53 + 2, -2 ^ 63, 1e308} do
     check.misuse("permits has to be an integer", function() client:semaphore(name, number) end)
     check.misuse("capacity has to be an integer", function() client:queue(number) end)
-    local lock = client:lock(name)
-    check.misuse("timeout_ms has to be an integer", function() lock:acquire(number) end)
+    if number ~= mortise.FOREVER then
+      local lock = client:lock(name)
+      check.misuse("timeout_ms has to be an integer", function() lock:acquire(number) end)
+    end
   end
   for _, number in ipairs {2 ^ 53, -2 ^ 53, -1} do
     check.misuse("permits: ", function() client:semaphore(name, number) end)
