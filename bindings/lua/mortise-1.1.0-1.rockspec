@@ -18,6 +18,7 @@ build = {
   type = "builtin",
   modules = {
     ["mortise"] = "mortise/init.lua",
+    ["mortise.change"] = "mortise/change.lua",
     ["mortise.client"] = "mortise/client.lua",
     ["mortise.dispatcher"] = "mortise/dispatcher.lua",
     ["mortise.handle"] = "mortise/handle.lua",

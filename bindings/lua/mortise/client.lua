@@ -13,8 +13,12 @@ client.ping = handle.method(core.client_ping)
 local function maker(class, new)
   return function(self, ...)
     local made, message, code, details = new(handle.unwrap(self), ...)
-    -- The client stays as long as one of its handles does.
-    if made then return setmetatable({handle = made, client = self}, class) end
+    if made then
+      -- The client stays as long as one of its handles does.
+      local object = {handle = made, client = self}
+      if class.prepare then class.prepare(object) end
+      return setmetatable(object, class)
+    end
     if code == core.INVALID_ARGUMENT then error(message, 2) end
     return nil, message, code, details
   end

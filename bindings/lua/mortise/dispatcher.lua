@@ -69,16 +69,16 @@ local function sleep_through(self, object, method, ...)
   local is_accepted, message, code, details = object:begin(method, self.queue, tag, ...)
   if not is_accepted then return nil, message, code, details end
 
-  local owner, ending = object, object.endings and object.endings[method]
   local sleeper = {thread = thread, wake = wake, give_back = function()
-    if ending then owner:begin(ending, self.queue, UNREAD) end
+    local unwanted = object:hold_of(method)
+    if unwanted then unwanted:begin("unlock", self.queue, UNREAD) end
   end}
   self.sleepers[tag] = sleeper
   -- Somebody else may wake us, too.
   while not sleeper.event do sleep() end
   local event = sleeper.event
   if event.status ~= core.OK then return nil, event.message, event.status, event.details end
-  return ending and hold.new(owner, ending) or true
+  return object:hold_of(method) or true
 end
 
 --- Calls a method of a lock or a hold, one that has an `_async` form or is a `with`, and lets other

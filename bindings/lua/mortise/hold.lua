@@ -15,7 +15,19 @@ function hold.new(owner, ending)
   local new = setmetatable({owner = owner, ending = ending, token = owner.token and owner:token()},
                            hold)
   owner.latest = new
+  if owner.holds then
+    owner.holds[new] = true
+    owner.upgrading = nil
+  end
   return new
+end
+
+-- Why a hold is not the owner's any more.
+local function ended(owner)
+  local name = owner.calls.name and owner.calls.name(owner.handle)
+  local words = "this hold has ended already"
+  if name then words = ('"%s": %s'):format((name:gsub("%c", "?")), words) end
+  return nil, words, core.NOT_OWNER
 end
 
 -- What the C layer's function for a method of the owner gives, or nil, message, code, as long as
@@ -33,25 +45,49 @@ local function ask(self, method, ...)
   elseif is_ours then
     is_ours = owner.latest == self
   end
-  if not is_ours then return nil, core.status_text(core.NOT_OWNER), core.NOT_OWNER end
+  if not is_ours then
+    local is_changing = self.token and owner.upgrading == self.token and not self.is_over
+    if not is_changing then return ended(owner) end
+    return nil, "the event of this hold's upgrade has to be taken first", core.BUSY
+  end
   local call = owner.calls[method]
   if not call then return nil, tostring(self) .. " has no " .. method, core.INVALID_ARGUMENT end
   return call(owner.handle, ...)
+end
+
+-- With these an unlock was not even begun, and the hold is as it was.
+local NOT_BEGUN = {[core.BUSY] = true, [core.LIMIT] = true, [core.SHUT_DOWN] = true,
+                   [core.NO_MEMORY] = true}
+
+local OTHER = {read_unlock = "write_unlock", write_unlock = "read_unlock"}
+
+-- Whether the owner holds anything, by the local clock.
+local function holds_nothing(owner)
+  return owner.calls.deadline_ns(owner.handle) == 0
+end
+
+-- Ends this hold; with the suffix "_async" begins to.
+local function finish(self, suffix, ...)
+  local ending = type(self) == "table" and self.ending
+  local is_ok, message, code, details = ask(self, ending and ending .. suffix, ...)
+  if code == core.NOT_OWNER and OTHER[ending] and not self.is_over and
+    holds_nothing(self.owner) then
+    -- It was lost while it was being changed, and ends as what it was to be.
+    is_ok, message, code, details = ask(self, OTHER[ending] .. suffix, ...)
+  end
+  if code == core.INVALID_ARGUMENT then return nil, message, code end
+  self.is_over = is_ok or not NOT_BEGUN[code]
+  return is_ok, message, code, details
 end
 
 -- The method that says whether there is a hold, by the one that ends it.
 local IS_HELD = {unlock = "is_held", release = "is_held", read_unlock = "is_reading",
                  write_unlock = "is_writing"}
 
--- With these an unlock was not even begun, and the hold is as it was.
-local NOT_BEGUN = {[core.BUSY] = true, [core.LIMIT] = true, [core.SHUT_DOWN] = true,
-                   [core.INVALID_ARGUMENT] = true}
-
 --- true, or nil, message, code: LOST when the hold had been lost before.
 function hold:unlock()
-  local is_ok, message, code, details = ask(self, type(self) == "table" and self.ending)
+  local is_ok, message, code, details = finish(self, "")
   if code == core.INVALID_ARGUMENT then error(message, 2) end
-  self.is_over = is_ok or not NOT_BEGUN[code]
   if is_ok then return true end
   return nil, message, code, details
 end
@@ -60,6 +96,7 @@ end
 function hold:is_held()
   local is_held, message, code = ask(self, type(self) == "table" and IS_HELD[self.ending])
   if code == core.INVALID_ARGUMENT then error(message, 2) end
+  if code == core.BUSY then return not holds_nothing(self.owner) end
   return is_held or false
 end
 
@@ -67,6 +104,7 @@ end
 function hold:valid_ms()
   local left_ms, message, code = ask(self, "valid_ms")
   if code == core.INVALID_ARGUMENT then error(message, 2) end
+  if code == core.BUSY then return self.owner:valid_ms() end
   return left_ms or 0
 end
 
@@ -78,36 +116,50 @@ function hold:extend(lease_ms)
   return nil, message, code, details
 end
 
--- What a dispatcher can await.
+-- What a dispatcher can await, none of which gives a hold.
 hold.calls = {unlock_async = true, extend_async = true}
+
+function hold.hold_of() end
 
 --- For the dispatcher: begins `unlock` or `extend`, which ends on a queue. Misuse is returned, too.
 function hold:begin(method, queue, tag, ...)
   if method ~= "unlock" then return ask(self, method .. "_async", queue.handle, tag, ...) end
-  local is_ok, message, code, details = ask(self, self.ending .. "_async", queue.handle, tag)
-  self.is_over = is_ok or not NOT_BEGUN[code]
-  return is_ok, message, code, details
+  return finish(self, "_async", queue.handle, tag)
 end
 
-function hold:__close()
-  if not self.owner.is_closed then self:unlock() end
+-- With these nothing is held here any more, and the lease ends what the server may still have.
+local IS_LEFT_TO_LEASE = {[core.UNKNOWN] = true, [core.UNREACHABLE] = true}
+
+-- Unlocks at the end of a block, unless that was done in it. true, or nil, message, code when the
+-- block may not have been alone or the lock is still held.
+local function leave(self, unlock)
+  local owner = self.owner
+  if self.is_over or owner.is_closed then return true end
+  local is_ok, message, code = unlock(self)
+  if is_ok or IS_LEFT_TO_LEASE[code] then return true end
+  if code == core.NOT_OWNER and holds_nothing(owner) then return true end
+  return nil, message, code
+end
+
+--- The end of a block. Raises an error when the unlock is refused, unless one is on its way.
+function hold:__close(problem)
+  local is_left, message = leave(self, hold.unlock)
+  if not is_left and problem == nil then error(message, 2) end
 end
 
 -- What `run` ends with once fn has come back from under the lock.
-local function finish(self, unlock, is_fine, ...)
-  local is_released, message, code = true, nil, nil
-  if not self.is_over and not self.owner.is_closed then
-    is_released, message, code = unlock(self)
-  end
+local function come_back(self, unlock, is_fine, ...)
+  local is_left, message, code = leave(self, unlock)
   if not is_fine then error((...), 0) end
-  if not is_released and code == core.LOST then return nil, message, code, ... end
+  if not is_left then return nil, message, code, ... end
   return true, ...
 end
 
 --- Calls fn with the hold, then unlocks, also when fn raises. Gives true and fn's results; when the
--- hold was lost meanwhile nil, message, LOST and fn's results. On Lua 5.1 fn cannot yield.
+-- hold was lost meanwhile, or the unlock is refused, nil, message, code and fn's results. On Lua
+-- 5.1 fn cannot yield.
 function hold.run(self, fn, unlock)
-  return finish(self, unlock or hold.unlock, pcall(fn, self))
+  return come_back(self, unlock or hold.unlock, pcall(fn, self))
 end
 
 return hold

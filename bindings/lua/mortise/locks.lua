@@ -1,6 +1,7 @@
 --- The kinds of lock. Each object is one owner of one name, a multi of several. A method gives its
 -- value, or nil, message, code, and for an error {server_text, is_retryable, is_ambiguous}, too.
 -- Times are milliseconds; without a timeout an acquire waits for as long as it takes.
+local change = require "mortise.change"
 local core = require "mortise.core"
 local handle = require "mortise.handle"
 local owner = require "mortise.owner"
@@ -18,12 +19,13 @@ locks.rw = owner.class(
   "rw", {
     read_try = "read_unlock", read_acquire = "read_unlock",
     write_try = "write_unlock", write_acquire = "write_unlock",
-    -- These end the hold that there was, and give the one that it became.
-    upgrade_try = "write_unlock", downgrade = "read_unlock",
   },
   {with_read = "read_acquire", with_write = "write_acquire"},
   {"is_reading", "is_writing", "valid_ms", "deadline_ns", "token", "name"},
   {"read_unlock", "write_unlock", "extend", "cancel", "interrupt"})
+
+-- These give the hold that there is, which they change.
+change.add(locks.rw, "rw", {upgrade_try = "write_unlock", downgrade = "read_unlock"})
 
 -- Semaphore. try([weight]), acquire([weight [, timeout_ms]]), with(fn [, weight [, timeout_ms]]).
 locks.semaphore = owner.class(

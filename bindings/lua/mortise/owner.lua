@@ -42,6 +42,12 @@ local function begin(self, method, queue, tag, ...)
   return self.calls[method .. "_async"](self.handle, queue.handle, tag, ...)
 end
 
+-- For the dispatcher: the hold that a method has acquired; nil if it acquires none.
+local function hold_of(self, method)
+  local ending = self.endings[method]
+  return ending and hold.new(self, ending)
+end
+
 --- A class from the C layer's functions `<prefix>_<method>`. `endings` says for each method that
 -- acquires which one ends its hold, `blocks` for each `with` which one acquires; `looks` ask nobody
 -- and take nothing, `plain` are the other methods. What has an `_async` form in C gets it here:
@@ -49,7 +55,8 @@ end
 -- they do not raise misuse.
 function owner.class(prefix, endings, blocks, looks, plain)
   local class = handle.class(prefix, core[prefix .. "_free"])
-  class.endings, class.blocks, class.calls, class.begin = endings, blocks, {}, begin
+  class.endings, class.blocks, class.calls = endings, blocks, {}
+  class.begin, class.hold_of = begin, hold_of
   local function in_c(name) return core[prefix .. "_" .. name] end
   local function add(name, method)
     local async = name .. "_async"

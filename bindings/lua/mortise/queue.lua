@@ -1,8 +1,14 @@
 --- Where `_async` calls end and watched handles tell of losses; `fd()` is for an event loop.
+local change = require "mortise.change"
 local core = require "mortise.core"
 local handle = require "mortise.handle"
 
 local queue = handle.class("queue", core.queue_free)
+
+-- The owners whose upgrades will end here.
+function queue.prepare(object)
+  object.upgrades = setmetatable({}, {__mode = "k"})
+end
 
 queue.fd = handle.method(core.queue_fd)
 
@@ -36,7 +42,13 @@ end
 --- As `next`, but misuse is returned, too.
 function queue:take(timeout_ms)
   local is_ok, message, code, details = core.queue_next(handle.unwrap(self), timeout_ms, filled)
-  if is_ok then return read(filled) end
+  if is_ok then
+    local event = read(filled)
+    if event.kind == core.EVENT_UPGRADED and event.status == core.OK then
+      change.upgraded(self.upgrades, event)
+    end
+    return event
+  end
   return nil, message, code, details
 end
 

@@ -99,6 +99,16 @@ check.case("fn may unlock by itself, or close the lock", function(name)
   check.equal(lock:with(function() lock:close() end), true)
 end)
 
+check.case("with says when it leaves the lock held", function(name)
+  local lock = check.client():lock(name)
+  local value, message, code, given = lock:with(function()
+    assert(lock:unlock())
+    return assert(lock:acquire(20000))
+  end)
+  check.outcome(mortise.NOT_OWNER, value, message, code)
+  check.equal(given:unlock(), true)
+end)
+
 -- <close> is grammar of Lua 5.4. What it calls is there on every Lua.
 check.case("a hold, a lock and a client close themselves", function(name)
   local client = check.client()
@@ -120,6 +130,31 @@ check.case("a hold, a lock and a client close themselves", function(name)
   check.eventually(function() return client:lock(name):try() end)
   close(client)
   check.equal(client.is_closed, true)
+end)
+
+check.case("the end of a block raises what it cannot return", function(name)
+  local client = check.client()
+  local block = assert((loadstring or load)([[
+    local lock, lose, close = ...
+    do
+      local hold ]] .. (_VERSION == "Lua 5.4" and "<close>" or "") .. [[ = assert(lock:try())
+      lose(hold)
+      if _VERSION ~= "Lua 5.4" then close(hold) end
+    end
+  ]], "=block"))
+  local function close(value) getmetatable(value).__close(value) end
+  local function lose(hold) check.eventually(function() return not hold:is_held() end) end
+  local lock = client:lock(name, {lease = 60, renewal = false})
+  local is_fine, message = pcall(block, lock, lose, close)
+  check.equal(is_fine, false)
+  local place = _VERSION == "Lua 5.4" and "block" or debug.getinfo(1, "S").short_src
+  check.equal(message:sub(1, #place), place)
+  -- Who unlocks in the block has been told.
+  block(lock, function(hold)
+    lose(hold)
+    check.outcome(mortise.LOST, hold:unlock())
+  end, close)
+  check.equal(lock:is_held(), false)
 end)
 
 check.finish()
