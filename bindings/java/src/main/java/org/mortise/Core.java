@@ -43,7 +43,7 @@ final class Core {
       throw failure;
     }
     client = new NativeHandle(address, "the client", this::end);
-    dispatcher = Threads.daemon(this::dispatch, "mortise-dispatcher");
+    dispatcher = Threads.daemon(this::dispatch, "mortise-dispatcher", options.clientName(url));
     try {
       dispatcher.start();
     } catch (Error noThread) {

@@ -153,7 +153,8 @@ public final class MortiseClient implements AutoCloseable {
    * @return such as {@code "1.1.0"}
    */
   public static String version() {
-    return new String(MortiseNative.version_text(), UTF_8);
+    // The first to call has the library loaded by a static initialiser, which would keep a carrier.
+    return new String(Threads.compute(MortiseNative::version_text), UTF_8);
   }
 
   /** Asks the server for a sign of life. */

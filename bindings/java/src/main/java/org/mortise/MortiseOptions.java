@@ -1,10 +1,14 @@
 package org.mortise;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Settings of a client, which are the defaults of its owners, or of one owner, where they are laid
@@ -17,6 +21,10 @@ public final class MortiseOptions {
    * fair=batch, timeout 3 s; for an owner it is what its client has.
    */
   public static final MortiseOptions DEFAULTS = new MortiseOptions(Map.of());
+
+  /** In the query of a URL. */
+  private static final Pattern CLIENT_NAME =
+      Pattern.compile("[?&]" + Constants.OPTION_CLIENT_NAME + "=([^&]*)");
 
   private final Map<String, String> values;
 
@@ -256,6 +264,14 @@ public final class MortiseOptions {
     } finally {
       MortiseNative.options_free(address);
     }
+  }
+
+  /** What a client of this URL, which comes before these options, is called; empty when nobody said. */
+  String clientName(byte[] url) {
+    String text = url == null ? System.getenv("MORTISE_URL") : new String(url, UTF_8);
+    if (text == null) text = "";
+    Matcher found = CLIENT_NAME.matcher(text);
+    return found.find() ? found.group(1) : values.getOrDefault(Constants.OPTION_CLIENT_NAME, "");
   }
 
   private static String text(Duration length, String what) {

@@ -10,6 +10,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -18,6 +19,7 @@ final class Threads {
   /** Thread.isVirtual of Java 21, or null. */
   private static final MethodHandle IS_VIRTUAL = findIsVirtual();
 
+  private static final AtomicLong NUMBERS = new AtomicLong();
   private static final int HELPERS = 4;
   private static final long HELPER_IDLE_SECONDS = 5;
   /** For the few native calls that have no asynchronous form, when a virtual thread makes them. */
@@ -28,7 +30,7 @@ final class Threads {
           HELPER_IDLE_SECONDS,
           TimeUnit.SECONDS,
           new LinkedBlockingQueue<>(),
-          work -> daemon(work, "mortise-helper"));
+          work -> daemon(work, "mortise-helper", ""));
 
   static {
     HELP.allowCoreThreadTimeOut(true);
@@ -36,7 +38,12 @@ final class Threads {
 
   private Threads() {}
 
-  static Thread daemon(Runnable work, String name) {
+  /**
+   * A thread that holds up no end of the JVM. For recordings and dumps each has a name of its own, such
+   * as {@code mortise-dispatcher-1}, with whom it serves in brackets unless that is empty.
+   */
+  static Thread daemon(Runnable work, String task, String served) {
+    String name = task + "-" + NUMBERS.incrementAndGet() + (served.isEmpty() ? "" : " (" + served + ")");
     var thread = new Thread(null, work, name, 0, false);
     thread.setDaemon(true);
     return thread;
@@ -48,7 +55,7 @@ final class Threads {
     boolean hasThreads =
         Integer.getInteger("java.util.concurrent.ForkJoinPool.common.parallelism", 1) > 0;
     if (hasThreads) return ForkJoinPool.commonPool();
-    return work -> daemon(work, "mortise-callback").start();
+    return work -> daemon(work, "mortise-callback", "").start();
   }
 
   private static MethodHandle findIsVirtual() {
@@ -72,8 +79,12 @@ final class Threads {
 
   /** Makes a native call that blocks: here, or in a helper when this thread is virtual. */
   static long block(LongSupplier call) {
-    if (!mustNotBlock()) return call.getAsLong();
-    return join(help(call::getAsLong));
+    return mustNotBlock() ? join(help(call::getAsLong)) : call.getAsLong();
+  }
+
+  /** The same with a result of another type. */
+  static <T> T compute(Supplier<T> call) {
+    return mustNotBlock() ? join(help(call)) : call.get();
   }
 
   /** Makes a call that blocks in a helper. */

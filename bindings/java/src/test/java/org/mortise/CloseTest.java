@@ -229,7 +229,7 @@ class CloseTest {
 
   private static long dispatchers() {
     return Thread.getAllStackTraces().keySet().stream()
-        .filter(it -> it.getName().equals("mortise-dispatcher"))
+        .filter(it -> it.getName().startsWith("mortise-dispatcher-"))
         .count();
   }
 

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Needs Java 21 or later, which the tests are not compiled for. */
 @Tag("virtual")
@@ -208,5 +209,43 @@ class VirtualThreadsTest {
                 }
               }));
     }
+  }
+
+  /**
+   * The library is a pipe that nobody writes to, so that loading it lasts. Two virtual threads are the
+   * first to need it, and there is one carrier: what runs beside them shows that neither keeps it.
+   */
+  static final class Loading {
+    public static void main(String[] arguments) throws Exception {
+      Thread version = start(MortiseClient::version);
+      Thread open = start(() -> MortiseClient.open("redis://localhost:1"));
+      Thread beside = start(() -> {});
+      beside.join(Waiting.PATIENCE_SECONDS * 1000 / 2);
+      boolean isFree = version.isAlive() && open.isAlive() && !beside.isAlive();
+      System.out.println("the carrier is free: " + isFree);
+      Runtime.getRuntime().halt(0);
+    }
+
+    private static Thread start(Runnable work) throws Exception {
+      return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, work);
+    }
+  }
+
+  @Test
+  void loadingTheLibraryKeepsNoCarrier(@TempDir Path folder) throws Exception {
+    Path pipe = folder.resolve(System.mapLibraryName("mortise_jni"));
+    assertEquals(0, Subprocess.run(List.of("mkfifo", pipe.toString())).code());
+    String tests = Path.of(Loading.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+    Subprocess ended =
+        Subprocess.run(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Djdk.virtualThreadScheduler.parallelism=1",
+                "-Djdk.virtualThreadScheduler.maxPoolSize=1",
+                "-Dorg.mortise.native.dir=" + folder,
+                "-cp",
+                System.getProperty("org.mortise.test.jar") + ":" + tests,
+                Loading.class.getName()));
+    assertTrue(ended.output().contains("the carrier is free: true"), ended.output());
   }
 }
