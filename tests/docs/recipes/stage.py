@@ -120,7 +120,11 @@ class Program:
 
     def end(self, status=0):
         """All its lines, after it has ended by itself."""
-        assert self.process.wait(PATIENCE_S) == status, f"exit code {self.process.returncode}: {self}"
+        try:
+            self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"it does not end: {self}") from None
+        assert self.process.returncode == status, f"exit code {self.process.returncode}: {self}"
         self.reader.join(PATIENCE_S)
         return [line for line in self.lines if line is not None]
 
@@ -140,7 +144,8 @@ def eventually(what, condition):
 
 
 def run(*cases):
-    """The cases one after the other; whatever they have started ends with each."""
+    """The cases one after the other; whatever they have started ends with each, and the next begins with
+    a server that knows nothing of it."""
     for case in cases:
         try:
             case()
@@ -150,3 +155,4 @@ def run(*cases):
         finally:
             while _running:
                 _running.pop().kill()
+            redis("FLUSHALL")

@@ -3,7 +3,7 @@ something else."""
 import os
 import pathlib
 
-from stage import PREFIX, go_module, output_of
+from stage import PREFIX, built, go_module, output_of
 
 SHARE = "/usr/share/java"
 JUNIT = ":".join(f"{SHARE}/{name}.jar" for name in (
@@ -16,7 +16,8 @@ os.environ["MORTISE_LOCAL_DIR"] = str(LOCAL)
 
 
 def test_go():
-    return output_of("go", "test", "-count=1", "-timeout", "60s", "-v", ".")
+    return output_of("go", "test", "-count=1", "-timeout", "60s", "-v",
+                     "charges.go", "charges_test.go")
 
 
 def test_java():
@@ -27,6 +28,10 @@ def test_java():
 
 def test_lua():
     return output_of("lua5.4", "charges_test.lua")
+
+
+def test_c():
+    return output_of(*built("charges_test.c", "charges.c"))
 
 
 def fails(test):
@@ -42,7 +47,9 @@ def main():
     assert test_go().count("--- PASS: ") == 3
     assert "[         3 tests successful      ]" in test_java()
     test_lua()
-    for file, test in (("charges.go", test_go), ("Charges.java", test_java), ("charges.lua", test_lua)):
+    test_c()
+    for file, test in (("charges.go", test_go), ("Charges.java", test_java), ("charges.lua", test_lua),
+                       ("charges.c", test_c)):
         path = pathlib.Path(file)
         text = path.read_text("utf-8")
         path.write_text(text.replace('"order/', '"another/'), "utf-8")
