@@ -162,6 +162,8 @@ static const mortise_api table = {
     mortise_event_reason,
     mortise_multi_extend,
     mortise_multi_extend_async,
+    mortise_error_lock_name,
+    mortise_event_lock_name,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

@@ -65,6 +65,10 @@ const char* mortise_error_server_text(const mortise_error* error) {
   return error == nullptr ? "" : error->told.server_text.c_str();
 }
 
+const char* mortise_error_lock_name(const mortise_error* error, size_t* name_len) {
+  return mortise::capi::text_of(error == nullptr ? nullptr : &error->told.lock, name_len);
+}
+
 int32_t mortise_error_is_retryable(const mortise_error* error) {
   return error != nullptr && error->told.is_retryable ? 1 : 0;
 }

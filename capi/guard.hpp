@@ -48,6 +48,12 @@ inline mortise_status report(outcome how, mortise_error* error) noexcept {
   return code;
 }
 
+// Any bytes, as the ABI gives them out; "" of nullptr.
+inline const char* text_of(const std::string* text, size_t* length) noexcept {
+  if (length != nullptr) *length = text == nullptr ? 0 : text->size();
+  return text == nullptr ? "" : text->c_str();
+}
+
 inline outcome bad_argument(const char* name, const std::string& problem) {
   return outcome::of(status::invalid_argument, std::string(name) + ": " + problem);
 }

@@ -46,6 +46,7 @@ Handle* new_handle(mortise_client* client, lock::lock_kind kind, const char* nam
                                    options == nullptr ? core.defaults() : options->values, permits,
                                    handle->object);
     if (created.ok()) made = std::move(handle);
+    created.name({name, name_len});
     return created;
   });
   return how == MORTISE_OK ? made.release() : nullptr;
@@ -127,8 +128,7 @@ mortise_status interrupt(Handle* handle, const char* name, int32_t is_on,
 // It never changes, so that a forked child may have it, too.
 template <class Handle>
 const char* name_of(const Handle* handle, size_t* name_len) noexcept {
-  if (name_len != nullptr) *name_len = handle == nullptr ? 0 : handle->object->name().size();
-  return handle == nullptr ? "" : handle->object->name().c_str();
+  return text_of(handle == nullptr ? nullptr : &handle->object->name(), name_len);
 }
 
 template <class Handle>

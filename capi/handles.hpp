@@ -42,23 +42,33 @@ template <class Handle>
 outcome usable(const Handle* handle, const char* name) {
   if (handle == nullptr) return is_null(name);
   if (handle->is_foreign()) {
-    return outcome::of(status::forked,
-                       std::string(name) + ": was made before fork(); make a new client here");
+    return outcome::of(status::forked, "this ", name,
+                       " was made before fork(); make a new client here");
   }
   return {};
 }
+
+// Says of which lock a failure is told. A forked child must not look into a multi, whose mutex may be
+// held by a thread that it does not have.
+inline void name(outcome& how, const client::lock_handle& handle) noexcept {
+  how.name(handle.name());
+}
+inline void name(outcome& how, const client::multi_handle& handle) noexcept {
+  if (how.code != status::forked) handle.name(how);
+}
+template <class Object>
+void name(outcome& /*how*/, const Object& /*of_no_lock*/) noexcept {}
 
 // The object, kept for the length of the call so that a concurrent free does no harm.
 template <class Handle, class Body>
 mortise_status with(const Handle* handle, const char* name, mortise_error* error,
                     Body&& body) noexcept {
   return guard(error, [&]() -> outcome {
-    if (auto checked = usable(handle, name); !checked.ok()) return checked;
+    if (handle == nullptr) return is_null(name);
+    auto how = usable(handle, name);
     const auto object = handle->object;
-    auto how = body(*object);
-    if constexpr (std::is_same_v<decltype(*object), client::lock_handle&>) {
-      if (error != nullptr && !how.ok()) how.name(object->name());
-    }
+    if (how.ok()) how = body(*object);
+    if (error != nullptr && !how.ok()) capi::name(how, *object);
     return how;
   });
 }

@@ -114,6 +114,10 @@ const char* mortise_event_message(const mortise_event* event) {
   return event == nullptr ? "" : event->told.how.message.c_str();
 }
 
+const char* mortise_event_lock_name(const mortise_event* event, size_t* name_len) {
+  return text_of(event == nullptr ? nullptr : &event->told.how.lock, name_len);
+}
+
 const char* mortise_event_server_text(const mortise_event* event) {
   return event == nullptr ? "" : event->told.how.server_text.c_str();
 }

@@ -56,6 +56,7 @@ func (r *reader) failure(status Status) *Error {
 	return r.engine.translate(&Error{
 		Status:      status,
 		Message:     swig.Text(swig.Event_message(r.event)),
+		Lock:        swig.Name(r.event, swig.Event_lock_name),
 		ServerText:  swig.Text(swig.Event_server_text(r.event)),
 		Reason:      Reason(swig.Event_reason(r.event)),
 		isRetryable: swig.Event_is_retryable(r.event) != 0,

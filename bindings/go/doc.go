@@ -12,9 +12,6 @@
 // contain it. Go's build cache does not look at the library: when another version has been installed in
 // its place, build once with -a.
 //
-// Whole programs, for leader election, one job across hosts, limits, a fence in SQL, tests, shutdown and
-// migration, are the recipes in PREFIX/share/doc/mortise/capi/doc/recipes.
-//
 // # Rules
 //
 // A handle (Lock, RW, Semaphore, Multi) is an owner, neither a goroutine nor a name: two handles of one
@@ -43,7 +40,8 @@
 // # Errors
 //
 // Every error is an *Error, and one of the sentinels to errors.Is: ErrNotAcquired, ErrTimedOut, ErrLost
-// and so on. ErrTimedOut is always also context.DeadlineExceeded, and ErrCancelled is context.Canceled. What
+// and so on. ErrTimedOut is always also context.DeadlineExceeded, and ErrCancelled is context.Canceled.
+// The message and Error.Lock say which lock it is about, of a Multi which member. What
 // is nil, such as the Lock of a NewLock that failed, or was not made by Open and the methods of the
 // Client, is ErrInvalidArgument.
 //

@@ -27,6 +27,8 @@ type Error struct {
 	Status Status
 	// Message is a line that says what was wrong and how to mend it; it may be empty.
 	Message string
+	// Lock is the name of the lock, or of the member of a Multi, that it is about; empty for none.
+	Lock string
 	// Reason says why the hold was lost, for ErrLost.
 	Reason Reason
 	// ServerText has the server's own words, such as "READONLY You can't write…", or is empty.
@@ -104,6 +106,7 @@ func (d *details) failure(status Status) *Error {
 	return &Error{
 		Status:      status,
 		Message:     swig.Text(swig.Error_message(d.address)),
+		Lock:        swig.Name(d.address, swig.Error_lock_name),
 		ServerText:  swig.Text(swig.Error_server_text(d.address)),
 		Reason:      Reason(swig.Error_reason(d.address)),
 		isRetryable: swig.Error_is_retryable(d.address) != 0,

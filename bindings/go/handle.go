@@ -37,6 +37,7 @@ type handle struct {
 	native
 	engine  *engine
 	kind    *kind
+	name    string // of the lock; empty of a multi
 	tag     int64
 	members []*handle     // of a multi; never changed once it can be used
 	vain    *atomic.Int32 // how many acquires of its name are not to try first; nil of a multi
@@ -140,7 +141,7 @@ func (h *handle) grant(token int64) *term {
 		return h.term
 	}
 	if h.term != nil {
-		h.term.end(failure(ErrLost, "the hold was lost before the next was granted"))
+		h.term.end(h.failure(ErrLost, "the hold was lost before the next was granted"))
 	}
 	h.term = newTerm(token)
 	for _, notice := range h.early {
@@ -180,7 +181,7 @@ func (h *handle) dropTerm(reason *Error) {
 	defer h.terms.Unlock()
 	if h.term != nil {
 		h.term.count = 1
-		h.forget(h.term, reason)
+		h.forget(h.term, h.named(reason).(*Error))
 	}
 }
 
@@ -204,7 +205,7 @@ func (n notice) tell(t *term) {
 func (h *handle) notice(kind int64, told event) {
 	n := notice{kind, told.token, told.failure}
 	if n.lost == nil || n.lost.Status != ErrLost {
-		n.lost = failure(ErrLost, "the hold was lost")
+		n.lost = h.failure(ErrLost, "the hold was lost")
 	}
 	h.terms.Lock()
 	t := h.term

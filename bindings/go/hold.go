@@ -189,10 +189,10 @@ func (h *Hold) Valid() time.Duration {
 // not, and the others are extended nevertheless, unless one had been lost before: then none is.
 func (h *Hold) Extend(ctx context.Context, lease time.Duration) error {
 	if err := h.Err(); err != nil {
-		return under(ctx, err)
+		return h.core().told(ctx, err)
 	}
 	defer runtime.KeepAlive(h)
-	return under(ctx, h.core().extend(ctx, lease))
+	return h.core().told(ctx, h.core().extend(ctx, lease))
 }
 
 // Unlock gives the lock back. The context bounds the wait for the answer only: the lock is given back
@@ -206,5 +206,5 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	if ctx.Value(holdKey{h}) != nil {
 		ctx = context.Background()
 	}
-	return under(ctx, h.core().unlock(ctx, h))
+	return h.core().told(ctx, h.core().unlock(ctx, h))
 }

@@ -14,7 +14,6 @@ type owner struct {
 	handle  *handle
 	client  *Client  // kept from being collected
 	members []*owner // likewise
-	name    string
 }
 
 func newOwner(client *Client, h *handle) *owner {
@@ -37,10 +36,9 @@ func (c *Client) newNamed(k *kind, name string, options []Option,
 	if err != nil {
 		return nil, err
 	}
+	h.name = name
 	h.vain = h.engine.contention.of(name)
-	o := newOwner(c, h)
-	o.name = name
-	return o, nil
+	return newOwner(c, h), nil
 }
 
 // core is the handle, or nil of an owner that nobody made.
@@ -93,7 +91,7 @@ func (o *owner) named() string {
 	if o == nil {
 		return ""
 	}
-	return o.name
+	return o.handle.name
 }
 
 func (o *owner) interrupt(isOn bool) error {
@@ -101,7 +99,7 @@ func (o *owner) interrupt(isOn bool) error {
 	h := o.core()
 	address, err := h.enter()
 	if err != nil {
-		return err
+		return h.named(err)
 	}
 	defer h.leave()
 	h.isInterrupted.Store(isOn) // before the wait ends because of it
@@ -113,19 +111,19 @@ func (o *owner) interrupt(isOn bool) error {
 func (o *owner) query(ctx context.Context) (*Info, error) {
 	defer runtime.KeepAlive(o)
 	info, err := o.core().query(ctx)
-	return info, under(ctx, err)
+	return info, o.core().told(ctx, err)
 }
 
 // acquire holds something in this mode; it tries, and then waits, which is nil if it is not to wait,
 // until the context is over.
 func (o *owner) acquire(ctx context.Context, how *mode, try, wait submission) (*Hold, error) {
 	if err := alive(ctx); err != nil {
-		return nil, under(ctx, err)
+		return nil, o.core().told(ctx, err)
 	}
 	defer runtime.KeepAlive(o)
 	h := o.core()
 	if err := h.beginAcquire(ctx); err != nil {
-		return nil, under(ctx, err)
+		return nil, o.core().told(ctx, err)
 	}
 	defer h.endAcquire()
 	hold, err := h.acquire(ctx, func() *Hold {
@@ -134,7 +132,7 @@ func (o *owner) acquire(ctx context.Context, how *mode, try, wait submission) (*
 		return hold
 	}, try, wait)
 	if err != nil {
-		return nil, under(ctx, err)
+		return nil, o.core().told(ctx, err)
 	}
 	return hold, nil
 }

@@ -84,9 +84,9 @@ func (r *RW) change(ctx context.Context, hold *Hold,
 	}
 	defer runtime.KeepAlive(o)
 	if err := hold.Err(); err != nil {
-		return under(ctx, err)
+		return o.core().told(ctx, err)
 	}
-	return under(ctx, turn(o.handle, ctx, hold))
+	return o.handle.told(ctx, turn(o.handle, ctx, hold))
 }
 
 func (r *RW) own() *owner {

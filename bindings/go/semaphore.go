@@ -63,7 +63,7 @@ func tryingFor(weight int64) submission {
 func (s *Semaphore) Resize(ctx context.Context, permits int64) error {
 	o := s.own()
 	defer runtime.KeepAlive(o)
-	return under(ctx, o.core().blocking(ctx, func(address, details uintptr) int32 {
+	return o.core().told(ctx, o.core().blocking(ctx, func(address, details uintptr) int32 {
 		return swig.Semaphore_resize(address, permits, details)
 	}))
 }

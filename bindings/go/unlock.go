@@ -105,7 +105,7 @@ func (h *handle) release(hold *Hold, c *call) error {
 	if err := h.start(c, hold.mode.Load().unlock); err != nil {
 		return err
 	}
-	unlocked := failure(ErrNotOwner, "this hold was unlocked")
+	unlocked := h.failure(ErrNotOwner, "this hold was unlocked")
 	if over == nil {
 		over = unlocked
 	}

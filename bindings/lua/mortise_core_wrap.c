@@ -2795,16 +2795,21 @@ static void mortise_lua_error_init(lua_State *L) {
   lua_rawset(L, LUA_REGISTRYINDEX);
 }
 
-static void mortise_lua_push_details(lua_State *L, const char *server_text, int is_retryable,
-                                     int is_ambiguous, mortise_reason reason) {
-  lua_createtable(L, 0, 4);
-  mortise_lua_push_integer(L, reason);
+static void mortise_lua_push_details(lua_State *L, const mortise_error *error) {
+  size_t length = 0;
+  const char *name = mortise_error_lock_name(error, &length);
+  lua_createtable(L, 0, 5);
+  if (length > 0) {
+    lua_pushlstring(L, name, length);
+    lua_setfield(L, -2, "lock_name");
+  }
+  mortise_lua_push_integer(L, mortise_error_reason(error));
   lua_setfield(L, -2, "reason");
-  lua_pushstring(L, server_text);
+  lua_pushstring(L, mortise_error_server_text(error));
   lua_setfield(L, -2, "server_text");
-  lua_pushboolean(L, is_retryable);
+  lua_pushboolean(L, mortise_error_is_retryable(error));
   lua_setfield(L, -2, "is_retryable");
-  lua_pushboolean(L, is_ambiguous);
+  lua_pushboolean(L, mortise_error_is_ambiguous(error));
   lua_setfield(L, -2, "is_ambiguous");
 }
 
@@ -2814,8 +2819,7 @@ static int mortise_lua_fail(lua_State *L, mortise_status status, const mortise_e
   lua_pushstring(L, *message ? message : mortise_status_text(status));
   mortise_lua_push_integer(L, status);
   if ((status > 0 && status != MORTISE_LOST) || !error) return 3;
-  mortise_lua_push_details(L, mortise_error_server_text(error), mortise_error_is_retryable(error),
-                           mortise_error_is_ambiguous(error), mortise_error_reason(error));
+  mortise_lua_push_details(L, error);
   return 4;
 }
 
@@ -7242,6 +7246,31 @@ static int _wrap_event_reason(lua_State* L) {
 }
 
 
+static int _wrap_event_lock_name(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  size_t *arg2 = (size_t *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  size_t name_length = 0;
+  arg2 = &name_length;
+  SWIG_check_num_args("mortise_event_lock_name",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
+  result = (char *)mortise_event_lock_name((struct mortise_event const *)arg1,arg2);
+  lua_pushlstring(L, result, name_length);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_event_server_text(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
@@ -7503,6 +7532,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "event_token", _wrap_event_token},
     { "event_message", _wrap_event_message},
     { "event_reason", _wrap_event_reason},
+    { "event_lock_name", _wrap_event_lock_name},
     { "event_server_text", _wrap_event_server_text},
     { "event_is_retryable", _wrap_event_is_retryable},
     { "event_is_ambiguous", _wrap_event_is_ambiguous},

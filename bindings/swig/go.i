@@ -91,4 +91,11 @@ func Text(first *byte) string {
 	}
 	return string(unsafe.Slice(first, length))
 }
+
+// Name copies a name, which may have a NUL in it, that C gives of an object.
+func Name(object uintptr, ask func(object uintptr, length *int64) *byte) string {
+	var length int64
+	first := ask(object, &length)
+	return string(unsafe.Slice(first, length))
+}
 %}

@@ -99,6 +99,17 @@ MORTISE_EACH_TEXT(MORTISE_JAVA_TEXT)
 // No return here: the memory of the other arguments has to be released, too.
 %typemap(argout) mortise_error *error %{ mortise_java_throw(jenv, $1); %}
 %typemap(freearg) mortise_error *error %{ mortise_error_free($1); %}
+// Of an extension also what is no error to others: it says which member of a multi was lost.
+%typemap(jni) (int64_t lease_ms, mortise_error *error) "jlong"
+%typemap(jtype) (int64_t lease_ms, mortise_error *error) "long"
+%typemap(jstype) (int64_t lease_ms, mortise_error *error) "long"
+%typemap(javain) (int64_t lease_ms, mortise_error *error) "$javainput"
+%typemap(in) (int64_t lease_ms, mortise_error *error) %{
+  $1 = (int64_t)$input;
+  $2 = mortise_error_new();
+%}
+%typemap(argout) (int64_t lease_ms, mortise_error *error) %{ mortise_java_throw_any(jenv, $2); %}
+%typemap(freearg) (int64_t lease_ms, mortise_error *error) %{ mortise_error_free($2); %}
 
 %{
 #include <string.h>
@@ -108,29 +119,45 @@ MORTISE_EACH_TEXT(MORTISE_JAVA_TEXT)
 static jweak mortise_java_exception;
 static jmethodID mortise_java_exception_of;
 
-static jbyteArray mortise_java_bytes(JNIEnv *env, const char *text) {
-  const jsize length = (jsize)strlen(text);
+static jbyteArray mortise_java_copy(JNIEnv *env, const char *text, size_t size) {
+  const jsize length = (jsize)size;
   const jbyteArray bytes = (*env)->NewByteArray(env, length);
   if (bytes != NULL) (*env)->SetByteArrayRegion(env, bytes, 0, length, (const jbyte *)text);
   return bytes;
 }
 
+static jbyteArray mortise_java_bytes(JNIEnv *env, const char *text) {
+  return mortise_java_copy(env, text, strlen(text));
+}
+
 // The exception for these details; NULL with another one pending when memory runs out.
 static jthrowable mortise_java_failure(JNIEnv *env, jint status, const char *message,
-                                       const char *server_text, int32_t is_retryable,
-                                       int32_t is_ambiguous) {
+                                       const char *name, size_t name_len, const char *server_text,
+                                       int32_t is_retryable, int32_t is_ambiguous) {
   const jbyteArray message_bytes = mortise_java_bytes(env, message);
-  const jbyteArray server_bytes = message_bytes ? mortise_java_bytes(env, server_text) : NULL;
+  const jbyteArray name_bytes = message_bytes ? mortise_java_copy(env, name, name_len) : NULL;
+  const jbyteArray server_bytes = name_bytes ? mortise_java_bytes(env, server_text) : NULL;
   jthrowable failure = NULL;
   if (server_bytes != NULL) {
     failure = (jthrowable)(*env)->CallStaticObjectMethod(
-        env, mortise_java_exception, mortise_java_exception_of, status, message_bytes, server_bytes,
-        (jboolean)(is_retryable != 0), (jboolean)(is_ambiguous != 0));
+        env, mortise_java_exception, mortise_java_exception_of, status, message_bytes, name_bytes,
+        server_bytes, (jboolean)(is_retryable != 0), (jboolean)(is_ambiguous != 0));
     if ((*env)->ExceptionCheck(env)) failure = NULL;
   }
   (*env)->DeleteLocalRef(env, server_bytes);
+  (*env)->DeleteLocalRef(env, name_bytes);
   (*env)->DeleteLocalRef(env, message_bytes);
   return failure;
+}
+
+static void mortise_java_throw_this(JNIEnv *env, const mortise_error *error) {
+  size_t name_len = 0;
+  const char *const name = mortise_error_lock_name(error, &name_len);
+  const jthrowable failure = mortise_java_failure(
+      env, mortise_error_code(error), mortise_error_message(error), name, name_len,
+      mortise_error_server_text(error), mortise_error_is_retryable(error),
+      mortise_error_is_ambiguous(error));
+  if (failure != NULL) (*env)->Throw(env, failure);
 }
 
 static void mortise_java_throw(JNIEnv *env, const mortise_error *error) {
@@ -140,10 +167,14 @@ static void mortise_java_throw(JNIEnv *env, const mortise_error *error) {
   }
   const mortise_status status = mortise_error_code(error);
   if (status >= MORTISE_OK) return;
-  const jthrowable failure = mortise_java_failure(
-      env, status, mortise_error_message(error), mortise_error_server_text(error),
-      mortise_error_is_retryable(error), mortise_error_is_ambiguous(error));
-  if (failure != NULL) (*env)->Throw(env, failure);
+  mortise_java_throw_this(env, error);
+}
+
+// Also an outcome of normal life, but for a queue's end: a failed extension says what it was about.
+static void mortise_java_throw_any(JNIEnv *env, const mortise_error *error) {
+  const mortise_status status = error == NULL ? MORTISE_NO_MEMORY : mortise_error_code(error);
+  if (status > MORTISE_OK && status != MORTISE_SHUT_DOWN) return mortise_java_throw_this(env, error);
+  mortise_java_throw(env, error);
 }
 
 // Of each event in the array of records.
@@ -160,9 +191,12 @@ static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize
   (*env)->SetLongArrayRegion(env, records, index * mortise_java_fields, mortise_java_fields,
                              record);
   if ((*env)->ExceptionCheck(env)) return 0;
-  if (status >= MORTISE_OK) return 1;
+  const int is_extension = mortise_event_get_kind(event) == MORTISE_EVENT_EXTENDED;
+  if (status == MORTISE_OK || (status > MORTISE_OK && !is_extension)) return 1;
+  size_t name_len = 0;
+  const char *const name = mortise_event_lock_name(event, &name_len);
   const jthrowable failure = mortise_java_failure(
-      env, status, mortise_event_message(event), mortise_event_server_text(event),
+      env, status, mortise_event_message(event), name, name_len, mortise_event_server_text(event),
       mortise_event_is_retryable(event), mortise_event_is_ambiguous(event));
   if (failure == NULL) {
     // Out of memory. Whoever waits is told the status without the details.
@@ -179,7 +213,7 @@ SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_initialize(JNIEnv *env, j
   (void)calls;
   mortise_java_exception = (*env)->NewWeakGlobalRef(env, exception);
   mortise_java_exception_of = (*env)->GetStaticMethodID(
-      env, exception, "of", "(I[B[BZZ)Lorg/mortise/MortiseException;");
+      env, exception, "of", "(I[B[B[BZZ)Lorg/mortise/MortiseException;");
 }
 
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_nextEvents(JNIEnv *env, jclass calls,

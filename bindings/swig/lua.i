@@ -78,16 +78,21 @@ static void mortise_lua_error_init(lua_State *L) {
   lua_rawset(L, LUA_REGISTRYINDEX);
 }
 
-static void mortise_lua_push_details(lua_State *L, const char *server_text, int is_retryable,
-                                     int is_ambiguous, mortise_reason reason) {
-  lua_createtable(L, 0, 4);
-  mortise_lua_push_integer(L, reason);
+static void mortise_lua_push_details(lua_State *L, const mortise_error *error) {
+  size_t length = 0;
+  const char *name = mortise_error_lock_name(error, &length);
+  lua_createtable(L, 0, 5);
+  if (length > 0) {
+    lua_pushlstring(L, name, length);
+    lua_setfield(L, -2, "lock_name");
+  }
+  mortise_lua_push_integer(L, mortise_error_reason(error));
   lua_setfield(L, -2, "reason");
-  lua_pushstring(L, server_text);
+  lua_pushstring(L, mortise_error_server_text(error));
   lua_setfield(L, -2, "server_text");
-  lua_pushboolean(L, is_retryable);
+  lua_pushboolean(L, mortise_error_is_retryable(error));
   lua_setfield(L, -2, "is_retryable");
-  lua_pushboolean(L, is_ambiguous);
+  lua_pushboolean(L, mortise_error_is_ambiguous(error));
   lua_setfield(L, -2, "is_ambiguous");
 }
 
@@ -97,8 +102,7 @@ static int mortise_lua_fail(lua_State *L, mortise_status status, const mortise_e
   lua_pushstring(L, *message ? message : mortise_status_text(status));
   mortise_lua_push_integer(L, status);
   if ((status > 0 && status != MORTISE_LOST) || !error) return 3;
-  mortise_lua_push_details(L, mortise_error_server_text(error), mortise_error_is_retryable(error),
-                           mortise_error_is_ambiguous(error), mortise_error_reason(error));
+  mortise_lua_push_details(L, error);
   return 4;
 }
 
@@ -282,7 +286,8 @@ MORTISE_EACH_TEXT(MORTISE_LUA_TEXT)
   $1 = &name_length;
 }
 %typemap(out, noblock=1) const char *mortise_lock_name, const char *mortise_rw_name,
-                         const char *mortise_semaphore_name {
+                         const char *mortise_semaphore_name,
+                         const char *mortise_event_lock_name {
   lua_pushlstring(L, $1, name_length);
   SWIG_arg++;
 }

@@ -77,22 +77,18 @@ const char* reason_text(reason why) noexcept {
   return "";
 }
 
-void outcome::name(std::string_view lock) noexcept try {
-  switch (code) {
-    case status::shut_down:
-    case status::invalid_argument:
-    case status::limit:
-    case status::forked:
-    case status::unsupported:
-    case status::no_memory:
-    case status::internal:
-      return;
-    default:
-      break;
-  }
-  if (!lock.empty()) say(printable(lock), ": ", words());
+void outcome::name(std::string_view of_lock) noexcept try {
+  if (of_lock.empty() || is_named) return;
+  describe(printable(of_lock));
+  if (is_named) lock = of_lock;
 } catch (const std::bad_alloc&) {
   return;
+}
+
+void outcome::describe(std::string_view what) noexcept {
+  if (is_named || code == status::invalid_argument || words().empty()) return;
+  say(what, ": ", words());
+  is_named = true;
 }
 
 }  // namespace mortise

@@ -61,6 +61,8 @@ struct outcome {
   std::string server_text;    // the server's own words, when it had any
   // What to say while the message is empty; costs no memory.
   const char* cause = nullptr;
+  bool is_named = false;  // the message says of which lock it is told
+  std::string lock;       // the name of that lock; empty for none or for several
 
   outcome() noexcept = default;
   ~outcome() = default;
@@ -73,7 +75,9 @@ struct outcome {
         is_ambiguous(other.is_ambiguous),
         message(copy_of(other.message)),
         server_text(copy_of(other.server_text)),
-        cause(other.cause) {}
+        cause(other.cause),
+        is_named(other.is_named),
+        lock(copy_of(other.lock)) {}
   outcome& operator=(const outcome& other) noexcept { return *this = outcome(other); }
 
   [[nodiscard]] bool ok() const noexcept { return code == status::ok; }
@@ -109,8 +113,11 @@ struct outcome {
     if (!message.empty() || ok()) return message;
     return cause != nullptr && *cause != '\0' ? cause : status_text(code);
   }
-  // Says of which lock it is told, unless it is about an argument or the process.
-  void name(std::string_view lock) noexcept;
+  // Says of which lock it is told, once, and in one line whatever the name; a wrong argument is named by
+  // itself.
+  void name(std::string_view of_lock) noexcept;
+  // The same for what has no name of its own, in words for people.
+  void describe(std::string_view what) noexcept;
 
  private:
   static std::string copy_of(const std::string& text) noexcept {

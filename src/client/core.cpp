@@ -200,8 +200,8 @@ outcome core::ping() {
 }
 
 outcome core::answered(outcome how) const {
-  const bool is_unanswered = how.code == status::unknown || how.code == status::unreachable ||
-                             how.code == status::limit;
+  const bool is_unanswered =
+      how.code == status::unknown || how.code == status::unreachable || how.code == status::limit;
   if (!is_unanswered || !is_closed()) return how;
   auto closed = client_freed();
   closed.is_ambiguous = how.is_ambiguous;

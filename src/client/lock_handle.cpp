@@ -160,8 +160,8 @@ outcome lock_handle::extend(std::int64_t lease_ms) {
 
 outcome lock_handle::resize(std::int64_t permits) {
   if (core_->is_closed()) return client_freed();
-  return core_->answered(ask_resize(core_->servers().connection_for(name_), keeper_->keys(), permits,
-                                    core_->defaults().command_timeout_ms));
+  return core_->answered(ask_resize(core_->servers().connection_for(name_), keeper_->keys(),
+                                    permits, core_->defaults().command_timeout_ms));
 }
 
 outcome lock_handle::query(lock_info& info) {

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "base/printable.hpp"
 #include "client/core.hpp"
 #include "client/lock_handle.hpp"
 
@@ -84,7 +83,9 @@ bool multi_call::acquire_rest() {
     if (is_topped_up_) ended = {};
     if (is_started_ && ended.ok()) ++acquired_;
     is_started_ = false;
-    if (!given_up_.ok()) ended = given_up_;
+    if (!given_up_.ok()) {
+      ended = acquired_ < members_.size() ? about(given_up_, acquired_) : given_up_;
+    }
     if (!ended.ok()) {
       result_ = std::move(ended);
       return false;
@@ -259,16 +260,7 @@ void multi_call::step_ended(const outcome& how, std::size_t member) noexcept {
 // Names the member that it is about.
 outcome multi_call::about(const outcome& how, std::size_t member) const noexcept {
   auto told = how;
-  try {
-    const auto name = printable(members_[member].handle->name());
-    if (told.message.empty()) {
-      told.say(name, ": ", status_text(how.code));
-    } else {
-      told.say(name, ": ", told.message);
-    }
-  } catch (const std::bad_alloc&) {
-    return told;  // without the name
-  }
+  told.name(members_[member].handle->name());
   return told;
 }
 
@@ -276,7 +268,7 @@ void multi_call::close() noexcept {
   {
     const std::lock_guard guard(mutex_);
     if (is_over_ || !self_) return;
-    result_.code = status::closed;
+    result_ = client_freed();
     is_over_ = true;
   }
   finish();
@@ -284,6 +276,7 @@ void multi_call::close() noexcept {
 
 void multi_call::finish() noexcept {
   const auto keep = std::move(self_);
+  multi_handle::name(result_, members_);
   of_->finished(*this);
   if (!event) return waiting.finish();
   event->told.how = result_;

@@ -153,6 +153,7 @@ std::shared_ptr<multi_call> multi_handle::open_call() const {
 outcome multi_handle::cancel() {
   const auto call = open_call();
   if (call && call->give_up(outcome::of(status::cancelled))) return {};
+  if (core_->is_closed()) return client_freed();
   return outcome::of(status::not_owner, "nothing waits on this multi");
 }
 
@@ -232,6 +233,27 @@ time_ns multi_handle::deadline_ns() const {
   auto least = time_never;
   for (const auto& item : members_) least = std::min(least, item.handle->deadline_ns());
   return members_.empty() ? 0 : least;
+}
+
+void multi_handle::name(outcome& how) const noexcept {
+  const std::lock_guard guard(mutex_);
+  name(how, members_);
+}
+
+void multi_handle::name(outcome& how, const std::vector<member>& members) noexcept try {
+  constexpr std::size_t most_shown = 3;
+  if (how.ok() || members.empty()) return;
+  std::string shown = "multi of ";
+  for (std::size_t i = 0; i < std::min(members.size(), most_shown); ++i) {
+    if (i > 0) shown += ", ";
+    shown += printable(members[i].handle->name());
+  }
+  if (members.size() > most_shown) {
+    shown += " and " + std::to_string(members.size() - most_shown) + " more";
+  }
+  how.describe(shown);
+} catch (const std::bad_alloc&) {
+  return;  // without the names
 }
 
 std::int64_t multi_handle::member_count() const {

@@ -44,6 +44,9 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   outcome extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                        std::int64_t lease_ms);
   [[nodiscard]] const std::string& name() const noexcept override { return no_name_; }
+  // Says of a failure which members it is about, unless it names one.
+  void name(outcome& how) const noexcept;
+  static void name(outcome& how, const std::vector<member>& members) noexcept;
   // Ends a waiting acquire: ok, or not_owner when nothing waits.
   outcome cancel() override;
   // The same for every acquire from now on, until it is taken back.

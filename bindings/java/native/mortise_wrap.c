@@ -205,29 +205,45 @@ static void SWIGUNUSED SWIG_JavaThrowException(JNIEnv *jenv, SWIG_JavaExceptionC
 static jweak mortise_java_exception;
 static jmethodID mortise_java_exception_of;
 
-static jbyteArray mortise_java_bytes(JNIEnv *env, const char *text) {
-  const jsize length = (jsize)strlen(text);
+static jbyteArray mortise_java_copy(JNIEnv *env, const char *text, size_t size) {
+  const jsize length = (jsize)size;
   const jbyteArray bytes = (*env)->NewByteArray(env, length);
   if (bytes != NULL) (*env)->SetByteArrayRegion(env, bytes, 0, length, (const jbyte *)text);
   return bytes;
 }
 
+static jbyteArray mortise_java_bytes(JNIEnv *env, const char *text) {
+  return mortise_java_copy(env, text, strlen(text));
+}
+
 // The exception for these details; NULL with another one pending when memory runs out.
 static jthrowable mortise_java_failure(JNIEnv *env, jint status, const char *message,
-                                       const char *server_text, int32_t is_retryable,
-                                       int32_t is_ambiguous) {
+                                       const char *name, size_t name_len, const char *server_text,
+                                       int32_t is_retryable, int32_t is_ambiguous) {
   const jbyteArray message_bytes = mortise_java_bytes(env, message);
-  const jbyteArray server_bytes = message_bytes ? mortise_java_bytes(env, server_text) : NULL;
+  const jbyteArray name_bytes = message_bytes ? mortise_java_copy(env, name, name_len) : NULL;
+  const jbyteArray server_bytes = name_bytes ? mortise_java_bytes(env, server_text) : NULL;
   jthrowable failure = NULL;
   if (server_bytes != NULL) {
     failure = (jthrowable)(*env)->CallStaticObjectMethod(
-        env, mortise_java_exception, mortise_java_exception_of, status, message_bytes, server_bytes,
-        (jboolean)(is_retryable != 0), (jboolean)(is_ambiguous != 0));
+        env, mortise_java_exception, mortise_java_exception_of, status, message_bytes, name_bytes,
+        server_bytes, (jboolean)(is_retryable != 0), (jboolean)(is_ambiguous != 0));
     if ((*env)->ExceptionCheck(env)) failure = NULL;
   }
   (*env)->DeleteLocalRef(env, server_bytes);
+  (*env)->DeleteLocalRef(env, name_bytes);
   (*env)->DeleteLocalRef(env, message_bytes);
   return failure;
+}
+
+static void mortise_java_throw_this(JNIEnv *env, const mortise_error *error) {
+  size_t name_len = 0;
+  const char *const name = mortise_error_lock_name(error, &name_len);
+  const jthrowable failure = mortise_java_failure(
+      env, mortise_error_code(error), mortise_error_message(error), name, name_len,
+      mortise_error_server_text(error), mortise_error_is_retryable(error),
+      mortise_error_is_ambiguous(error));
+  if (failure != NULL) (*env)->Throw(env, failure);
 }
 
 static void mortise_java_throw(JNIEnv *env, const mortise_error *error) {
@@ -237,10 +253,14 @@ static void mortise_java_throw(JNIEnv *env, const mortise_error *error) {
   }
   const mortise_status status = mortise_error_code(error);
   if (status >= MORTISE_OK) return;
-  const jthrowable failure = mortise_java_failure(
-      env, status, mortise_error_message(error), mortise_error_server_text(error),
-      mortise_error_is_retryable(error), mortise_error_is_ambiguous(error));
-  if (failure != NULL) (*env)->Throw(env, failure);
+  mortise_java_throw_this(env, error);
+}
+
+// Also an outcome of normal life, but for a queue's end: a failed extension says what it was about.
+static void mortise_java_throw_any(JNIEnv *env, const mortise_error *error) {
+  const mortise_status status = error == NULL ? MORTISE_NO_MEMORY : mortise_error_code(error);
+  if (status > MORTISE_OK && status != MORTISE_SHUT_DOWN) return mortise_java_throw_this(env, error);
+  mortise_java_throw(env, error);
 }
 
 // Of each event in the array of records.
@@ -257,9 +277,12 @@ static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize
   (*env)->SetLongArrayRegion(env, records, index * mortise_java_fields, mortise_java_fields,
                              record);
   if ((*env)->ExceptionCheck(env)) return 0;
-  if (status >= MORTISE_OK) return 1;
+  const int is_extension = mortise_event_get_kind(event) == MORTISE_EVENT_EXTENDED;
+  if (status == MORTISE_OK || (status > MORTISE_OK && !is_extension)) return 1;
+  size_t name_len = 0;
+  const char *const name = mortise_event_lock_name(event, &name_len);
   const jthrowable failure = mortise_java_failure(
-      env, status, mortise_event_message(event), mortise_event_server_text(event),
+      env, status, mortise_event_message(event), name, name_len, mortise_event_server_text(event),
       mortise_event_is_retryable(event), mortise_event_is_ambiguous(event));
   if (failure == NULL) {
     // Out of memory. Whoever waits is told the status without the details.
@@ -276,7 +299,7 @@ SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_initialize(JNIEnv *env, j
   (void)calls;
   mortise_java_exception = (*env)->NewWeakGlobalRef(env, exception);
   mortise_java_exception_of = (*env)->GetStaticMethodID(
-      env, exception, "of", "(I[B[BZZ)Lorg/mortise/MortiseException;");
+      env, exception, "of", "(I[B[B[BZZ)Lorg/mortise/MortiseException;");
 }
 
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_nextEvents(JNIEnv *env, jclass calls,
@@ -447,12 +470,14 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_options_1set_1lease_1ms(J
   
   (void)jenv;
   (void)jcls;
-  arg3 = mortise_error_new(); 
   arg1 = (mortise_options *)(intptr_t)jarg1; 
-  arg2 = (int64_t)jarg2; 
+  
+  arg2 = (int64_t)jarg2;
+  arg3 = mortise_error_new();
+  
   result = (mortise_status)mortise_options_set_lease_ms(arg1,arg2,arg3);
   jresult = (jint)result; 
-  mortise_java_throw(jenv, arg3); 
+  mortise_java_throw_any(jenv, arg3); 
   mortise_error_free(arg3); 
   return jresult;
 }
@@ -893,12 +918,14 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1extend(JNIEnv *jenv
   
   (void)jenv;
   (void)jcls;
-  arg3 = mortise_error_new(); 
   arg1 = (mortise_lock *)(intptr_t)jarg1; 
-  arg2 = (int64_t)jarg2; 
+  
+  arg2 = (int64_t)jarg2;
+  arg3 = mortise_error_new();
+  
   result = (mortise_status)mortise_lock_extend(arg1,arg2,arg3);
   jresult = (jint)result; 
-  mortise_java_throw(jenv, arg3); 
+  mortise_java_throw_any(jenv, arg3); 
   mortise_error_free(arg3); 
   return jresult;
 }
@@ -1097,14 +1124,16 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1extend_1async(JNIEn
   
   (void)jenv;
   (void)jcls;
-  arg5 = mortise_error_new(); 
   arg1 = (mortise_lock *)(intptr_t)jarg1; 
   arg2 = (mortise_queue *)(intptr_t)jarg2; 
   arg3 = (int64_t)jarg3; 
-  arg4 = (int64_t)jarg4; 
+  
+  arg4 = (int64_t)jarg4;
+  arg5 = mortise_error_new();
+  
   result = (mortise_status)mortise_lock_extend_async(arg1,arg2,arg3,arg4,arg5);
   jresult = (jint)result; 
-  mortise_java_throw(jenv, arg5); 
+  mortise_java_throw_any(jenv, arg5); 
   mortise_error_free(arg5); 
   return jresult;
 }
@@ -1334,12 +1363,14 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1extend(JNIEnv *jenv, 
   
   (void)jenv;
   (void)jcls;
-  arg3 = mortise_error_new(); 
   arg1 = (mortise_rw *)(intptr_t)jarg1; 
-  arg2 = (int64_t)jarg2; 
+  
+  arg2 = (int64_t)jarg2;
+  arg3 = mortise_error_new();
+  
   result = (mortise_status)mortise_rw_extend(arg1,arg2,arg3);
   jresult = (jint)result; 
-  mortise_java_throw(jenv, arg3); 
+  mortise_java_throw_any(jenv, arg3); 
   mortise_error_free(arg3); 
   return jresult;
 }
@@ -1664,14 +1695,16 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1extend_1async(JNIEnv 
   
   (void)jenv;
   (void)jcls;
-  arg5 = mortise_error_new(); 
   arg1 = (mortise_rw *)(intptr_t)jarg1; 
   arg2 = (mortise_queue *)(intptr_t)jarg2; 
   arg3 = (int64_t)jarg3; 
-  arg4 = (int64_t)jarg4; 
+  
+  arg4 = (int64_t)jarg4;
+  arg5 = mortise_error_new();
+  
   result = (mortise_status)mortise_rw_extend_async(arg1,arg2,arg3,arg4,arg5);
   jresult = (jint)result; 
-  mortise_java_throw(jenv, arg5); 
+  mortise_java_throw_any(jenv, arg5); 
   mortise_error_free(arg5); 
   return jresult;
 }
@@ -1835,12 +1868,14 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1extend(JNIEnv 
   
   (void)jenv;
   (void)jcls;
-  arg3 = mortise_error_new(); 
   arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
-  arg2 = (int64_t)jarg2; 
+  
+  arg2 = (int64_t)jarg2;
+  arg3 = mortise_error_new();
+  
   result = (mortise_status)mortise_semaphore_extend(arg1,arg2,arg3);
   jresult = (jint)result; 
-  mortise_java_throw(jenv, arg3); 
+  mortise_java_throw_any(jenv, arg3); 
   mortise_error_free(arg3); 
   return jresult;
 }
@@ -2043,14 +2078,16 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1extend_1async(
   
   (void)jenv;
   (void)jcls;
-  arg5 = mortise_error_new(); 
   arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
   arg2 = (mortise_queue *)(intptr_t)jarg2; 
   arg3 = (int64_t)jarg3; 
-  arg4 = (int64_t)jarg4; 
+  
+  arg4 = (int64_t)jarg4;
+  arg5 = mortise_error_new();
+  
   result = (mortise_status)mortise_semaphore_extend_async(arg1,arg2,arg3,arg4,arg5);
   jresult = (jint)result; 
-  mortise_java_throw(jenv, arg5); 
+  mortise_java_throw_any(jenv, arg5); 
   mortise_error_free(arg5); 
   return jresult;
 }
@@ -2253,12 +2290,14 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1extend(JNIEnv *jen
   
   (void)jenv;
   (void)jcls;
-  arg3 = mortise_error_new(); 
   arg1 = (mortise_multi *)(intptr_t)jarg1; 
-  arg2 = (int64_t)jarg2; 
+  
+  arg2 = (int64_t)jarg2;
+  arg3 = mortise_error_new();
+  
   result = (mortise_status)mortise_multi_extend(arg1,arg2,arg3);
   jresult = (jint)result; 
-  mortise_java_throw(jenv, arg3); 
+  mortise_java_throw_any(jenv, arg3); 
   mortise_error_free(arg3); 
   return jresult;
 }
@@ -2415,14 +2454,16 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1extend_1async(JNIE
   
   (void)jenv;
   (void)jcls;
-  arg5 = mortise_error_new(); 
   arg1 = (mortise_multi *)(intptr_t)jarg1; 
   arg2 = (mortise_queue *)(intptr_t)jarg2; 
   arg3 = (int64_t)jarg3; 
-  arg4 = (int64_t)jarg4; 
+  
+  arg4 = (int64_t)jarg4;
+  arg5 = mortise_error_new();
+  
   result = (mortise_status)mortise_multi_extend_async(arg1,arg2,arg3,arg4,arg5);
   jresult = (jint)result; 
-  mortise_java_throw(jenv, arg5); 
+  mortise_java_throw_any(jenv, arg5); 
   mortise_error_free(arg5); 
   return jresult;
 }

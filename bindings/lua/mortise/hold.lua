@@ -22,12 +22,12 @@ function hold.new(owner, ending)
   return new
 end
 
--- Why a hold is not the owner's any more.
-local function ended(owner)
+-- What a message begins with: the lock's name, as the C library shows it.
+local function title(owner)
   local name = owner.calls.name and owner.calls.name(owner.handle)
-  local words = "this hold has ended already"
-  if name then words = ('"%s": %s'):format((name:gsub("%c", "?")), words) end
-  return nil, words, core.NOT_OWNER
+  if not name then return "" end
+  local shown = name:sub(1, 64):gsub("[^ -~]", "?")
+  return ('"%s%s": '):format(shown, #name > 64 and "…" or "")
 end
 
 -- What the C layer's function for a method of the owner gives, or nil, message, code, as long as
@@ -47,8 +47,10 @@ local function ask(self, method, ...)
   end
   if not is_ours then
     local is_changing = self.token and owner.upgrading == self.token and not self.is_over
-    if not is_changing then return ended(owner) end
-    return nil, "the event of this hold's upgrade has to be taken first", core.BUSY
+    if not is_changing then
+      return nil, title(owner) .. "this hold has ended already", core.NOT_OWNER
+    end
+    return nil, title(owner) .. "the event of this hold's upgrade has to be taken first", core.BUSY
   end
   local call = owner.calls[method]
   if not call then return nil, tostring(self) .. " has no " .. method, core.INVALID_ARGUMENT end

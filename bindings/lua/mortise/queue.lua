@@ -28,9 +28,13 @@ local function read(event)
   if status ~= core.OK or result.reason then
     local message = core.event_message(event)
     result.message = message ~= "" and message or core.status_text(status)
+    local name = core.event_lock_name(event)
+    if name ~= "" then result.lock_name = name end
   end
-  if status < 0 then
+  if status < 0 or status == core.LOST then
     result.details = {
+      reason = reason,
+      lock_name = result.lock_name,
       server_text = core.event_server_text(event),
       is_retryable = core.event_is_retryable(event),
       is_ambiguous = core.event_is_ambiguous(event),
@@ -53,7 +57,8 @@ function queue:take(timeout_ms)
 end
 
 --- The oldest event, after at most `timeout_ms`: a table with kind, tag, status, token, and if need
--- be message and details. Or nil, message, code: TIMED_OUT, or SHUT_DOWN once it is drained.
+-- be message, lock_name, reason and details. Or nil, message, code: TIMED_OUT, or SHUT_DOWN once it
+-- is drained.
 function queue:next(timeout_ms)
   local event, message, code, details = queue.take(self, timeout_ms)
   if event then return event end

@@ -241,6 +241,8 @@ struct mortise_api {
   mortise_status (*multi_extend)(mortise_multi *multi, int64_t lease_ms, mortise_error *error);
   mortise_status (*multi_extend_async)(mortise_multi *multi, mortise_queue *queue, int64_t tag,
                                        int64_t lease_ms, mortise_error *error);
+  const char *(*error_lock_name)(const mortise_error *error, size_t *name_len);
+  const char *(*event_lock_name)(const mortise_event *event, size_t *name_len);
 };
 
 #endif  // MORTISE_API_H

@@ -288,7 +288,13 @@ MORTISE_NODISCARD MORTISE_API mortise_error *mortise_error_new(void);
 MORTISE_API void mortise_error_free(mortise_error *error);
 /** The status of the last call that filled this object; MORTISE_OK when it is empty. @since 1.0 */
 MORTISE_API mortise_status mortise_error_code(const mortise_error *error);
-/** One line of English that says what was wrong and how to mend it; "" when empty. @since 1.0 */
+/**
+ * One line of English that says what was wrong and how to mend it; "" when empty. Unless an argument is
+ * wrong, which is named then, what a handle says begins with the name of its lock in quotes, of at most 64
+ * bytes and with a `?` for each that is no printable ASCII. A multi names the member that stood in the
+ * way, was lost or did not answer; where it is about none of them in particular, the first three.
+ * @since 1.0
+ */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_error_message(const mortise_error *error);
 /** The server's own words, such as "READONLY You can't write…"; "" when it had none. @since 1.0 */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_error_server_text(const mortise_error *error);
@@ -297,6 +303,14 @@ MORTISE_API int32_t mortise_error_is_retryable(const mortise_error *error);
 /** 1 when the request may have been carried out although the call failed, else 0. @since 1.0 */
 MORTISE_API int32_t mortise_error_is_ambiguous(const mortise_error *error);
 
+/**
+ * The name of the lock whose handle, or the member of a multi, it is about: any bytes, with a NUL behind
+ * them; "" when it is about none, or about an argument.
+ * @param name_len set to the number of bytes; may be NULL.
+ * @since 1.1
+ */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_error_lock_name(const mortise_error *error,
+                                                                   size_t *name_len);
 /** Why the hold was lost, for MORTISE_LOST; else MORTISE_REASON_NONE. @since 1.1 */
 MORTISE_API mortise_reason mortise_error_reason(const mortise_error *error);
 
@@ -1099,6 +1113,9 @@ MORTISE_API int64_t mortise_event_token(const mortise_event *event);
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_message(const mortise_event *event);
 /** Why the hold was lost, or is at risk; else MORTISE_REASON_NONE. The message has it in words. @since 1.1 */
 MORTISE_API mortise_reason mortise_event_reason(const mortise_event *event);
+/** As `mortise_error_lock_name`; also of a loss and a risk. @since 1.1 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_lock_name(const mortise_event *event,
+                                                                   size_t *name_len);
 /** As `mortise_error_server_text`. @since 1.0 */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_server_text(const mortise_event *event);
 /** As `mortise_error_is_retryable`. @since 1.0 */

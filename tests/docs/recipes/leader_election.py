@@ -35,7 +35,7 @@ class Candidates:
 
 
 def a_stopped_leader_is_followed_and_steps_back():
-    candidates = Candidates(COMMANDS, "?lease=2s")
+    candidates = Candidates(COMMANDS, "?lease=1s")
     for _ in COMMANDS:
         stopped = candidates.leader
         stopped.send(SIGSTOP)
@@ -47,7 +47,7 @@ def a_stopped_leader_is_followed_and_steps_back():
 
 
 def a_killed_leader_is_followed():
-    candidates = Candidates(COMMANDS, "?lease=2s")
+    candidates = Candidates(COMMANDS, "?lease=1s")
     while candidates.waiting:
         candidates.leader.kill()
         candidates.next_leader()

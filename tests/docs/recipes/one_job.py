@@ -48,7 +48,7 @@ def it_is_done_once_and_the_next_run_is_another():
 def another_takes_over_from_who_dies():
     for number, command in enumerate(COMMANDS):
         name, before = f"long report {number}", log()
-        first = Program(command, "60", name, *LONG, query="?lease=2s")
+        first = Program(command, "60", name, *LONG, query="?lease=1s")
         eventually("it begins", lambda: log() == before + ["begins"])
         second = Program(COMMANDS[number - 1], "60", name, *QUICK)
         wait_for_queue(name, 1)

@@ -138,6 +138,7 @@ extern swig_voidp _wrap_error_message_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern swig_voidp _wrap_error_server_text_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern int _wrap_error_is_retryable_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern int _wrap_error_is_ambiguous_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_voidp _wrap_error_lock_name_swig_8f353b4ec06330b9(uintptr_t arg1, swig_voidp arg2);
 extern int _wrap_error_reason_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern uintptr_t _wrap_options_new_swig_8f353b4ec06330b9(void);
 extern uintptr_t _wrap_options_new_from_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2);
@@ -276,6 +277,7 @@ extern int _wrap_event_status_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern swig_type_97 _wrap_event_token_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern swig_voidp _wrap_event_message_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern int _wrap_event_reason_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_voidp _wrap_event_lock_name_swig_8f353b4ec06330b9(uintptr_t arg1, swig_voidp arg2);
 extern swig_voidp _wrap_event_server_text_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern int _wrap_event_is_retryable_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern int _wrap_event_is_ambiguous_swig_8f353b4ec06330b9(uintptr_t arg1);
@@ -320,6 +322,13 @@ func Text(first *byte) string {
 	for *(*byte)(unsafe.Add(unsafe.Pointer(first), length)) != 0 {
 		length++
 	}
+	return string(unsafe.Slice(first, length))
+}
+
+// Name copies a name, which may have a NUL in it, that C gives of an object.
+func Name(object uintptr, ask func(object uintptr, length *int64) *byte) string {
+	var length int64
+	first := ask(object, &length)
 	return string(unsafe.Slice(first, length))
 }
 
@@ -416,6 +425,14 @@ func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Error_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (*byte)(C._wrap_error_lock_name_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
@@ -1577,6 +1594,14 @@ func Event_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	swig_r = (int32)(C._wrap_event_reason_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Event_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (*byte)(C._wrap_event_lock_name_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 

@@ -382,6 +382,21 @@ int _wrap_error_is_ambiguous_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
 }
 
 
+char *_wrap_error_lock_name_swig_8f353b4ec06330b9(mortise_error *_swig_go_0, long long *_swig_go_1) {
+  mortise_error *arg1 = (mortise_error *) 0 ;
+  size_t *arg2 = (size_t *) 0 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_error *)_swig_go_0; 
+  arg2 = *(size_t **)&_swig_go_1; 
+  
+  result = (char *)mortise_error_lock_name((struct mortise_error const *)arg1,arg2);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
 int _wrap_error_reason_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_reason result;
@@ -2565,6 +2580,21 @@ int _wrap_event_reason_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
   
   result = (mortise_reason)mortise_event_reason((struct mortise_event const *)arg1);
   _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_event_lock_name_swig_8f353b4ec06330b9(mortise_event *_swig_go_0, long long *_swig_go_1) {
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  size_t *arg2 = (size_t *) 0 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_event *)_swig_go_0; 
+  arg2 = *(size_t **)&_swig_go_1; 
+  
+  result = (char *)mortise_event_lock_name((struct mortise_event const *)arg1,arg2);
+  _swig_go_result = (char *)result; 
   return _swig_go_result;
 }
 

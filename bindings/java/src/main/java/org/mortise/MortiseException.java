@@ -9,6 +9,9 @@ public final class MortiseException extends RuntimeException {
   /** The number of the status. */
   private final int code;
 
+  /** The lock that it is about. */
+  private final String lockName;
+
   /** The server's own words. */
   private final String serverText;
 
@@ -19,29 +22,51 @@ public final class MortiseException extends RuntimeException {
   private final boolean isAmbiguous;
 
   private MortiseException(
-      int code, String message, String serverText, boolean isRetryable, boolean isAmbiguous) {
+      int code,
+      String message,
+      String lockName,
+      String serverText,
+      boolean isRetryable,
+      boolean isAmbiguous) {
     super(message);
     this.code = code;
+    this.lockName = lockName;
     this.serverText = serverText;
     this.isRetryable = isRetryable;
     this.isAmbiguous = isAmbiguous;
   }
 
   MortiseException(Status status, String message) {
-    this(status.code(), message, "", false, false);
+    this(status.code(), message, "", "", false, false);
+  }
+
+  /** Of an owner of this name, in the form of the native code's. */
+  MortiseException(Status status, Name name, String message) {
+    this(status.code(), name.quoted() + ": " + message, name.ofLock(), "", false, false);
   }
 
   /** Called by the native code. */
   static MortiseException of(
-      int code, byte[] message, byte[] serverText, boolean isRetryable, boolean isAmbiguous) {
+      int code,
+      byte[] message,
+      byte[] lockName,
+      byte[] serverText,
+      boolean isRetryable,
+      boolean isAmbiguous) {
     return new MortiseException(
-        code, new String(message, UTF_8), new String(serverText, UTF_8), isRetryable, isAmbiguous);
+        code,
+        new String(message, UTF_8),
+        new String(lockName, UTF_8),
+        new String(serverText, UTF_8),
+        isRetryable,
+        isAmbiguous);
   }
 
   /** An outcome that is no error to the native code, where it is one to the caller. */
   static MortiseException ofOutcome(int code, Name name) {
     String text = new String(MortiseNative.status_text(code), UTF_8);
-    return new MortiseException(code, name + ": " + text, "", false, false);
+    return new MortiseException(
+        code, name.quoted() + ": " + text, name.ofLock(), "", false, false);
   }
 
   static MortiseException closed(String what) {
@@ -50,7 +75,8 @@ public final class MortiseException extends RuntimeException {
 
   /** The same, thrown where somebody waited for it, rather than where the news arrived. */
   MortiseException here() {
-    var same = new MortiseException(code, getMessage(), serverText, isRetryable, isAmbiguous);
+    var same =
+        new MortiseException(code, getMessage(), lockName, serverText, isRetryable, isAmbiguous);
     same.initCause(this);
     return same;
   }
@@ -71,6 +97,16 @@ public final class MortiseException extends RuntimeException {
    */
   public int code() {
     return code;
+  }
+
+  /**
+   * The name of the lock, or of the member of a {@link Multi}, that it is about. The message begins with
+   * it.
+   *
+   * @return the name, or {@code ""} when it is about none
+   */
+  public String lockName() {
+    return lockName;
   }
 
   /**

@@ -118,7 +118,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   }
 
   private MortiseException alreadyHeld(String mend) {
-    return new MortiseException(Status.ALREADY_HELD, name + ": " + mend);
+    return new MortiseException(Status.ALREADY_HELD, name, mend);
   }
 
   private IllegalMonitorStateException notReader() {

@@ -38,7 +38,7 @@ public final class Multi extends LeasingOwner {
   private final List<Owner> members = new ArrayList<>();
 
   Multi(MortiseClient client) {
-    super(client, Name.of("multi"), null, CALLS, (it, settings) -> MortiseNative.multi_new(it));
+    super(client, Name.ofNone("multi"), null, CALLS, (it, settings) -> MortiseNative.multi_new(it));
   }
 
   /**

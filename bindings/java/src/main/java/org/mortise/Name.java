@@ -11,12 +11,25 @@ import java.util.Objects;
 
 /** The name of a lock: bytes. Two names are the same when their bytes are. */
 final class Name {
+  private static final int LONGEST_SHOWN = 64;
+
   private final byte[] bytes;
   private final int hash;
+  private final boolean isOfLock;
 
   private Name(byte[] bytes) {
+    this(bytes, true);
+  }
+
+  private Name(byte[] bytes, boolean isOfLock) {
     this.bytes = bytes;
     this.hash = Arrays.hashCode(bytes);
+    this.isOfLock = isOfLock;
+  }
+
+  /** What is said of an owner that has no name. */
+  static Name ofNone(String what) {
+    return new Name(utf8(what, "what"), false);
   }
 
   static Name of(byte[] bytes) {
@@ -52,6 +65,21 @@ final class Name {
   /** Not to be changed. */
   byte[] bytes() {
     return bytes;
+  }
+
+  /** For the beginning of a message, as the native code shows it: in one line, and not too long. */
+  String quoted() {
+    if (!isOfLock) return toString();
+    var shown = new StringBuilder("\"");
+    for (int i = 0; i < Math.min(bytes.length, LONGEST_SHOWN); i++) {
+      shown.append(bytes[i] >= ' ' && bytes[i] <= '~' ? (char) bytes[i] : '?');
+    }
+    return shown.append(bytes.length > LONGEST_SHOWN ? "…\"" : "\"").toString();
+  }
+
+  /** The name of the lock; empty if it is that of none. */
+  String ofLock() {
+    return isOfLock ? toString() : "";
   }
 
   @Override

@@ -2,6 +2,7 @@ package org.mortise;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 
 /**
  * A native object that is freed exactly once, and never while a call uses it: by who leaves last.
@@ -11,24 +12,26 @@ final class NativeHandle implements Runnable {
   private static final int CLOSED = Integer.MIN_VALUE;
 
   private final long address;
-  private final String what;
+  private final Supplier<MortiseException> closed;
   private final LongConsumer free;
   private final LongConsumer wake;
   /** How many calls use it, with the sign bit set once it is closed. */
   private final AtomicInteger users = new AtomicInteger();
 
   NativeHandle(long address, String what, LongConsumer free) {
-    this(address, what, free, it -> {});
+    this(address, () -> MortiseException.closed(what), free, it -> {});
   }
 
   /**
    * Owns a native object.
    *
+   * @param closed what is thrown to those who come too late
    * @param wake ends the calls that wait inside, so that who is there leaves
    */
-  NativeHandle(long address, String what, LongConsumer free, LongConsumer wake) {
+  NativeHandle(
+      long address, Supplier<MortiseException> closed, LongConsumer free, LongConsumer wake) {
     this.address = address;
-    this.what = what;
+    this.closed = closed;
     this.free = free;
     this.wake = wake;
   }
@@ -51,7 +54,7 @@ final class NativeHandle implements Runnable {
   }
 
   MortiseException closed() {
-    return MortiseException.closed(what);
+    return closed.get();
   }
 
   /** Closes it: nobody enters any more. */

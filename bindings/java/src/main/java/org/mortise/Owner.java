@@ -67,7 +67,7 @@ public abstract class Owner implements AutoCloseable {
     handle =
         new NativeHandle(
             address,
-            calls.what(),
+            () -> new MortiseException(Status.CLOSED, name, calls.what() + " was closed"),
             freed -> {
               calls.free().accept(freed);
               core.unwatch(tag.get());

@@ -17,7 +17,7 @@ final class ThreadHold<T extends Owner> {
   void requireNotLost() {
     if (owner.isHeld()) return;
     throw new MortiseException(
-        Status.LOST, owner.name() + ": this thread's hold was lost; unlock it first");
+        Status.LOST, owner.ownName(), "this thread's hold was lost; unlock it first");
   }
 
   /** As Java's own locks do when a count would turn negative. */

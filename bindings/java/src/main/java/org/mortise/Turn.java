@@ -37,9 +37,9 @@ final class Turn {
       } else if (taken.get() == other) {
         throw new MortiseException(
             Status.BUSY,
-            name
-                + ": another call on this owner is acquiring; wait for it, or give each concurrent "
-                + "user an owner of its own");
+            name,
+            "another call on this owner is acquiring; wait for it, or give each concurrent user an "
+                + "owner of its own");
       }
     }
   }

@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 class LeaseTest {
   private static Redis redis;
@@ -223,6 +224,52 @@ class LeaseTest {
     assertTrue(Waiting.result(Waiting.result(multi.acquireAsync()).releaseAsync()));
     assertStatus(Status.INVALID_ARGUMENT, () -> multi.add(client.mutex("door")));
     assertThrows(MortiseException.class, () -> multi.addLossListener((name, token) -> {}));
+  }
+
+  /** In words and as a value, once. */
+  private static void assertNames(String name, Status status, Executable call) {
+    MortiseException said = assertThrows(MortiseException.class, call);
+    assertEquals(status, said.status());
+    assertEquals(name, said.lockName());
+    String quoted = '"' + name.replace('\0', '?') + "\": ";
+    assertTrue(said.getMessage().startsWith(quoted), said.getMessage());
+    assertEquals(-1, said.getMessage().indexOf(name, quoted.length()), said.getMessage());
+  }
+
+  @Test
+  void aFailureNamesTheLock() throws Exception {
+    var owner = client.mutex("named\0");
+    Lease lease = owner.acquire();
+    assertNames("named\0", Status.ALREADY_HELD, owner::acquire);
+    lease.close();
+    assertNames("named\0", Status.NOT_OWNER, () -> lease.extend(Duration.ZERO));
+    owner.interrupt(true);
+    assertNames("named\0", Status.CANCELLED, owner::acquire);
+    owner.close();
+    assertNames("named\0", Status.CLOSED, owner::acquire);
+    assertNames("named\0", Status.CLOSED, owner::query);
+  }
+
+  @Test
+  void aMultiNamesTheMemberThatIsLost() throws Exception {
+    var all = client.multi().add(client.mutex("kept")).add(client.mutex("gone"));
+    for (boolean isAsync : new boolean[] {false, true}) {
+      Lease lease = all.acquire();
+      redis.command("DEL", "{mortise:gone}");
+      assertNames(
+          "gone",
+          Status.LOST,
+          () -> {
+            if (!isAsync) lease.extend(Duration.ofMinutes(1));
+            try {
+              lease.extendAsync(Duration.ofMinutes(1)).get();
+            } catch (ExecutionException failed) {
+              throw failed.getCause();
+            }
+          });
+      assertFalse(lease.isHeld());
+      assertFalse(lease.release());
+    }
   }
 
   @Test
