@@ -14,7 +14,7 @@ foreach(test
     bindings.go.test=25
     bindings.go.cgocheck=24
     conformance.scenarios=23
-    packaging.maven=40
+    packaging.maven=60
     java.maven=17
     packaging.plugin=20
     integration_tests.local_server_test.NothingIsLostWhenClientsRaceWithItsEnd=11

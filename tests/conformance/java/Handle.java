@@ -43,7 +43,7 @@ final class Handle implements LossListener {
 
   @Override
   public void lost(String lock, long token, LossReason reason) {
-    Actor.say("notice " + name + " lost token=" + token + " reason=" + reason.ordinal());
+    Actor.say("notice " + name + " lost token=" + token + " reason=" + reason.code());
   }
 
   @Override

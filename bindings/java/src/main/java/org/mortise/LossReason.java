@@ -27,6 +27,15 @@ public enum LossReason {
     this.code = code;
   }
 
+  /**
+   * The number of this reason in the C library.
+   *
+   * @return the number
+   */
+  public int code() {
+    return code;
+  }
+
   /** A reason that a later version of the C library adds is not known here. */
   static LossReason of(int code) {
     for (LossReason reason : ALL) {
