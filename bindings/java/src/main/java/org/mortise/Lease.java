@@ -14,6 +14,8 @@ public final class Lease implements AutoCloseable {
   private final Hold hold;
   private volatile Mode mode;
   private final AtomicBoolean isReleased = new AtomicBoolean();
+  /** Null until somebody asks; guarded by this. */
+  private LossFuture loss;
 
   Lease(Owner owner, Hold hold, Mode mode) {
     this.owner = owner;
@@ -61,6 +63,36 @@ public final class Lease implements AutoCloseable {
    */
   public long validMillis() {
     return isCurrent() ? owner.validMillis() : 0;
+  }
+
+  /**
+   * Tells when the hold is lost: its lease ended, or the server no longer has it. That is when to stop
+   * what it protects. A {@link Multi}'s is lost with the first of its members.
+   *
+   * <p>A release is no loss: afterwards this is never completed, also where the release itself says
+   * that the hold had been lost. So let something depend on it rather than wait for it, or wait for
+   * the work as well. Who keeps it keeps the lease and its owner from being collected. Completing it by
+   * hand, as by {@code cancel}, ends no hold.
+   *
+   * @return completed with the reason, on the client's callback executor; the same one each time. The
+   *     reason is {@link LossReason#UNKNOWN} when this was first called after the loss
+   * @throws MortiseException with {@link Status#LIMIT} when too much is being watched, and {@link
+   *     Status#CLOSED}
+   */
+  public synchronized CompletableFuture<LossReason> lost() {
+    if (loss != null) return loss;
+    var asked = new LossFuture(this);
+    if (!isReleased.get()) {
+      owner.addLoss(asked);
+      if (isLost()) owner.core().callBack(() -> asked.complete(LossReason.UNKNOWN));
+    }
+    loss = asked;
+    return asked;
+  }
+
+  /** Whether it is not held, although nobody has released it. */
+  boolean isLost() {
+    return !owner.isCurrent(hold) || !owner.isHeld();
   }
 
   /**
@@ -165,7 +197,12 @@ public final class Lease implements AutoCloseable {
       isReleased.set(false);
     } else {
       owner.end(this, hold);
+      forgetLoss();
     }
+  }
+
+  private synchronized void forgetLoss() {
+    if (loss != null) owner.removeLoss(loss);
   }
 
   private boolean isCurrent() {

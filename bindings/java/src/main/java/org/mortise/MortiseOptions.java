@@ -68,11 +68,21 @@ public final class MortiseOptions {
   /**
    * How long a hold is renewed at most, so that a forgotten one ends.
    *
-   * @param maxHold 1 ms to 366 days
+   * @param maxHold 1 ms to 366 days; see {@link #withUnlimitedHold}
    * @return options with that value
    */
   public MortiseOptions withMaxHold(Duration maxHold) {
     return with(Constants.OPTION_MAX_HOLD, text(maxHold, "maxHold"));
+  }
+
+  /**
+   * As {@link #withMaxHold}, without an end: a hold is renewed for as long as its client lives. For work
+   * that is watched by other means, such as a leader's.
+   *
+   * @return options with that value
+   */
+  public MortiseOptions withUnlimitedHold() {
+    return with(Constants.OPTION_MAX_HOLD, "unlimited");
   }
 
   /**

@@ -109,6 +109,21 @@ public final class Multi extends LeasingOwner {
     return this;
   }
 
+  private synchronized List<Owner> members() {
+    return List.copyOf(members);
+  }
+
+  /** It is lost with the first of its members. */
+  @Override
+  void addLoss(LossFuture loss) {
+    for (Owner member : members()) member.addLoss(loss);
+  }
+
+  @Override
+  void removeLoss(LossFuture loss) {
+    for (Owner member : members()) member.removeLoss(loss);
+  }
+
   private static int unsupported() {
     throw noLeaseOfItsOwn();
   }

@@ -27,7 +27,8 @@ public abstract class Owner implements AutoCloseable {
   private final NativeHandle handle;
   private final Cleaner.Cleanable cleanable;
   private final AtomicReference<Hold> current = new AtomicReference<>();
-  private final AtomicReference<Watch> watch = new AtomicReference<>();
+  /** Null until it is first needed; guarded by its tag. */
+  private Watch watch;
   private final Turn turn;
   /** As the user wants it; guarded by the turn. */
   private boolean isInterrupted;
@@ -204,20 +205,30 @@ public abstract class Owner implements AutoCloseable {
   public final void addLossListener(LossListener listener) {
     Objects.requireNonNull(listener, "listener");
     if (!hasOwnLease()) throw noLeaseOfItsOwn();
-    var fresh = new Watch(name);
-    fresh.add(listener);
-    Watch known = watch.compareAndExchange(null, fresh);
-    if (known != null) {
-      known.add(listener);
-      return;
+    watched().add(listener);
+  }
+
+  /** Who is told of its losses, from now on. */
+  private Watch watched() {
+    synchronized (watchTag) {
+      if (watch == null) {
+        var fresh = new Watch(name);
+        watchTag.set(
+            core().watch(fresh, (queue, tag) -> call(it -> calls.watch().start(it, queue, tag))));
+        watch = fresh;
+      }
+      return watch;
     }
-    try {
-      watchTag.set(
-          core().watch(fresh, (queue, tag) -> call(it -> calls.watch().start(it, queue, tag))));
-    } catch (RuntimeException refused) {
-      // The next one who asks must not believe that it is being watched.
-      watch.set(null);
-      throw refused;
+  }
+
+  /** From now on this is told of its losses. */
+  void addLoss(LossFuture loss) {
+    watched().add(loss);
+  }
+
+  void removeLoss(LossFuture loss) {
+    synchronized (watchTag) {
+      if (watch != null) watch.remove(loss);
     }
   }
 

@@ -1,5 +1,6 @@
 package org.mortise;
 
+import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -7,6 +8,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class Watch {
   private final Name name;
   private final List<LossListener> listeners = new CopyOnWriteArrayList<>();
+  /** Of leases that are not released. Each keeps its owner, so they are not kept here. */
+  private final List<WeakReference<LossFuture>> losses = new CopyOnWriteArrayList<>();
 
   Watch(Name name) {
     this.name = name;
@@ -14,6 +17,15 @@ final class Watch {
 
   void add(LossListener listener) {
     listeners.add(listener);
+  }
+
+  void add(LossFuture loss) {
+    losses.removeIf(known -> known.refersTo(null));
+    losses.add(new WeakReference<>(loss));
+  }
+
+  void remove(LossFuture loss) {
+    losses.removeIf(known -> known.refersTo(loss));
   }
 
   void tell(long token, boolean isLost, LossReason reason) {
@@ -27,6 +39,11 @@ final class Watch {
       } catch (Throwable thrown) {
         Core.report(thrown);
       }
+    }
+    if (!isLost) return;
+    for (WeakReference<LossFuture> known : losses) {
+      LossFuture loss = known.get();
+      if (loss != null) loss.tell(token, reason);
     }
   }
 }

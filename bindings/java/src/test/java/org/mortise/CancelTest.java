@@ -177,6 +177,40 @@ class CancelTest {
     }
   }
 
+  /** Before the binding itself has heard of the cancel, because who asked last is told first. */
+  @Test
+  void whoIsToldOfACancelMayWaitForTheNext() throws Exception {
+    ExecutorService callbacks = Executors.newSingleThreadExecutor();
+    try (var client = openWith(callbacks, redis.url());
+        var owner = client.mutex("next")) {
+      CountDownLatch mayGoOn = occupy(callbacks);
+      CompletableFuture<Lease> future = untold(client, owner);
+      CompletableFuture<Boolean> next =
+          future.handle(
+              (lease, failure) ->
+                  assertDoesNotThrow(() -> owner.tryAcquire(PATIENCE).orElseThrow().release()));
+      assertTrue(future.cancel(true));
+      assertTrue(next.isDone());
+      assertTrue(result(next));
+      mayGoOn.countDown();
+    } finally {
+      callbacks.shutdown();
+    }
+  }
+
+  @Test
+  void whoIsToldOfAGrantMayAcquireAgain() throws Exception {
+    try (var client = MortiseClient.open(redis.url());
+        var owner = client.mutex("told")) {
+      CompletableFuture<Boolean> again =
+          owner
+              .acquireAsync()
+              .thenApply(
+                  lease -> lease.release() && owner.tryAcquire().orElseThrow().release());
+      assertTrue(result(again));
+    }
+  }
+
   @Test
   void otherCallsSayHowItIsMeanwhile() throws Exception {
     try (var client = MortiseClient.open(proxy.url() + PATIENT);

@@ -211,6 +211,36 @@ class CloseTest {
     assertTrue(redis.exists("{mortise:forgotten}"));
   }
 
+  private static Multi multiOf(MortiseClient client) {
+    return client
+        .multi()
+        .add(client.mutex("member"))
+        .addReading(client.readWrite("read"))
+        .addWriting(client.readWrite("written"))
+        .add(client.semaphore("permits", 3), 2);
+  }
+
+  @Test
+  void aMultiKeepsItsMembers() throws Exception {
+    try (var client = MortiseClient.open(redis.strictUrl())) {
+      Multi multi = multiOf(client);
+      Lease held = multi.acquire();
+      forgetAHold(client);
+      Waiting.until(
+          "a collected owner gives its hold back",
+          () -> {
+            System.gc();
+            return !redis.exists("{mortise:forgotten}");
+          });
+      assertTrue(held.isHeld());
+      for (String name : List.of("member", "read", "written", "permits")) {
+        assertTrue(redis.exists("{mortise:" + name + "}"), name);
+      }
+      assertTrue(held.release());
+      assertTrue(multi.acquire().release());
+    }
+  }
+
   @Test
   void aForgottenClientEnds() throws Exception {
     long before = dispatchers();

@@ -1,0 +1,216 @@
+package org.mortise;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mortise.Waiting.assertStatus;
+import static org.mortise.Waiting.result;
+
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What a lease's own future says of its loss. */
+class LostLeaseTest {
+  private static final MortiseOptions SHORT =
+      MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(300));
+  private static Redis redis;
+  private static MortiseClient client;
+
+  @BeforeAll
+  static void open() {
+    redis = new Redis();
+    client = MortiseClient.builder(redis.url()).options(SHORT).open();
+  }
+
+  @AfterAll
+  static void close() throws Exception {
+    client.close();
+    redis.close();
+  }
+
+  private static void delete(String name) {
+    redis.command("DEL", "{mortise:" + name + "}");
+  }
+
+  @Test
+  void itTellsTheReason() throws Exception {
+    Lease deleted = client.mutex("deleted").acquire();
+    CompletableFuture<LossReason> lost = deleted.lost();
+    assertSame(lost, deleted.lost());
+    assertFalse(lost.isDone());
+    delete("deleted");
+    assertEquals(LossReason.SERVER_LOST, result(lost));
+    assertFalse(deleted.isHeld());
+    var unrenewed = client.mutex("expired", MortiseOptions.DEFAULTS.withRenewal(false));
+    assertEquals(LossReason.EXPIRED, result(unrenewed.acquire().lost()));
+  }
+
+  @Test
+  void aHoldWithoutAnEndOutlastsOneThatHasOne() throws Exception {
+    try (var limited =
+        MortiseClient.builder(redis.url())
+            .options(SHORT.withMaxHold(Duration.ofMillis(500)))
+            .open()) {
+      Lease endless =
+          limited.mutex("endless", MortiseOptions.DEFAULTS.withUnlimitedHold()).acquire();
+      Lease ending = limited.mutex("ending").acquire();
+      assertEquals(LossReason.MAX_HOLD, result(ending.lost()));
+      assertTrue(endless.release());
+    }
+  }
+
+  @Test
+  void aReleaseIsNoLoss() throws Exception {
+    var owner = client.mutex("released");
+    Lease first = owner.acquire();
+    CompletableFuture<LossReason> released = first.lost();
+    assertTrue(first.release());
+    CompletableFuture<LossReason> late = first.lost();
+    assertSame(released, late);
+    Lease second = owner.acquire();
+    CompletableFuture<LossReason> lost = second.lost();
+    Lease third = client.mutex("third").acquire();
+    assertTrue(third.release());
+    CompletableFuture<LossReason> afterwards = third.lost();
+    delete("released");
+    assertEquals(LossReason.SERVER_LOST, result(lost));
+    assertFalse(released.isDone());
+    assertFalse(afterwards.isDone());
+  }
+
+  @Test
+  void aLossBeforeTheQuestionIsTold() throws Exception {
+    var owner = client.mutex("early", MortiseOptions.DEFAULTS.withRenewal(false));
+    Lease lease = owner.acquire();
+    Waiting.until("the lease ends", () -> !lease.isHeld());
+    assertEquals(LossReason.UNKNOWN, result(lease.lost()));
+    // Also when the owner has another hold by now.
+    Lease again = owner.acquire();
+    Waiting.until("the lease ends", () -> !again.isHeld());
+    try (Lease later = owner.acquire()) {
+      CompletableFuture<LossReason> ofLater = later.lost();
+      assertEquals(LossReason.UNKNOWN, result(again.lost()));
+      assertTrue(!ofLater.isDone() || !later.isHeld());
+    }
+  }
+
+  /** News of an earlier hold may come late. */
+  @Test
+  void theLossOfAnotherHoldIsNotItsOwn() throws Exception {
+    var owner = client.mutex("other");
+    Lease first = owner.acquire();
+    assertTrue(first.release());
+    try (Lease second = owner.acquire()) {
+      var lost = (LossFuture) second.lost();
+      lost.tell(second.token(), LossReason.EXPIRED); // with a protocol that has no tokens
+      assertFalse(lost.isDone());
+      delete("other");
+      Waiting.until("the loss", () -> !second.isHeld());
+      var late = new LossFuture(second);
+      late.tell(first.token(), LossReason.EXPIRED);
+      assertFalse(late.isDone());
+      assertEquals(LossReason.SERVER_LOST, result(lost));
+    }
+  }
+
+  @Test
+  void anUpgradedLeaseIsLost() throws Exception {
+    var owner = client.readWrite("book");
+    Lease lease = owner.reading().acquire();
+    CompletableFuture<LossReason> lost = lease.lost();
+    assertTrue(owner.tryUpgrade());
+    delete("book");
+    assertEquals(LossReason.SERVER_LOST, result(lost));
+  }
+
+  @Test
+  void aMultiIsLostWithAMember() throws Exception {
+    var door = client.mutex("door");
+    var multi = client.multi().add(door).add(client.semaphore("seats", 2), 1);
+    Lease first = multi.acquire();
+    CompletableFuture<LossReason> released = first.lost();
+    assertTrue(first.release());
+    Lease second = multi.acquire();
+    CompletableFuture<LossReason> lost = second.lost();
+    delete("seats");
+    assertEquals(LossReason.SERVER_LOST, result(lost));
+    assertFalse(second.isHeld());
+    assertFalse(second.release());
+    assertFalse(released.isDone());
+  }
+
+  /** Whoever cancels one, cancels no other's. */
+  @Test
+  void eachLeaseHasItsOwn() throws Exception {
+    var owner = client.mutex("twice", MortiseOptions.DEFAULTS.withReentrant(true));
+    Lease outer = owner.acquire();
+    Lease inner = owner.acquire();
+    assertTrue(outer.lost().cancel(true));
+    assertTrue(outer.isHeld());
+    delete("twice");
+    assertEquals(LossReason.SERVER_LOST, result(inner.lost()));
+  }
+
+  @Test
+  void aListenerIsToldToo() throws Exception {
+    var told = new LinkedBlockingQueue<LossReason>();
+    var owner = client.mutex("both");
+    Lease lease = owner.acquire();
+    CompletableFuture<LossReason> lost = lease.lost();
+    owner.addLossListener(
+        new LossListener() {
+          @Override
+          public void lost(String name, long token) {}
+
+          @Override
+          public void lost(String name, long token, LossReason reason) {
+            told.add(reason);
+          }
+        });
+    delete("both");
+    assertEquals(LossReason.SERVER_LOST, result(lost));
+    assertEquals(
+        LossReason.SERVER_LOST, told.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
+  }
+
+  @Test
+  void aFullQueueIsALimit() throws Exception {
+    try (var small = MortiseClient.builder(redis.url()).options(SHORT).queueCapacity(1).open()) {
+      Lease watched = small.mutex("watched").acquire();
+      Lease refused = small.mutex("refused").acquire();
+      assertFalse(watched.lost().isDone());
+      assertStatus(Status.LIMIT, refused::lost);
+      watched.owner().close();
+      CompletableFuture<LossReason> lost = refused.lost();
+      delete("refused");
+      assertEquals(LossReason.SERVER_LOST, result(lost));
+    }
+  }
+
+  private static CompletableFuture<LossReason> lossOf(String name) throws Exception {
+    return client.mutex(name).acquire().lost();
+  }
+
+  @Test
+  void whoAsksKeepsTheLeaseAndNobodyElseDoes() throws Exception {
+    CompletableFuture<LossReason> kept = lossOf("kept");
+    lossOf("forgotten").thenAccept(reason -> {});
+    Waiting.until(
+        "the collected owner gives its hold back",
+        () -> {
+          System.gc();
+          return !redis.exists("{mortise:forgotten}");
+        });
+    assertTrue(redis.exists("{mortise:kept}"));
+    delete("kept");
+    assertEquals(LossReason.SERVER_LOST, result(kept));
+    Reference.reachabilityFence(kept);
+  }
+}
