@@ -164,6 +164,7 @@ static const mortise_api table = {
     mortise_multi_extend_async,
     mortise_error_lock_name,
     mortise_event_lock_name,
+    mortise_multi_watch,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

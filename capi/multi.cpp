@@ -139,6 +139,16 @@ mortise_status mortise_multi_interrupt(mortise_multi* multi, int32_t is_on, mort
   return interrupt(multi, "multi", is_on, error);
 }
 
+mortise_status mortise_multi_watch(mortise_multi* multi, mortise_queue* queue, int64_t tag,
+                                   mortise_error* error) {
+  if (queue != nullptr) {
+    return with_events(multi, queue, error, [&](multi_handle& object, const auto& events) {
+      return object.watch(events, tag);
+    });
+  }
+  return with(multi, "multi", error, [&](multi_handle& object) { return object.watch({}, tag); });
+}
+
 int64_t mortise_multi_deadline_ns(const mortise_multi* multi) {
   return look<int64_t>(multi, [](const multi_handle& object) { return object.deadline_ns(); });
 }

@@ -18,6 +18,7 @@ var notCalled = map[string]string{
 	"lock_name":        "the handle knows it",
 	"rw_name":          "the handle knows it",
 	"semaphore_name":   "the handle knows it",
+	"multi_watch":      "each member is watched by its own handle",
 	"event_get_kind":   drained,
 	"event_tag":        drained,
 	"event_status":     drained,

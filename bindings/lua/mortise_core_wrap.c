@@ -6442,6 +6442,41 @@ static int _wrap_multi_acquire_async(lua_State* L) {
 }
 
 
+static int _wrap_multi_watch(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_multi_watch",3,3)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  result = (mortise_status)mortise_multi_watch(arg1,arg2,arg3,arg4);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_multi_extend_async(lua_State* L) {
   int SWIG_arg = 0;
   mortise_multi *arg1 = (mortise_multi *) 0 ;
@@ -7498,6 +7533,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "multi_member_count", _wrap_multi_member_count},
     { "multi_try_async", _wrap_multi_try_async},
     { "multi_acquire_async", _wrap_multi_acquire_async},
+    { "multi_watch", _wrap_multi_watch},
     { "multi_extend_async", _wrap_multi_extend_async},
     { "multi_unlock_async", _wrap_multi_unlock_async},
     { "info_new", _wrap_info_new},

@@ -169,6 +169,22 @@ outcome multi_handle::interrupt(bool is_on) {
   return {};
 }
 
+outcome multi_handle::watch(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
+  const std::lock_guard guard(mutex_);
+  if (core_->is_closed()) return client_freed();
+  if (queue && members_.empty()) {
+    return outcome::of(status::invalid_argument, "multi: has no members; add some first");
+  }
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    auto watched = members_[i].handle->watch(queue, tag);
+    if (watched.ok()) continue;
+    // All or none: whoever watches some of them believes to hear of each.
+    while (i-- > 0) static_cast<void>(members_[i].handle->watch(nullptr, tag));
+    return watched;
+  }
+  return {};
+}
+
 void multi_handle::finished(const multi_call& call) noexcept {
   const std::lock_guard guard(mutex_);
   if (call.what() == multi_call::purpose::extend) {

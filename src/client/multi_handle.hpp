@@ -51,6 +51,8 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   outcome cancel() override;
   // The same for every acquire from now on, until it is taken back.
   outcome interrupt(bool is_on);
+  // Where the losses and risks of each member are told from now on; nullptr for nowhere.
+  outcome watch(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   // The user is done with it: its wait ends, what it holds is given back.
   void release() noexcept;
 

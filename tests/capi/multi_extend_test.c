@@ -179,6 +179,53 @@ static void a_silent_server_leaves_the_old_end(void) {
   mortise_client_free(quick);
 }
 
+/* One watch for all: the tag is the multi's, the name and the token are the member's. */
+static void a_watch_tells_which_member_is_lost(void) {
+  struct set set = open_set_of(client);
+  CHECK_STATUS(MORTISE_OK, mortise_multi_watch(set.multi, queue, 11, error));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
+  CHECK_NUMBER(1, server_number(server, "DEL {mortise:2rw}"));
+  CHECK_STATUS(MORTISE_LOST, mortise_multi_extend(set.multi, 0, error));
+  CHECK(strcmp(mortise_error_lock_name(error, NULL), "2rw") == 0);
+  const mortise_event_kind kinds[] = {MORTISE_EVENT_AT_RISK, MORTISE_EVENT_LOST};
+  for (int i = 0; i < 2; ++i) {
+    check_event(kinds[i], 11, i == 0 ? MORTISE_OK : MORTISE_LOST);
+    CHECK(strcmp(mortise_event_lock_name(event, NULL), "2rw") == 0);
+    CHECK_CONTAINS(mortise_event_message(event), "\"2rw\": ");
+    CHECK_NUMBER(mortise_rw_token(set.second), mortise_event_token(event));
+    CHECK_NUMBER(MORTISE_REASON_SERVER_LOST, mortise_event_reason(event));
+  }
+  CHECK_STATUS(MORTISE_LOST, mortise_multi_unlock(set.multi, NULL));
+  /* None any more. */
+  CHECK_STATUS(MORTISE_OK, mortise_multi_watch(set.multi, NULL, 0, error));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
+  CHECK_NUMBER(1, server_number(server, "DEL {mortise:1lock}"));
+  CHECK_STATUS(MORTISE_LOST, mortise_multi_extend(set.multi, 0, error));
+  CHECK_STATUS(MORTISE_LOST, mortise_multi_unlock(set.multi, NULL));
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_queue_next(queue, 0, event, NULL));
+  close_set(&set);
+}
+
+/* Room for two of three: none is watched, and the room is there again. */
+static void a_watch_is_of_all_members_or_none(void) {
+  struct set set = open_set_of(client);
+  mortise_queue *narrow = mortise_queue_new(client, 2, NULL);
+  CHECK_STATUS(MORTISE_LIMIT, mortise_multi_watch(set.multi, narrow, 1, error));
+  CHECK_ERROR(error, MORTISE_LIMIT, "multi of \"1lock\", \"2rw\", \"3semaphore\": ");
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(set.first, narrow, 1, error));
+  CHECK_STATUS(MORTISE_OK, mortise_rw_watch(set.second, narrow, 2, error));
+  mortise_multi *empty = mortise_multi_new(client, NULL);
+  CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_watch(empty, narrow, 1, error));
+  CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "multi: has no members");
+  CHECK_STATUS(MORTISE_OK, mortise_multi_watch(empty, NULL, 1, error));
+  CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_watch(NULL, narrow, 1, error));
+  mortise_queue_shutdown(narrow);
+  CHECK_STATUS(MORTISE_SHUT_DOWN, mortise_multi_watch(set.multi, narrow, 1, error));
+  mortise_multi_free(empty);
+  close_set(&set);
+  mortise_queue_free(narrow);
+}
+
 /* Several at once, and the end of the hold: every call has its one end. */
 static void an_unlock_ends_the_extensions_at_work(void) {
   struct set set = hold_set();
@@ -247,6 +294,8 @@ int main(void) {
   RUN(a_member_that_the_server_lost_is_named);
   RUN(a_loss_is_told_first);
   RUN(a_silent_server_leaves_the_old_end);
+  RUN(a_watch_tells_which_member_is_lost);
+  RUN(a_watch_is_of_all_members_or_none);
   RUN(an_unlock_ends_the_extensions_at_work);
   RUN(only_an_acquire_is_cancelled);
   RUN(freeing_ends_an_extension);

@@ -214,6 +214,9 @@ static int call_special(const struct handle *handle, const char *method, struct 
     if (handle->kind == LOCK)
       call->status = mortise_lock_watch(call->object, queue, call->tag, error);
     if (handle->kind == RW) call->status = mortise_rw_watch(call->object, queue, call->tag, error);
+    if (handle->kind == MULTI) {
+      call->status = mortise_multi_watch(call->object, queue, call->tag, error);
+    }
     if (handle->kind == SEMAPHORE) {
       call->status = mortise_semaphore_watch(call->object, queue, call->tag, error);
     }

@@ -167,7 +167,8 @@ local function pump(timeout_ms)
   while event do
     if event.tag < FIRST_CALL then
       local kind = event.kind == mortise.EVENT_LOST and "lost" or "at_risk"
-      print(("notice %s %s token=%.0f reason=%d"):format(tags[event.tag], kind, event.token, event.reason or 0))
+      print(("notice %s %s token=%.0f reason=%d text=%s"):format(tags[event.tag], kind, event.token,
+        event.reason or 0, encode(event.message or "")))
     else
       print(("done %.0f %s"):format(event.tag - FIRST_CALL,
         fields(event.status, event.token, nil, event.message)))

@@ -2443,6 +2443,28 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1acquire_1async(JNI
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1watch(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3) {
+  jint jresult = 0 ;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_multi *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  result = (mortise_status)mortise_multi_watch(arg1,arg2,arg3,arg4);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg4); 
+  mortise_error_free(arg4); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1extend_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3, jlong jarg4) {
   jint jresult = 0 ;
   mortise_multi *arg1 = (mortise_multi *) 0 ;

@@ -169,6 +169,19 @@ check.case("a multi says which member was lost", function(name)
   check.equal(event.lock_name, name .. "gone")
   check.equal(event.details.lock_name, name .. "gone")
   check.equal(event.details.reason, mortise.REASON_SERVER_LOST)
+
+  local dispatcher, told = assert(require("mortise.dispatcher").new(client)), nil
+  assert(dispatcher:watch(multi, function(notice)
+    if notice.kind == mortise.EVENT_LOST then told = notice end
+  end))
+  hold = assert(multi:try())
+  check.redis(("del '{mortise:%skept}'"):format(name))
+  check.outcome(mortise.LOST, hold:extend())
+  while not told do assert(dispatcher:dispatch(20000)) end
+  check.equal(told.lock_name, name .. "kept")
+  check.equal(hold:is_held(), false)
+  check.outcome(mortise.LOST, hold:unlock())
+  dispatcher:close()
 end)
 
 check.case("an error has details", function(name)

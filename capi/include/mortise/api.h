@@ -243,6 +243,8 @@ struct mortise_api {
                                        int64_t lease_ms, mortise_error *error);
   const char *(*error_lock_name)(const mortise_error *error, size_t *name_len);
   const char *(*event_lock_name)(const mortise_event *event, size_t *name_len);
+  mortise_status (*multi_watch)(mortise_multi *multi, mortise_queue *queue, int64_t tag,
+                                mortise_error *error);
 };
 
 #endif  // MORTISE_API_H

@@ -980,6 +980,16 @@ MORTISE_API mortise_status mortise_multi_try_async(mortise_multi *multi, mortise
 MORTISE_API mortise_status mortise_multi_acquire_async(mortise_multi *multi, mortise_queue *queue,
                                                        int64_t tag, int64_t timeout_ms,
                                                        mortise_error *error);
+/**
+ * Watches every member, as `mortise_lock_watch` does each by itself, which this replaces: from now on
+ * their losses and risks are events on the queue, each with this tag, the member's token and, in
+ * `mortise_event_lock_name` and the message, its name. All members or, after a failure, none is watched; one
+ * that is added later is not. A NULL queue ends it.
+ * @return as `mortise_lock_watch`; MORTISE_INVALID_ARGUMENT also without members.
+ * @since 1.1
+ */
+MORTISE_API mortise_status mortise_multi_watch(mortise_multi *multi, mortise_queue *queue,
+                                               int64_t tag, mortise_error *error);
 /** As `mortise_multi_extend`, ending in one MORTISE_EVENT_EXTENDED. @since 1.1 */
 MORTISE_API mortise_status mortise_multi_extend_async(mortise_multi *multi, mortise_queue *queue,
                                                       int64_t tag, int64_t lease_ms,

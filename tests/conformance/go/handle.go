@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -92,7 +93,8 @@ func (h *handle) follow(hold *mortise.Hold) {
 		if !errors.As(hold.Err(), &over) {
 			over = new(mortise.Error)
 		}
-		say("notice %s %s token=%d reason=%d", h.name, kind, hold.Token(), over.Reason)
+		say("notice %s %s token=%d reason=%d text=%s", h.name, kind, hold.Token(), over.Reason,
+			url.PathEscape(over.Message))
 	}
 	go tell("lost", hold.Lost())
 	go tell("at_risk", hold.AtRisk())

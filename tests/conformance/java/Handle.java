@@ -43,7 +43,8 @@ final class Handle implements LossListener {
 
   @Override
   public void lost(String lock, long token, LossReason reason) {
-    Actor.say("notice " + name + " lost token=" + token + " reason=" + reason.code());
+    var loss = new Result(Status.LOST, token, null, lock);
+    Actor.say("notice " + name + " " + loss + " reason=" + reason.code());
   }
 
   @Override

@@ -124,6 +124,7 @@ typedef long long swig_type_94;
 typedef long long swig_type_95;
 typedef long long swig_type_96;
 typedef long long swig_type_97;
+typedef long long swig_type_98;
 extern void _wrap_Swig_free_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_swig_8f353b4ec06330b9(swig_intgo arg1);
 extern swig_type_1 _wrap_go_drain_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
@@ -244,27 +245,28 @@ extern swig_type_71 _wrap_multi_deadline_ns_swig_8f353b4ec06330b9(uintptr_t arg1
 extern swig_type_72 _wrap_multi_member_count_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern int _wrap_multi_try_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
 extern int _wrap_multi_acquire_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, swig_type_75 arg4, uintptr_t arg5);
-extern int _wrap_multi_extend_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, swig_type_77 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, uintptr_t arg4);
+extern int _wrap_multi_watch_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_77 arg3, swig_type_78 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_8f353b4ec06330b9(uintptr_t arg1, uintptr_t arg2, swig_type_79 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_info_new_swig_8f353b4ec06330b9(void);
 extern void _wrap_info_free_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern int _wrap_info_is_held_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern int _wrap_info_is_mine_swig_8f353b4ec06330b9(uintptr_t arg1);
-extern swig_type_79 _wrap_info_time_left_ms_swig_8f353b4ec06330b9(uintptr_t arg1);
-extern swig_type_80 _wrap_info_latest_token_swig_8f353b4ec06330b9(uintptr_t arg1);
-extern swig_type_81 _wrap_info_holder_count_swig_8f353b4ec06330b9(uintptr_t arg1);
-extern swig_type_82 _wrap_info_shown_holder_count_swig_8f353b4ec06330b9(uintptr_t arg1);
-extern swig_type_83 _wrap_info_permits_swig_8f353b4ec06330b9(uintptr_t arg1);
-extern swig_type_84 _wrap_info_permits_in_use_swig_8f353b4ec06330b9(uintptr_t arg1);
-extern swig_type_85 _wrap_info_waiter_count_swig_8f353b4ec06330b9(uintptr_t arg1);
-extern swig_type_86 _wrap_info_entry_count_swig_8f353b4ec06330b9(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_87 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_88 arg2);
-extern swig_type_89 _wrap_info_entry_weight_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_90 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_91 arg2);
-extern swig_type_92 _wrap_info_entry_pid_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_93 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_94 arg2);
-extern uintptr_t _wrap_queue_new_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_95 arg2, uintptr_t arg3);
+extern swig_type_80 _wrap_info_time_left_ms_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_81 _wrap_info_latest_token_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_82 _wrap_info_holder_count_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_83 _wrap_info_shown_holder_count_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_84 _wrap_info_permits_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_85 _wrap_info_permits_in_use_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_86 _wrap_info_waiter_count_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_87 _wrap_info_entry_count_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_88 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_89 arg2);
+extern swig_type_90 _wrap_info_entry_weight_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_91 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_92 arg2);
+extern swig_type_93 _wrap_info_entry_pid_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_94 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_95 arg2);
+extern uintptr_t _wrap_queue_new_swig_8f353b4ec06330b9(uintptr_t arg1, swig_type_96 arg2, uintptr_t arg3);
 extern void _wrap_queue_free_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern int _wrap_queue_fd_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern void _wrap_queue_wake_swig_8f353b4ec06330b9(uintptr_t arg1);
@@ -272,9 +274,9 @@ extern void _wrap_queue_shutdown_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern uintptr_t _wrap_event_new_swig_8f353b4ec06330b9(void);
 extern void _wrap_event_free_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern int _wrap_event_get_kind_swig_8f353b4ec06330b9(uintptr_t arg1);
-extern swig_type_96 _wrap_event_tag_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_97 _wrap_event_tag_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern int _wrap_event_status_swig_8f353b4ec06330b9(uintptr_t arg1);
-extern swig_type_97 _wrap_event_token_swig_8f353b4ec06330b9(uintptr_t arg1);
+extern swig_type_98 _wrap_event_token_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern swig_voidp _wrap_event_message_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern int _wrap_event_reason_swig_8f353b4ec06330b9(uintptr_t arg1);
 extern swig_voidp _wrap_event_lock_name_swig_8f353b4ec06330b9(uintptr_t arg1, swig_voidp arg2);
@@ -1363,6 +1365,16 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	return swig_r
 }
 
+func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (int32)(C._wrap_multi_watch_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	return swig_r
+}
+
 func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
@@ -1370,7 +1382,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.swig_type_77(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_77(_swig_i_2), C.swig_type_78(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1380,7 +1392,7 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_79(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1469,7 +1481,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1)))
 	return swig_r
 }
 
@@ -1477,7 +1489,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1)))
 	return swig_r
 }
 
@@ -1485,7 +1497,7 @@ func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_90(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_weight_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_91(_swig_i_1)))
 	return swig_r
 }
 
@@ -1493,7 +1505,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_91(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_92(_swig_i_1)))
 	return swig_r
 }
 
@@ -1501,7 +1513,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_93(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_94(_swig_i_1)))
 	return swig_r
 }
 
@@ -1509,7 +1521,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_94(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_95(_swig_i_1)))
 	return swig_r
 }
 
@@ -1518,7 +1530,7 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_95(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_8f353b4ec06330b9(C.uintptr_t(_swig_i_0), C.swig_type_96(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 

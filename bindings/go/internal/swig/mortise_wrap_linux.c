@@ -2144,6 +2144,25 @@ int _wrap_multi_acquire_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, m
 }
 
 
+int _wrap_multi_watch_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_multi *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (mortise_error *)_swig_go_3; 
+  
+  result = (mortise_status)mortise_multi_watch(arg1,arg2,arg3,arg4);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 int _wrap_multi_extend_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;

@@ -134,6 +134,7 @@ final class MortiseNative {
   public final static native long multi_member_count(long jarg1);
   public final static native int multi_try_async(long jarg1, long jarg2, long jarg3);
   public final static native int multi_acquire_async(long jarg1, long jarg2, long jarg3, long jarg4);
+  public final static native int multi_watch(long jarg1, long jarg2, long jarg3);
   public final static native int multi_extend_async(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native int multi_unlock_async(long jarg1, long jarg2, long jarg3);
   public final static native long info_new();

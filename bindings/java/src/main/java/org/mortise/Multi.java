@@ -36,6 +36,8 @@ public final class Multi extends LeasingOwner {
   private final Mode mode = new Mode(this, ALL);
   /** Collected together with this, not before. */
   private final List<Owner> members = new ArrayList<>();
+  /** Of each member. */
+  private final List<LossListener> listeners = new ArrayList<>();
 
   Multi(MortiseClient client) {
     super(client, Name.ofNone("multi"), null, CALLS, (it, settings) -> MortiseNative.multi_new(it));
@@ -104,7 +106,15 @@ public final class Multi extends LeasingOwner {
     return mode;
   }
 
+  @Override
+  public synchronized void addLossListener(LossListener listener) {
+    Objects.requireNonNull(listener, "listener");
+    for (Owner member : members) member.addLossListener(listener);
+    listeners.add(listener);
+  }
+
   private synchronized Multi keep(Owner member) {
+    for (LossListener listener : listeners) member.addLossListener(listener);
     members.add(member);
     return this;
   }

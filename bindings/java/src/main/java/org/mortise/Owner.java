@@ -197,12 +197,13 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
-   * From now on this listener is told of this owner's losses and risks.
+   * From now on this listener is told of this owner's losses and risks; of a {@link Multi} it is told
+   * those of its members, with their names.
    *
    * @param listener runs on the client's callback executor; it must not refer to this owner, which
    *     could not be collected then
    */
-  public final void addLossListener(LossListener listener) {
+  public void addLossListener(LossListener listener) {
     Objects.requireNonNull(listener, "listener");
     if (!hasOwnLease()) throw noLeaseOfItsOwn();
     watched().add(listener);

@@ -11,6 +11,8 @@ import static org.mortise.Waiting.assertStatus;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -223,7 +225,6 @@ class LeaseTest {
     }
     assertTrue(Waiting.result(Waiting.result(multi.acquireAsync()).releaseAsync()));
     assertStatus(Status.INVALID_ARGUMENT, () -> multi.add(client.mutex("door")));
-    assertThrows(MortiseException.class, () -> multi.addLossListener((name, token) -> {}));
   }
 
   /** In words and as a value, once. */
@@ -269,6 +270,23 @@ class LeaseTest {
           });
       assertFalse(lease.isHeld());
       assertFalse(lease.release());
+    }
+  }
+
+  @Test
+  void aMultiTellsTheLossesOfItsMembers() throws Exception {
+    var told = new LinkedBlockingQueue<String>();
+    var all = client.multi().add(client.mutex("first"));
+    all.addLossListener((name, token) -> told.add(name + " " + token));
+    var second = client.mutex("second");
+    all.add(second);
+    try (Lease lease = all.acquire()) {
+      redis.command("DEL", "{mortise:second}");
+      assertThrows(MortiseException.class, () -> lease.extend(Duration.ZERO));
+      assertEquals(
+          "second " + second.token(), told.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
+      redis.command("DEL", "{mortise:first}");
+      assertThrows(MortiseException.class, () -> lease.extend(Duration.ZERO));
     }
   }
 
