@@ -45,7 +45,7 @@ func Do(ctx context.Context, acquire func(context.Context) (*Hold, error),
 				causes: []error{err}}
 		}
 	}()
-	bound, cancel := endsWith(hold.during().ctx, ctx)
+	bound, cancel := hold.during().bounds(ctx)
 	defer cancel()
 	return work(hold.keptBy(bound), hold)
 }

@@ -3,92 +3,9 @@ package mortise
 import (
 	"context"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 )
-
-// term is one uninterrupted hold of a handle, however often that was acquired meanwhile.
-type term struct {
-	token  atomic.Int64
-	ctx    context.Context
-	cancel func(cause error)
-	lost   chan struct{}
-	atRisk chan struct{}
-
-	count int // of Holds not unlocked; guarded by the handle's mutex
-
-	mutex    sync.Mutex
-	multi    *term // that of the multi which this is a part of
-	over     *Error
-	isAtRisk bool
-}
-
-func newTerm(token int64) *term {
-	t := &term{lost: make(chan struct{}), atRisk: make(chan struct{}), count: 1}
-	t.token.Store(token)
-	t.ctx, t.cancel = withCause(context.Background())
-	return t
-}
-
-// end ends the term for ever; the first reason stays.
-func (t *term) end(reason *Error) {
-	t.mutex.Lock()
-	isFirst := t.over == nil
-	if isFirst {
-		t.over = reason
-		if reason.Status == ErrLost {
-			close(t.lost)
-		}
-	}
-	multi := t.multi
-	t.mutex.Unlock()
-	if !isFirst {
-		return
-	}
-	t.cancel(reason)
-	if multi != nil && reason.Status == ErrLost {
-		multi.end(reason)
-	}
-}
-
-func (t *term) risk() {
-	t.mutex.Lock()
-	isFirst := !t.isAtRisk
-	if isFirst {
-		t.isAtRisk = true
-		close(t.atRisk)
-	}
-	multi := t.multi
-	t.mutex.Unlock()
-	if isFirst && multi != nil {
-		multi.risk()
-	}
-}
-
-// joins makes the term a part of a multi's, which is lost with it.
-func (t *term) joins(multi *term) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.multi = multi
-}
-
-// leaves ends that, and says whether it was so.
-func (t *term) leaves(multi *term) bool {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	if t.multi != multi {
-		return false
-	}
-	t.multi = nil
-	return true
-}
-
-func (t *term) reason() *Error {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	return t.over
-}
 
 // Hold is one successful acquire. It lasts until Unlock, or until it is lost for ever. Any goroutine
 // may use it. Keep it, or one of its contexts, while you work: what nobody refers to is given back by
@@ -144,10 +61,10 @@ func (h *Hold) Err() error {
 
 // Lost is closed when the hold is lost: its lease ended, or the server says that it is no longer ours.
 // After an unlock it stays open, so who waits for it has to wait for Context, too.
-func (h *Hold) Lost() <-chan struct{} { return h.during().lost }
+func (h *Hold) Lost() <-chan struct{} { return h.during().whenLost() }
 
 // AtRisk is closed when a third of the lease is left and nothing renews it, at the latest before Lost.
-func (h *Hold) AtRisk() <-chan struct{} { return h.during().atRisk }
+func (h *Hold) AtRisk() <-chan struct{} { return h.during().whenAtRisk() }
 
 // holdKey marks the contexts that end with a hold, and keeps it from being collected meanwhile.
 type holdKey struct{ hold *Hold }
@@ -156,14 +73,14 @@ type holdKey struct{ hold *Hold }
 // protects. With Go 1.20 or later context.Cause tells which. Bind is for work that has a context
 // already.
 func (h *Hold) Context() context.Context {
-	return h.keptBy(h.during().ctx)
+	return h.keptBy(h.during().context())
 }
 
 // Bind is a child of a context that is also cancelled when the hold ends. Call the function in the
 // end, as with context.WithCancel.
 func (h *Hold) Bind(parent context.Context) (context.Context, context.CancelFunc) {
 	// What ends with the hold does not refer to it: it would not be collected while it lasts.
-	bound, cancel := endsWith(h.during().ctx, given(parent))
+	bound, cancel := h.during().bounds(given(parent))
 	return h.keptBy(bound), tidied(bound, cancel)
 }
 

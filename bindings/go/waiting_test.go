@@ -144,8 +144,8 @@ func TestLossBeforeTheGrantIsKnown(t *testing.T) {
 	lock.owner.handle.notice(eventAtRisk, event{token: hold.Token() + 1})
 	lock.owner.handle.notice(eventLost, event{token: hold.Token() + 1})
 	later := lock.owner.handle.grant(hold.Token() + 1)
-	receive(t, "the loss is known", later.lost)
-	receive(t, "the risk is known", later.atRisk)
+	receive(t, "the loss is known", later.whenLost())
+	receive(t, "the risk is known", later.whenAtRisk())
 	if next := lock.owner.handle.grant(hold.Token() + 2); next.reason() != nil {
 		t.Fatal("a later hold is lost with an earlier one")
 	}

@@ -1,0 +1,178 @@
+package mortise
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// term is one uninterrupted hold of a handle, however often that was acquired meanwhile. What nobody has
+// asked for is not made.
+type term struct {
+	token atomic.Int64
+	count int // of Holds not unlocked; guarded by the handle's mutex
+
+	mutex    sync.Mutex
+	multi    *term // that of the multi which this is a part of
+	over     *Error
+	isAtRisk bool
+	ctx      context.Context
+	lost     chan struct{}
+	atRisk   chan struct{}
+	bindings []*binding // until it is over
+}
+
+// binding is something that is cancelled with a term.
+type binding struct {
+	cancel func(cause error)
+	place  int
+}
+
+func newTerm(token int64) *term {
+	t := &term{count: 1}
+	t.token.Store(token)
+	return t
+}
+
+// end ends the term for ever; the first reason stays.
+func (t *term) end(reason *Error) {
+	t.mutex.Lock()
+	isFirst := t.over == nil
+	if isFirst {
+		t.over = reason
+		if t.lost != nil && reason.Status == ErrLost {
+			close(t.lost)
+		}
+	}
+	multi, bindings := t.multi, t.bindings
+	t.bindings = nil
+	t.mutex.Unlock()
+	if !isFirst {
+		return
+	}
+	for _, bound := range bindings {
+		bound.cancel(reason)
+	}
+	if multi != nil && reason.Status == ErrLost {
+		multi.end(reason)
+	}
+}
+
+func (t *term) risk() {
+	t.mutex.Lock()
+	isFirst := !t.isAtRisk
+	if isFirst {
+		t.isAtRisk = true
+		if t.atRisk != nil {
+			close(t.atRisk)
+		}
+	}
+	multi := t.multi
+	t.mutex.Unlock()
+	if isFirst && multi != nil {
+		multi.risk()
+	}
+}
+
+// whenLost is closed when it ends by being lost.
+func (t *term) whenLost() chan struct{} {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return madeOnce(&t.lost, t.over != nil && t.over.Status == ErrLost)
+}
+
+// whenAtRisk is closed when it is at risk.
+func (t *term) whenAtRisk() chan struct{} {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return madeOnce(&t.atRisk, t.isAtRisk)
+}
+
+func madeOnce(channel *chan struct{}, isClosed bool) chan struct{} {
+	if *channel == nil {
+		*channel = make(chan struct{})
+		if isClosed {
+			close(*channel)
+		}
+	}
+	return *channel
+}
+
+// context ends with the term, for the same reason.
+func (t *term) context() context.Context {
+	t.mutex.Lock()
+	ctx := t.ctx
+	var cancel func(cause error)
+	if ctx == nil {
+		ctx, cancel = withCause(context.Background())
+		t.ctx = ctx
+	}
+	t.mutex.Unlock()
+	if cancel != nil {
+		t.bind(cancel)
+	}
+	return ctx
+}
+
+// bind has something cancelled when the term ends, unless it is released before.
+func (t *term) bind(cancel func(cause error)) *binding {
+	t.mutex.Lock()
+	over := t.over
+	bound := &binding{cancel, len(t.bindings)}
+	if over == nil {
+		t.bindings = append(t.bindings, bound)
+	}
+	t.mutex.Unlock()
+	if over != nil {
+		cancel(over)
+	}
+	return bound
+}
+
+func (t *term) release(bound *binding) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	last := len(t.bindings) - 1
+	if bound.place > last || t.bindings[bound.place] != bound {
+		return // it was released before, or all were
+	}
+	t.bindings[bound.place] = t.bindings[last]
+	t.bindings[bound.place].place = bound.place
+	t.bindings[last] = nil
+	t.bindings = t.bindings[:last]
+}
+
+// bounds is a child of a context that ends also with the term, for the same reason. The function has to
+// be called in the end.
+func (t *term) bounds(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := withCause(parent)
+	bound := t.bind(cancel)
+	return ctx, func() {
+		t.release(bound)
+		cancel(nil)
+	}
+}
+
+// joins makes the term a part of a multi's, which is lost with it.
+func (t *term) joins(multi *term) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.multi = multi
+}
+
+// leaves ends that, and says whether it was so.
+func (t *term) leaves(multi *term) bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.multi != multi {
+		return false
+	}
+	t.multi = nil
+	return true
+}
+
+func (t *term) reason() *Error {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.over
+}
