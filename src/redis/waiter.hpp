@@ -11,8 +11,8 @@
 
 namespace mortise::redis {
 
-// Whether this thread comes to await() for what it submits in nobody's name from now on; only who asks for
-// a queue that others read does not.
+// Whether this thread comes to await() for what it submits in nobody's name from now on; who asks for a
+// queue whose descriptor is watched does not.
 void comes_back(bool is_so) noexcept;
 [[nodiscard]] bool is_coming_back() noexcept;
 
