@@ -41,7 +41,8 @@ local can_sleep = coroutine.isyieldable or function() -- luacheck: ignore 143
 end
 
 --- `loop_park` is for a loop with its own idea of sleeping: called in a coroutine, it gives two
--- functions, one that puts this coroutine to sleep and one that wakes it.
+-- functions, one that puts this coroutine to sleep and one that wakes it. A third one, for a loop
+-- with its own coroutines, says whether the sleeper is gone, so that nobody would be woken.
 function dispatcher.new(client, loop_park)
   local new_queue = type(client) == "table" and client.queue
   if not new_queue then error("client has to be of type client, not " .. type(client), 2) end
@@ -64,15 +65,14 @@ end
 -- Begins a call and sleeps until it has ended. Misuse is returned, too: only `await` knows whose
 -- line to blame.
 local function sleep_through(self, object, method, ...)
-  local tag, thread = new_tag(self), coroutine.running()
-  local sleep, wake = self.park()
+  local tag = new_tag(self)
+  local sleep, wake, is_gone = self.park()
   local is_accepted, message, code, details = object:begin(method, self.queue, tag, ...)
   if not is_accepted then return nil, message, code, details end
 
-  local sleeper = {thread = thread, wake = wake, give_back = function()
-    local unwanted = object:hold_of(method)
-    if unwanted then unwanted:begin("unlock", self.queue, UNREAD) end
-  end}
+  -- No functions of this one, whose variables may be gone with the coroutine.
+  local sleeper = {object = object, method = method, wake = wake, is_gone = is_gone,
+                   thread = not is_gone and coroutine.running()}
   self.sleepers[tag] = sleeper
   -- Somebody else may wake us, too.
   while not sleeper.event do sleep() end
@@ -130,17 +130,28 @@ end
 
 -- ---- waking ---------------------------------------------------------------------------------
 
+-- Whether whoever waited was closed.
+local function is_closed(sleeper)
+  if sleeper.is_gone then return sleeper.is_gone() end
+  return coroutine.status(sleeper.thread) == "dead"
+end
+
+-- A grant that nobody takes is not to stay.
+local function give_back(self, sleeper)
+  local unwanted = sleeper.object:hold_of(sleeper.method)
+  if unwanted then unwanted:begin("unlock", self.queue, UNREAD) end
+end
+
 local function serve(self, event)
   local sleeper, watcher = self.sleepers[event.tag], self.watchers[event.tag]
   if watcher then watcher(event) end
   if not sleeper then return end
   self.sleepers[event.tag] = nil
   sleeper.event = event
-  if coroutine.status(sleeper.thread) ~= "dead" then
+  if not is_closed(sleeper) then
     sleeper.wake()
   elseif event.status == core.OK then
-    -- Whoever waited was closed, and a grant that nobody takes is not to stay.
-    sleeper.give_back()
+    give_back(self, sleeper)
   end
 end
 
@@ -160,6 +171,11 @@ function dispatcher:dispatch(timeout_ms)
     serve(self, event)
   end
   return count
+end
+
+--- Whether no coroutine waits here.
+function dispatcher:is_idle()
+  return next(self.sleepers) == nil
 end
 
 --- Ends what still waits, as CANCELLED, and frees the queue.
