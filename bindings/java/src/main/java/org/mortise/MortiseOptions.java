@@ -35,7 +35,7 @@ public final class MortiseOptions {
   /**
    * Sets one option from text, as the query of a URL does.
    *
-   * @param key such as {@code "lease"}; the C library's {@code mortise_options_set} lists them
+   * @param key such as {@code "lease"}; the README of Mortise has a table of them
    * @param value such as {@code "30s"} or {@code "on"}
    * @return options with that value
    */
