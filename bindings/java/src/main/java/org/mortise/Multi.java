@@ -116,6 +116,7 @@ public final class Multi extends LeasingOwner {
   private synchronized Multi keep(Owner member) {
     for (LossListener listener : listeners) member.addLossListener(listener);
     members.add(member);
+    turn().relateTo(member.turn());
     return this;
   }
 

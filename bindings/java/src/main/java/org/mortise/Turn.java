@@ -1,5 +1,8 @@
 package org.mortise;
 
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -14,10 +17,37 @@ final class Turn {
   private final Core core;
   private final Name name;
   private final AtomicReference<Pending> taken = new AtomicReference<>();
+  /** Of a multi those of its members, of a member those of its multis; they may be collected. */
+  private volatile List<WeakReference<Turn>> related = List.of();
 
   Turn(Core core, Name name) {
     this.core = core;
     this.name = name;
+  }
+
+  /** From now on each waits also for what the other one gives back. */
+  void relateTo(Turn other) {
+    add(other);
+    other.add(this);
+  }
+
+  private synchronized void add(Turn other) {
+    var more = new ArrayList<>(related);
+    more.removeIf(known -> known.refersTo(null));
+    more.add(new WeakReference<>(other));
+    related = List.copyOf(more);
+  }
+
+  /** What a member or a multi of this gives back. */
+  private CompletableFuture<Void> relatedInTheWay() {
+    for (WeakReference<Turn> known : related) {
+      Turn turn = known.get();
+      Pending other = turn == null ? null : turn.taken.get();
+      if (other == null || !other.isGivenUp()) continue;
+      other.end();
+      return other.over();
+    }
+    return null;
   }
 
   /**
@@ -26,6 +56,8 @@ final class Turn {
    * @return null, or what to wait for before the next attempt
    */
   CompletableFuture<Void> take(Pending mine) {
+    CompletableFuture<Void> first = relatedInTheWay();
+    if (first != null) return first;
     for (; ; ) {
       Pending other = taken.compareAndExchange(null, mine);
       if (other == null) return null;

@@ -96,7 +96,7 @@ class CancelTest {
   }
 
   /** The client knows of the grant, and the user's future does not yet. */
-  private static CompletableFuture<Lease> untold(MortiseClient client, MutexOwner owner)
+  private static CompletableFuture<Lease> untold(MortiseClient client, LeasingOwner owner)
       throws Exception {
     CompletableFuture<Lease> future = owner.acquireAsync();
     Waiting.until("the grant", owner::isHeld);
@@ -134,6 +134,39 @@ class CancelTest {
       proxy.letAnswers();
       blocked.finish();
       assertTrue(owner.tryAcquire().orElseThrow().release());
+    } finally {
+      callbacks.shutdown();
+    }
+  }
+
+  private void assertWaitsFor(MortiseClient client, LeasingOwner first, LeasingOwner next)
+      throws Exception {
+    CompletableFuture<Lease> future = untold(client, first);
+    proxy.holdAnswers();
+    assertTrue(future.cancel(true));
+    CompletableFuture<Optional<Lease>> waiting = next.tryAcquireAsync(PATIENCE);
+    proxy.untilAnswered();
+    assertFalse(waiting.isDone());
+    proxy.letAnswers();
+    Waiting.until("the grant", next::isHeld);
+  }
+
+  @Test
+  void aMultiAndItsMembersWaitForEachOther() throws Exception {
+    ExecutorService callbacks = Executors.newSingleThreadExecutor();
+    try (var client = openWith(callbacks, proxy.url());
+        var door = client.mutex("door")) {
+      var members = client.multi().add(door).add(client.mutex("window"));
+      CountDownLatch mayGoOn = occupy(callbacks);
+      assertWaitsFor(client, members, door);
+      mayGoOn.countDown();
+      door.close();
+      var other = client.mutex("gate");
+      var both = client.multi().add(other).add(client.mutex("wall"));
+      mayGoOn = occupy(callbacks);
+      assertWaitsFor(client, other, both);
+      mayGoOn.countDown();
+      both.close();
     } finally {
       callbacks.shutdown();
     }
