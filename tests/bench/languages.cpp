@@ -22,8 +22,6 @@ struct language {
   int waiter_count;
   // 1.5 times what such a call was measured to cost more than C when the bindings were designed.
   double call_goal_ns;
-  bool does_fresh = false;    // whether its side knows that question
-  bool does_contend = false;  // likewise
 };
 
 // ---- a pair, and a call that asks nobody ----------------------------------------------------
@@ -243,10 +241,8 @@ void run(const language& spoken, const settings& chosen, table& results) {
   side.ask("looks 3000000");
   measure_pairs(spoken.id, chosen, results, side, lock.get());
   measure_looks(spoken.id, chosen, results, side, lock.get());
-  if (spoken.does_fresh) measure_fresh(spoken.id, chosen, results, side);
-  if (spoken.does_contend) {
-    measure_contention(spoken.id, chosen, results, side, client.get(), observer);
-  }
+  measure_fresh(spoken.id, chosen, results, side);
+  measure_contention(spoken.id, chosen, results, side, client.get(), observer);
   // Before the crowd, whose memory would be there for whatever is not given back.
   measure_growth(spoken.id, chosen, results, side, observer, name);
   measure_crowd(spoken, results, side, observer, name);
@@ -255,28 +251,19 @@ void run(const language& spoken, const settings& chosen, table& results) {
 experiment experiment_of(const language& spoken) {
   const auto crowd = std::to_string(spoken.waiter_count) + " " + spoken.waiters;
   const auto& id = spoken.id;
-  std::vector<row> rows{
-      {id + ".pair", spoken.title + ", lock and unlock, pair / C", aim::at_most, 1.25, "x"},
-      {id + ".call", "  CPU of a call that asks nobody, above C's", aim::at_most,
-       spoken.call_goal_ns, "ns"}};
-  if (spoken.does_fresh) {
-    rows.push_back({id + ".fresh", "  a handle for each pair / a handle that is kept", aim::at_most,
-                    1.15, "x"});
-  }
-  if (spoken.does_contend) {
-    rows.push_back({id + ".contended",
-                    "  strict, " + std::to_string(contenders) + " contend, handoff / C",
-                    aim::at_most, 1.25, "x"});
-    rows.push_back(
-        {id + ".contended_commands", "  server commands of that / C", aim::at_most, 1.25, "x"});
-  }
-  rows.insert(
-      rows.end(),
-      {{id + ".growth", "  memory that very many pairs leave", aim::at_most, 2048, "KiB"},
+  return {
+      id,
+      {{id + ".pair", spoken.title + ", lock and unlock, pair / C", aim::at_most, 1.25, "x"},
+       {id + ".call", "  CPU of a call that asks nobody, above C's", aim::at_most,
+        spoken.call_goal_ns, "ns"},
+       {id + ".fresh", "  a handle for each pair / a handle that is kept", aim::at_most, 1.15, "x"},
+       {id + ".contended", "  strict, " + std::to_string(contenders) + " contend, handoff / C",
+        aim::at_most, 1.25, "x"},
+       {id + ".contended_commands", "  server commands of that / C", aim::at_most, 1.25, "x"},
+       {id + ".growth", "  memory that very many pairs leave", aim::at_most, 2048, "KiB"},
        {id + ".crowd_threads", "  " + crowd + " wait for one lock, threads", aim::at_most, 32, ""},
-       {id + ".waiter_bytes", "  memory: each of them", aim::told, 0, "B"}});
-  return {id, rows,
-          [spoken](const settings& chosen, table& results) { run(spoken, chosen, results); }};
+       {id + ".waiter_bytes", "  memory: each of them", aim::told, 0, "B"}},
+      [spoken](const settings& chosen, table& results) { run(spoken, chosen, results); }};
 }
 
 std::vector<std::string> java_command() {
@@ -305,11 +292,10 @@ std::vector<std::string> lua_command(const std::string& interpreter, const std::
 const std::vector<experiment>& languages() {
   constexpr bool has_virtual_threads = MORTISE_BENCH_VIRTUAL_THREADS;
   static const std::vector<experiment> all{
-      experiment_of(
-          {"go", "Go", {MORTISE_BENCH_BUILD "/bench_go"}, "goroutines", 10'000, 120, true, true}),
+      experiment_of({"go", "Go", {MORTISE_BENCH_BUILD "/bench_go"}, "goroutines", 10'000, 120}),
       experiment_of({"java", "Java", java_command(),
                      has_virtual_threads ? "virtual threads" : "futures",
-                     has_virtual_threads ? 10'000 : 2000, 18, true, true}),
+                     has_virtual_threads ? 10'000 : 2000, 18}),
       experiment_of({"lua", "Lua 5.4", lua_command("lua5.4", "5.4"), "coroutines", 10'000, 65}),
       experiment_of({"luajit", "LuaJIT", lua_command("luajit", "5.1"), "coroutines", 10'000, 80})};
   return all;

@@ -33,11 +33,44 @@ local function wait_in_turn(number)
   handle:close()
 end
 
+-- Eight owners, each first come, first served, in a coroutine each.
+local CONTENDERS = 8
+
+local function contend(count)
+  local left = CONTENDERS
+  for _ = 1, CONTENDERS do
+    coroutine.wrap(function()
+      local handle = assert(client:lock(name, {fair = "strict"}))
+      for _ = 1, count / CONTENDERS do
+        local hold = assert(dispatcher:await(handle, "acquire"))
+        assert(dispatcher:await(hold, "unlock"))
+      end
+      handle:close()
+      left = left - 1
+    end)()
+  end
+  while left > 0 do assert(dispatcher:dispatch(1000)) end
+end
+
 local answers = {}
 
 -- Acquires and unlocks so often.
 function answers.pairs(count)
   acquire_and_unlock(lock, count)
+end
+
+-- The same by `with`, each time with a handle of its own.
+function answers.fresh(count)
+  for _ = 1, count do
+    local handle = assert(client:lock(name))
+    assert(handle:with(function() end))
+    handle:close()
+  end
+end
+
+-- Has the lock so often in all, in turns.
+function answers.contend(count)
+  contend(count)
 end
 
 -- Asks a lock so often whether it is held.
