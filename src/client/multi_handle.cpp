@@ -1,6 +1,7 @@
 #include "client/multi_handle.hpp"
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -103,7 +104,13 @@ outcome multi_handle::submit(const std::shared_ptr<multi_call>& call,
   event->told.tag = tag;
   event->handle = shared_from_this();
   if (auto admitted = queue->admit(*event); !admitted.ok()) return admitted;
-  if (auto begun = begin(call); !begun.ok()) {
+  outcome begun;
+  try {
+    begun = begin(call);
+  } catch (const std::bad_alloc&) {
+    begun = outcome::of(status::no_memory);  // not begun, so the event has to go
+  }
+  if (!begun.ok()) {
     queue->dismiss(*event);
     return begun;
   }

@@ -34,15 +34,6 @@ static inline mortise_client *open_client(const test_server *server) {
   return open_client_with(server_url(server), NULL);
 }
 
-/* A client whose calls give up after this long. */
-static inline mortise_client *open_quick_client(const test_server *server, int64_t timeout_ms) {
-  mortise_options *options = mortise_options_new();
-  CHECK_STATUS(MORTISE_OK, mortise_options_set_command_timeout_ms(options, timeout_ms, NULL));
-  mortise_client *client = open_client_with(server_url(server), options);
-  mortise_options_free(options);
-  return client;
-}
-
 static inline mortise_lock *open_lock_with(mortise_client *client, const char *name,
                                            const mortise_options *options) {
   mortise_error *error = mortise_error_new();
@@ -120,6 +111,17 @@ static inline void wait_for_ping(mortise_client *client, mortise_status wanted) 
     CHECK(now_ms() - begin < patience_ms);
     if (in_a_row == 0) poll(NULL, 0, 1);
   }
+}
+
+/* A client whose calls give up after this long. It waits for the server however slow that is now. */
+static inline mortise_client *open_quick_client(const test_server *server, int64_t timeout_ms) {
+  mortise_options *options = mortise_options_new();
+  CHECK_STATUS(MORTISE_OK, mortise_options_set_command_timeout_ms(options, timeout_ms, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_options_set(options, "connect", 7, "lazy", 4, NULL));
+  mortise_client *client = open_client_with(server_url(server), options);
+  mortise_options_free(options);
+  wait_for_ping(client, MORTISE_OK);
+  return client;
 }
 
 /* Until this handle no longer holds by its own reckoning. */

@@ -1,6 +1,8 @@
 /* Extending what a multi holds: all of it, or a message that says which member would not. */
 #include "fixture.h"
 
+#include <stdatomic.h>
+
 static test_server *server;
 static mortise_client *client;
 static mortise_error *error;
@@ -161,7 +163,7 @@ static void a_loss_is_told_first(void) {
 
 /* Where nobody answers, the old end stands, and the multi is still to be unlocked. */
 static void a_silent_server_leaves_the_old_end(void) {
-  mortise_client *quick = open_quick_client(server, 200);
+  mortise_client *quick = open_quick_client(server, 1000);
   struct set set = open_set_of(quick);
   CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
   server_pause(server);
@@ -265,6 +267,7 @@ static void freeing_ends_an_extension(void) {
   mortise_multi_free(set.multi);
   set.multi = NULL;
   check_event(MORTISE_EVENT_EXTENDED, 1, MORTISE_CLOSED);
+  CHECK_CONTAINS(mortise_event_message(event), "multi of \"1lock\", \"2rw\", \"3semaphore\": ");
   server_resume(server);
   CHECK_NUMBER(0, mortise_lock_is_held(set.first));
   server_wait_for_exactly(server, "EXISTS {mortise:1lock} {mortise:2rw}", 0);
@@ -279,6 +282,44 @@ static void freeing_ends_an_extension(void) {
   check_event(MORTISE_EVENT_EXTENDED, 2, MORTISE_CLOSED);
   server_resume(server);
   CHECK_STATUS(MORTISE_CLOSED, mortise_multi_extend(set.multi, 0, error));
+  close_set(&set);
+}
+
+/* A heartbeat in another thread than the one that acquires and unlocks. */
+struct heartbeat {
+  mortise_multi *multi;
+  atomic_int is_over;
+  atomic_int extended;
+};
+
+static void *beat(void *given) {
+  struct heartbeat *heartbeat = given;
+  while (!atomic_load(&heartbeat->is_over)) {
+    const mortise_status status = mortise_multi_extend(heartbeat->multi, 0, NULL);
+    CHECK(status == MORTISE_OK || status == MORTISE_NOT_OWNER || status == MORTISE_BUSY);
+    if (status == MORTISE_OK) atomic_fetch_add(&heartbeat->extended, 1);
+  }
+  return NULL;
+}
+
+static void another_thread_extends(void) {
+  struct set set = open_set_of(client);
+  struct heartbeat heartbeat = {set.multi, 0, 0};
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, beat, &heartbeat) == 0);
+  for (int i = 0; i < 300; ++i) {
+    CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, error));
+    CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(set.multi, error));
+  }
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, error));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_extend(set.multi, 0, error));
+  atomic_store(&heartbeat.extended, 0);
+  const int64_t begin = now_ms();
+  while (atomic_load(&heartbeat.extended) == 0) CHECK(now_ms() - begin < patience_ms);
+  atomic_store(&heartbeat.is_over, 1);
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(set.multi, error));
+  CHECK_NUMBER(0, server_number(server, "EXISTS {mortise:1lock} {mortise:2rw}"));
   close_set(&set);
 }
 
@@ -299,6 +340,7 @@ int main(void) {
   RUN(an_unlock_ends_the_extensions_at_work);
   RUN(only_an_acquire_is_cancelled);
   RUN(freeing_ends_an_extension);
+  RUN(another_thread_extends);
   mortise_event_free(event);
   mortise_queue_free(queue);
   mortise_error_free(error);

@@ -24,6 +24,7 @@ foreach(test
     conformance.conductor=9
     safety_tests.safety.hazard_31_hostile_replies_are_refused=9
     safety_tests.safety.shared_chaos=9
+    capi.names_test=9
     safety_tests.memory_of_a_hold.that_is_renewed=8
     safety_tests.memory_of_a_multi.that_waits_for_its_members=6
     capi.signal_test=6

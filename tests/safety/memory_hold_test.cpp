@@ -313,5 +313,51 @@ TEST(memory_of_a_multi, that_waits_for_its_members) {
   EXPECT_GT(failures, 5);
 }
 
+// Whatever fails, the call has one end, and what was held is held.
+TEST(memory_of_a_multi, that_is_extended) {
+  test_server server;
+  const auto client = open_client(server.url() + short_memory + "&lease=20s&renewal=off");
+  const auto other = open_client(server.url());
+  // A place that is lost is missed.
+  const queue_handle queue(mortise_queue_new(other.get(), 1, nullptr));
+  const auto lock = open_lock(client, "a");
+  const auto rw = open_rw(client, "b");
+  const std::unique_ptr<mortise_multi, free_multi> multi(mortise_multi_new(client.get(), nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_multi_add_lock(multi.get(), lock.get(), nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_multi_add_writer(multi.get(), rw.get(), nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_multi_acquire(multi.get(), patience_ms, nullptr));
+  int failures = sweep(whose::caller, [&](scarcity& memory) {
+    ASSERT_TRUE(answers(client));
+    memory.begin();
+    const auto accepted = mortise_multi_extend_async(multi.get(), queue.get(), 1, 60'000, nullptr);
+    memory.end();
+    EXPECT_TRUE(accepted == MORTISE_OK || accepted == MORTISE_NO_MEMORY) << told(accepted);
+    if (accepted == MORTISE_OK) {
+      EXPECT_EQ(MORTISE_EVENT_EXTENDED, next_event(queue).kind);
+    }
+    EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue, 0).kind);
+    EXPECT_EQ(1, mortise_multi_is_held(multi.get()));
+  });
+  EXPECT_GT(failures, 5);
+  // A loss has words, for which there may be no memory.
+  failures = sweep(whose::library, [&](scarcity& memory) {
+    ASSERT_TRUE(answers(client));
+    server.command({"DEL", lock_key("a")});
+    memory.begin();
+    ASSERT_EQ(MORTISE_OK, mortise_multi_extend_async(multi.get(), queue.get(), 2, 60'000, nullptr));
+    const auto seen = next_event(queue);
+    memory.end();
+    EXPECT_EQ(MORTISE_EVENT_EXTENDED, seen.kind);
+    EXPECT_TRUE(seen.status == MORTISE_LOST || scarcity::failures() > 0) << told(seen.status);
+    mortise_multi_unlock(multi.get(), nullptr);
+    ASSERT_EQ(MORTISE_OK, mortise_multi_acquire(multi.get(), patience_ms, nullptr));
+  });
+  EXPECT_GT(failures, 0);
+  ASSERT_TRUE(answers(client));
+  EXPECT_EQ(MORTISE_OK, mortise_multi_extend(multi.get(), 100'000, nullptr));
+  EXPECT_GT(mortise_multi_valid_ms(multi.get()), 60'000);
+  EXPECT_EQ(MORTISE_OK, mortise_multi_unlock(multi.get(), nullptr));
+}
+
 }  // namespace
 }  // namespace mortise::testing
