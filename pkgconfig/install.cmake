@@ -54,4 +54,5 @@ foreach(language java lua)
   install(FILES bindings/${language}/README.md
           DESTINATION ${doc_dir}/bindings/${language} COMPONENT ${language})
 endforeach()
+install(FILES bindings/lua/nginx.md DESTINATION ${doc_dir}/bindings/lua COMPONENT lua)
 install(DIRECTORY bindings/lua/examples DESTINATION ${doc_dir}/bindings/lua COMPONENT lua)
