@@ -116,6 +116,7 @@ bool pipeline::can_rest(const waiter& before) const noexcept {
   if (!is_possible || expected_ > 0 || first_follower_ != nullptr || !before.is_done()) {
     return false;
   }
+  if (last_left_ > answered_.load(std::memory_order_relaxed)) return false;
   return before.wish_ == waiter::wish::anything ||
          (output_.is_empty() && submitted_ == answered_.load(std::memory_order_relaxed));
 }

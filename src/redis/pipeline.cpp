@@ -83,6 +83,7 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   item.replies_left_ = item.reply_count;
   item.has_caller_ = item.caller != nullptr;
   if (item.has_caller_) item.caller->last_request_ = submitted_;
+  if (how == flush::by_io_thread && !is_coming_back()) last_left_ = submitted_;
   submitted_list_.push(item);
   if (!is_watching_) start_watching(tick_period_ns());
   if (how == flush::before_await) lead_early(*item.caller);

@@ -203,6 +203,7 @@ class pipeline final : private net::event_handler, private net::timer {
   std::uint64_t staying_ = 0;       // requests that its thread will send when it is back
 
   std::uint64_t submitted_ = 0;
+  std::uint64_t last_left_ = 0;  // the last request that its thread does not come back for
   request_list submitted_list_;
 
   // How silence is noticed: a busy connection is looked at now and then. Requests up to number mark_
