@@ -75,7 +75,7 @@ public final class Lease implements AutoCloseable {
    * hand, as by {@code cancel}, ends no hold.
    *
    * @return completed with the reason, on the client's callback executor; the same one each time. The
-   *     reason is {@link LossReason#UNKNOWN} when this was first called after the loss
+   *     reason can be {@link LossReason#UNKNOWN} when this was first called after the loss
    * @throws MortiseException with {@link Status#LIMIT} when too much is being watched, and {@link
    *     Status#CLOSED}
    */

@@ -90,15 +90,21 @@ class LostLeaseTest {
     var owner = client.mutex("early", MortiseOptions.DEFAULTS.withRenewal(false));
     Lease lease = owner.acquire();
     Waiting.until("the lease ends", () -> !lease.isHeld());
-    assertEquals(LossReason.UNKNOWN, result(lease.lost()));
+    assertToldLate(lease);
     // Also when the owner has another hold by now.
     Lease again = owner.acquire();
     Waiting.until("the lease ends", () -> !again.isHeld());
     try (Lease later = owner.acquire()) {
       CompletableFuture<LossReason> ofLater = later.lost();
-      assertEquals(LossReason.UNKNOWN, result(again.lost()));
+      assertToldLate(again);
       assertTrue(!ofLater.isDone() || !later.isHeld());
     }
+  }
+
+  /** Its end by the clock may be news to the native client as well, which knows the reason then. */
+  private static void assertToldLate(Lease lease) throws Exception {
+    LossReason reason = result(lease.lost());
+    assertTrue(reason == LossReason.UNKNOWN || reason == LossReason.EXPIRED, reason.toString());
   }
 
   /** News of an earlier hold may come late. */
