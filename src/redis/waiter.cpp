@@ -14,7 +14,7 @@ namespace {
 // A caller whose deadline is nearer does not nap, so that it keeps its deadline.
 constexpr time_ns nap_room_ns = 50 * ns_per_ms;
 
-thread_local bool is_thread_coming_back = true;
+constinit thread_local bool is_thread_coming_back = true;
 
 }  // namespace
 

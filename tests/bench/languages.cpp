@@ -121,6 +121,7 @@ constexpr int contenders = 8;
 double c_contend_ns(mortise_client* client, const std::string& name, int count) {
   const auto start = now_ns();
   std::vector<std::thread> threads;
+  threads.reserve(contenders);
   for (int i = 0; i < contenders; ++i) {
     threads.emplace_back([&] {
       const auto lock = make_lock(client, name, "fair=strict");
