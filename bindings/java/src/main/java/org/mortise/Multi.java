@@ -3,6 +3,8 @@ package org.mortise;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 
 /**
  * Several locks that are acquired all or none, in an order that is the same in every process, so that
@@ -33,14 +35,37 @@ public final class Multi extends LeasingOwner {
           MortiseNative::multi_unlock,
           MortiseNative::multi_unlock_async);
 
+  private static final int MOST_SHOWN = 3;
+
   private final Mode mode = new Mode(this, ALL);
   /** Collected together with this, not before. */
   private final List<Owner> members = new ArrayList<>();
   /** Of each member. */
   private final List<LossListener> listeners = new ArrayList<>();
 
+  /** Those of the members, for messages, which must not refer to any owner. */
+  private final List<Name> names;
+
   Multi(MortiseClient client) {
-    super(client, Name.ofNone("multi"), null, CALLS, (it, settings) -> MortiseNative.multi_new(it));
+    this(client, new CopyOnWriteArrayList<>());
+  }
+
+  private Multi(MortiseClient client, List<Name> names) {
+    super(
+        client,
+        Name.ofNone("multi", () -> title(names)),
+        null,
+        CALLS,
+        (it, settings) -> MortiseNative.multi_new(it));
+    this.names = names;
+  }
+
+  /** What the native code says instead of a name. */
+  private static String title(List<Name> names) {
+    String shown =
+        names.stream().limit(MOST_SHOWN).map(Name::quoted).collect(Collectors.joining(", "));
+    int more = names.size() - MOST_SHOWN;
+    return "multi of " + shown + (more > 0 ? " and " + more + " more" : "");
   }
 
   /**
@@ -116,6 +141,7 @@ public final class Multi extends LeasingOwner {
   private synchronized Multi keep(Owner member) {
     for (LossListener listener : listeners) member.addLossListener(listener);
     members.add(member);
+    names.add(member.ownName());
     turn().relateTo(member.turn());
     return this;
   }

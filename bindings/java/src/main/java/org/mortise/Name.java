@@ -8,6 +8,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /** The name of a lock: bytes. Two names are the same when their bytes are. */
 final class Name {
@@ -15,21 +16,22 @@ final class Name {
 
   private final byte[] bytes;
   private final int hash;
-  private final boolean isOfLock;
+  /** What messages begin with instead of a name; null for that of a lock. */
+  private final Supplier<String> title;
 
   private Name(byte[] bytes) {
-    this(bytes, true);
+    this(bytes, null);
   }
 
-  private Name(byte[] bytes, boolean isOfLock) {
+  private Name(byte[] bytes, Supplier<String> title) {
     this.bytes = bytes;
     this.hash = Arrays.hashCode(bytes);
-    this.isOfLock = isOfLock;
+    this.title = title;
   }
 
-  /** What is said of an owner that has no name. */
-  static Name ofNone(String what) {
-    return new Name(utf8(what, "what"), false);
+  /** Of an owner that has no name; {@code title} says what it is about. */
+  static Name ofNone(String what, Supplier<String> title) {
+    return new Name(utf8(what, "what"), title);
   }
 
   static Name of(byte[] bytes) {
@@ -69,7 +71,7 @@ final class Name {
 
   /** For the beginning of a message, as the native code shows it: in one line, and not too long. */
   String quoted() {
-    if (!isOfLock) return toString();
+    if (title != null) return title.get();
     var shown = new StringBuilder("\"");
     for (int i = 0; i < Math.min(bytes.length, LONGEST_SHOWN); i++) {
       shown.append(bytes[i] >= ' ' && bytes[i] <= '~' ? (char) bytes[i] : '?');
@@ -79,7 +81,7 @@ final class Name {
 
   /** The name of the lock; empty if it is that of none. */
   String ofLock() {
-    return isOfLock ? toString() : "";
+    return title == null ? toString() : "";
   }
 
   @Override

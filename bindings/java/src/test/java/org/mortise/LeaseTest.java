@@ -252,6 +252,21 @@ class LeaseTest {
   }
 
   @Test
+  void aFailureOfAMultiNamesItsMembers() throws Exception {
+    var all = client.multi();
+    for (String name : new String[] {"1", "2", "3", "4", "5"}) all.add(client.mutex(name));
+    all.interrupt(true);
+    MortiseException cancelled = assertThrows(MortiseException.class, all::acquire);
+    all.close();
+    MortiseException closed = assertThrows(MortiseException.class, all::acquire);
+    for (MortiseException said : new MortiseException[] {cancelled, closed}) {
+      String begin = "multi of \"1\", \"2\", \"3\" and 2 more: ";
+      assertTrue(said.getMessage().startsWith(begin), said.getMessage());
+      assertEquals("", said.lockName());
+    }
+  }
+
+  @Test
   void aMultiNamesTheMemberThatIsLost() throws Exception {
     var all = client.multi().add(client.mutex("kept")).add(client.mutex("gone"));
     for (boolean isAsync : new boolean[] {false, true}) {
