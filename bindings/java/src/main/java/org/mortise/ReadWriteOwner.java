@@ -119,8 +119,12 @@ public final class ReadWriteOwner extends Owner {
   public void downgrade() {
     if (Threads.mustNotBlock()) {
       downgraded(Threads.join(downgradeLater()).code());
-    } else {
+      return;
+    }
+    try {
       downgraded(call(MortiseNative::rw_downgrade));
+    } finally {
+      settle();
     }
   }
 
@@ -155,7 +159,16 @@ public final class ReadWriteOwner extends Owner {
   }
 
   private CompletableFuture<Event> downgradeLater() {
-    return start(MortiseNative::rw_downgrade_async);
+    var end = start(MortiseNative::rw_downgrade_async);
+    settle();
+    return end;
+  }
+
+  /** From the call on, and without an answer, too, a downgraded owner only reads. */
+  private void settle() {
+    boolean onlyReads =
+        read(MortiseNative::rw_is_reading) != 0 && read(MortiseNative::rw_is_writing) == 0;
+    if (onlyReads) changeHold(reading);
   }
 
   private boolean upgraded(int code) {

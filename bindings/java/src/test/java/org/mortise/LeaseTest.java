@@ -181,6 +181,33 @@ class LeaseTest {
     assertStatus(Status.NOT_OWNER, owner::tryUpgrade);
   }
 
+  /** From the call on the owner only reads, whatever the server answers. */
+  @Test
+  void aDowngradeWithoutAnAnswerHasChangedTheLease() throws Exception {
+    try (var halted = new Redis();
+        var impatient = MortiseClient.open(halted.url() + "?command_timeout=300ms");
+        var patient = MortiseClient.open(halted.url() + "?command_timeout=60s")) {
+      var owner = impatient.readWrite("silent");
+      Lease lease = owner.writing().acquire();
+      halted.command("CLIENT", "PAUSE", "60000", "WRITE");
+      assertStatus(Status.UNKNOWN, owner::downgrade);
+      assertTrue(lease.isHeld());
+      assertTrue(owner.isReading());
+      halted.command("CLIENT", "UNPAUSE");
+      assertTrue(lease.release());
+
+      owner = patient.readWrite("silent");
+      lease = owner.writing().acquire();
+      halted.command("CLIENT", "PAUSE", "60000", "WRITE");
+      var downgrade = owner.downgradeAsync();
+      var release = lease.releaseAsync();
+      halted.command("CLIENT", "UNPAUSE");
+      assertTrue(Waiting.result(release));
+      assertThrows(ExecutionException.class, () -> Waiting.result(downgrade));
+      patient.readWrite("silent").writing().tryAcquire().orElseThrow().close();
+    }
+  }
+
   @Test
   void aSemaphoreHasPermits() throws Exception {
     var owner = client.semaphore("permits", 3);
