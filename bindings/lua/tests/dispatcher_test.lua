@@ -36,7 +36,9 @@ check.case("coroutines take turns", function(name)
     end)()
   end
   check.equal(turns, 0)
+  check.equal(dispatcher:is_idle(), false)
   while turns < 10 do assert(dispatcher:dispatch(20000)) end
+  check.equal(dispatcher:is_idle(), true)
   dispatcher:close()
   dispatcher:close()
 end)
