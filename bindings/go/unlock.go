@@ -1,6 +1,9 @@
 package mortise
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // unlock ends a hold. The lock is given back whatever the context says.
 func (h *handle) unlock(ctx context.Context, hold *Hold) error {
@@ -102,14 +105,17 @@ func (h *handle) release(hold *Hold, c *call) error {
 		hold.unlocked.Store(over)
 		return over // C knows later holds only
 	}
-	if err := h.start(c, hold.mode.Load().unlock); err != nil {
+	err := h.start(c, hold.mode.Load().unlock)
+	reason := h.failure(ErrNotOwner, "this hold was unlocked")
+	if errors.Is(err, ErrLost) { // C counts this as an unlock, too
+		errors.As(err, &reason)
+	} else if err != nil {
 		return err
 	}
-	unlocked := h.failure(ErrNotOwner, "this hold was unlocked")
 	if over == nil {
-		over = unlocked
+		over = reason
 	}
 	hold.unlocked.Store(over)
-	h.forget(hold.term, unlocked)
-	return nil
+	h.forget(hold.term, reason)
+	return err
 }

@@ -202,6 +202,8 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
     std::exchange(gone.who, nullptr)->state = owner_state::idle;
     return end(given_up, how, 0);
   }
+  // The hold stands, and the same may be asked for again.
+  how.is_retryable = how.code == status::unknown;
   if (raising_ == &given_up) return finish_raise(how);
   const auto open = std::find_if(extensions_.begin(), extensions_.end(),
                                  [&](const auto& item) { return item.done == &given_up; });

@@ -105,7 +105,10 @@ void gate::handle(news what, time_ns now) {
 // What is told of a renewal or an upgrade that got no yes and no no.
 outcome gate::failure_of_question() const {
   auto how = current_->details();
-  if (how.ok()) how = outcome::of(status::unknown, "the connection broke before the answer");
+  if (how.ok()) {
+    how = outcome::of(status::unknown, "the connection broke before the answer");
+    how.is_retryable = true;
+  }
   how.is_ambiguous = how.code == status::unknown;
   return how;
 }
