@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <mortise/mortise.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,10 @@ static void answer_with(struct words *line, mortise_status status, int64_t token
   printf("%s %s", line->id, words_status(status));
   if (token != 0) printf(" token=%" PRId64, token);
   if (value != INT64_MIN) printf(" value=%" PRId64, value);
+  if (status < 0) {
+    printf(" retryable=%" PRId32 " ambiguous=%" PRId32, mortise_error_is_retryable(error),
+           mortise_error_is_ambiguous(error));
+  }
   words_print_text(text);
   putchar('\n');
 }
@@ -143,36 +148,9 @@ struct call {
   char label[MORTISE_MAX_LABEL_LEN + 1];
 };
 
+#include "holds.h"
 #include "methods.h"
-
-static int64_t number_of(const mortise_info *info, const char *of) {
-  if (strcmp(of, "is_held") == 0) return mortise_info_is_held(info);
-  if (strcmp(of, "is_mine") == 0) return mortise_info_is_mine(info);
-  if (strcmp(of, "holder_count") == 0) return mortise_info_holder_count(info);
-  if (strcmp(of, "permits") == 0) return mortise_info_permits(info);
-  if (strcmp(of, "permits_in_use") == 0) return mortise_info_permits_in_use(info);
-  return mortise_info_waiter_count(info);
-}
-
-static void query_into(struct call *call, mortise_status (*ask)(void *, mortise_info *)) {
-  mortise_info *info = mortise_info_new();
-  call->status = ask(call->object, info);
-  call->value = number_of(info, call->of);
-  if (strcmp(call->of, "label") == 0) {
-    snprintf(call->label, sizeof call->label, "%s", mortise_info_entry_label(info, 0));
-  }
-  mortise_info_free(info);
-}
-
-static mortise_status query_lock(void *lock, mortise_info *info) {
-  return mortise_lock_query(lock, info, error);
-}
-static mortise_status query_rw(void *rw, mortise_info *info) {
-  return mortise_rw_query(rw, info, error);
-}
-static mortise_status query_semaphore(void *semaphore, mortise_info *info) {
-  return mortise_semaphore_query(semaphore, info, error);
-}
+#include "queries.h"
 
 /* A child's handles are inert: what it is told, by its exit status. */
 static void fork_and_ping(struct call *call) {
@@ -200,9 +178,7 @@ static int call_queue(const char *method, struct call *call) {
 static int call_special(const struct handle *handle, const char *method, struct call *call) {
   if (handle->kind == QUEUE) return call_queue(method, call);
   if (strcmp(method, "query") == 0) {
-    if (handle->kind == LOCK) query_into(call, query_lock);
-    if (handle->kind == RW) query_into(call, query_rw);
-    if (handle->kind == SEMAPHORE) query_into(call, query_semaphore);
+    query_into(call, query_of(handle->kind));
     return 1;
   }
   if (strcmp(method, "fork") == 0) {
@@ -225,11 +201,34 @@ static int call_special(const struct handle *handle, const char *method, struct 
   return 0;
 }
 
+static void make_call(const struct handle *handle, const char *name, int is_async,
+                      struct call *call) {
+  if (!is_async && call_special(handle, name, call)) return;
+  if (is_async && start_query(handle, name, call)) return;
+  const struct method *method = find_method(handle->kind, name, is_async);
+  if (method == NULL) {
+    fprintf(stderr, "actor: no method %s\n", name);
+    exit(2);
+  }
+  method->run(call);
+}
+
+static void make_call_of_hold(struct hold *hold, const char *name, struct call *call) {
+  if (hold->is_over) {
+    call_ended_hold(hold, name, call);
+    return;
+  }
+  make_call(hold->handle, method_of_hold(hold, name), 0, call);
+  change_hold(hold, name, call);
+}
+
 static void do_call(struct words *line, int is_async) {
   static const struct handle of_queue = {QUEUE, "queue", NULL};
-  const struct handle *handle =
-      strcmp(line->second, of_queue.name) == 0 ? &of_queue : find(line->second);
-  const struct word *of = words_find(line, "of");
+  struct hold *hold = is_async ? NULL : find_hold(line->second);
+  const struct handle *handle = hold != NULL                               ? hold->handle
+                                : strcmp(line->second, of_queue.name) == 0 ? &of_queue
+                                                                           : find(line->second);
+  const struct word *of = words_find(line, "of"), *gives = words_find(line, "gives");
   struct call call = {handle->object,
                       words_number(line, "timeout_ms", 0),
                       words_number(line, "lease_ms", 0),
@@ -245,13 +244,13 @@ static void do_call(struct words *line, int is_async) {
                       ""};
   mortise_error_free(error);
   error = mortise_error_new();
-  if (is_async || !call_special(handle, line->third, &call)) {
-    const struct method *method = find_method(handle->kind, line->third, is_async);
-    if (method == NULL) {
-      fprintf(stderr, "actor: no method %s\n", line->third);
-      exit(2);
-    }
-    method->run(&call);
+  if (hold != NULL) {
+    make_call_of_hold(hold, line->third, &call);
+  } else {
+    make_call(handle, line->third, is_async, &call);
+  }
+  if (gives != NULL && call.status == MORTISE_OK) {
+    add_hold(gives->value, handle, line->third, call.token);
   }
   answer_with(line, call.status, call.token, call.value,
               call.text != NULL       ? call.text
@@ -272,6 +271,10 @@ static void do_pump(struct words *line) {
     } else {
       printf("done %" PRId64 " %s", tag - MOST_HANDLES, words_status(mortise_event_status(event)));
     }
+    if (mortise_event_status(event) < 0) {
+      printf(" retryable=%" PRId32 " ambiguous=%" PRId32, mortise_event_is_retryable(event),
+             mortise_event_is_ambiguous(event));
+    }
     if (mortise_event_token(event) != 0) printf(" token=%" PRId64, mortise_event_token(event));
     words_print_text(mortise_event_message(event));
     putchar('\n');
@@ -285,11 +288,13 @@ int main(void) {
   static struct words line;
   error = mortise_error_new();
   while (words_read(&line)) {
+    flockfile(stdout); /* a thread may have something to say, too */
     if (strcmp(line.first, "new") == 0) do_new(&line);
     if (strcmp(line.first, "call") == 0) do_call(&line, 0);
     if (strcmp(line.first, "start") == 0) do_call(&line, 1);
     if (strcmp(line.first, "pump") == 0) do_pump(&line);
     fflush(stdout);
+    funlockfile(stdout);
   }
   return 0;
 }

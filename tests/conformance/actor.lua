@@ -11,7 +11,7 @@ for name, value in pairs(mortise) do
   end
 end
 
-local handles, tags, queue = {}, {}, nil
+local handles, tags, holds, queue = {}, {}, {}, nil
 local FIRST_CALL = 1000
 
 local function encode(text)
@@ -22,19 +22,23 @@ local function decode(text)
   return (text:gsub("%%(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
-local function fields(status, token, value, text)
+local function fields(status, token, value, text, details)
   local parts = {names[status]}
+  if details then
+    parts[#parts + 1] = ("retryable=%d ambiguous=%d"):format(details.is_retryable and 1 or 0,
+                                                             details.is_ambiguous and 1 or 0)
+  end
   if token and token ~= 0 then parts[#parts + 1] = ("token=%.0f"):format(token) end
   if value then parts[#parts + 1] = ("value=%.0f"):format(value) end
   if text and text ~= "" then parts[#parts + 1] = "text=" .. encode(text) end
   return table.concat(parts, " ")
 end
 
--- The status, value and message of a call that may raise: misuse is an invalid argument.
+-- The status, value, message and details of a call that may raise: misuse is an invalid argument.
 local function outcome(call, ...)
   local results = {pcall(call, ...)}
   if not results[1] then return mortise.INVALID_ARGUMENT, nil, results[2] end
-  if results[2] == nil and results[4] then return results[4], nil, results[3] end
+  if results[2] == nil and results[4] then return results[4], nil, results[3], results[5] end
   return mortise.OK, results[2]
 end
 
@@ -76,7 +80,7 @@ local function new(kind, name, given)
       options[key:sub(5)] = value
     end
   end
-  local status, object, text = make(kind, given, options)
+  local status, object, text, details = make(kind, given, options)
   if status == mortise.OK then
     local made = {kind = kind, object = object, tag = #tags + 1}
     if given.members then status, text = add_members(made, given.members) end
@@ -86,7 +90,7 @@ local function new(kind, name, given)
       if kind == "client" and not queue then queue = object:queue() end
     end
   end
-  return fields(status, nil, nil, text)
+  return fields(status, nil, nil, text, details)
 end
 
 -- ---- calls ----------------------------------------------------------------------------------
@@ -117,8 +121,25 @@ local function call_queue(method, given)
   return fields(mortise.OK)
 end
 
+-- A call on what an acquire gave.
+local function call_hold(hold, method, given)
+  local object = hold.object
+  if method == "token" then return fields(mortise.OK, nil, object.token) end
+  local status, result, text, details
+  if method == "upgrade_try" or method == "downgrade" then
+    status, result, text, details = outcome(hold.owner[method], hold.owner)
+  else
+    status, result, text, details = outcome(object[method], object, tonumber(given.lease_ms))
+  end
+  local value
+  if method == "is_held" then value = result and 1 or 0 end
+  if type(result) == "number" then value = result end
+  return fields(status, status == mortise.OK and object.token, value, text, details)
+end
+
 local function call(name, method, given)
   if name == "queue" then return call_queue(method, given) end
+  if holds[name] then return call_hold(holds[name], method, given) end
   local handle = handles[name]
   local object = handle.object
   if method == "free" then
@@ -133,9 +154,10 @@ local function call(name, method, given)
     local status, _, text = outcome(object.watch, object, queue, handle.tag)
     return fields(status, nil, nil, text)
   end
-  local status, result, text =
+  local status, result, text, details =
     outcome(object[method], object, unpack(arguments(handle.kind, method, given)))
   local token, value
+  if given.gives and result then holds[given.gives] = {object = result, owner = object} end
   if method == "query" and result then
     value = result[given.of or "waiter_count"]
     if given.of == "label" then text = result.holders[1].label end
@@ -151,15 +173,15 @@ local function call(name, method, given)
   elseif object.token and status == mortise.OK then
     token = object:token()
   end
-  return fields(status, token, value, text)
+  return fields(status, token, value, text, details)
 end
 
 local function start(id, name, method, given)
   local handle = handles[name]
   local object = handle.object
-  local status, _, text = outcome(object[method .. "_async"], object, queue, FIRST_CALL + tonumber(id),
-    unpack(arguments(handle.kind, method, given)))
-  return fields(status, nil, nil, text)
+  local status, _, text, details = outcome(object[method .. "_async"], object, queue,
+    FIRST_CALL + tonumber(id), unpack(arguments(handle.kind, method, given)))
+  return fields(status, nil, nil, text, details)
 end
 
 local function pump(timeout_ms)
@@ -171,7 +193,7 @@ local function pump(timeout_ms)
         event.reason or 0, encode(event.message or "")))
     else
       print(("done %.0f %s"):format(event.tag - FIRST_CALL,
-        fields(event.status, event.token, nil, event.message)))
+        fields(event.status, event.token, nil, event.message, event.details)))
     end
     event = queue:next(0)
   end

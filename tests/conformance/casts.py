@@ -3,8 +3,10 @@ import itertools
 
 # What a scenario may need, and a language has not. Its plays are left out, and are a dash in the table.
 CANNOT = {
-    "go": {"fork", "queue", "negative_timeout", "exit_handlers"},
-    "java": {"fork", "queue", "negative_timeout", "text_of_not_acquired"},
+    "go": {"fork", "queue", "negative_timeout", "exit_handlers", "extend_of_a_member"},
+    "java": {"fork", "queue", "negative_timeout", "text_of_not_acquired", "extend_of_a_member"},
+    "lua5.4": {"threads"},
+    "luajit": {"threads"},
 }
 
 

@@ -26,8 +26,8 @@ for line in sys.stdin:
     print(words[0], answer, flush=True)
 """
 HEADER = """
- * Keys: `lease`, `fair`
- *
+#define MORTISE_OPTION_LEASE "lease"
+#define MORTISE_OPTION_FAIR "fair"
 int mortise_lock_try(lock);
 int mortise_lock_unlock(lock);
 """
@@ -98,6 +98,11 @@ class Checks(unittest.TestCase):
         self.assertIsNone(failure([begin, end, after], '{"acquire": "cancelled"}'))
         self.assertIsNotNone(failure([begin, end, after], '{"is_held": "ok value=0"}'))
         self.assertIsNotNone(failure([begin, end], '{"acquire": "timed_out"}'))
+
+    def test_a_call_whose_answer_is_heard_later(self):
+        told = {"at": "a", "tell": "cancel", "on": "x", "as": "it"}
+        self.assertIsNone(failure([told, {"at": "a", "hear": "it"}]))
+        self.assertIsNotNone(failure([told, {"at": "a", "hear": "it", "expect": "not_owner"}]))
 
     def test_what_comes_eventually(self):
         step = {"at": "a", "do": "is_held", "on": "x", "equals": 1, "eventually": True}

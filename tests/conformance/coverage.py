@@ -8,6 +8,14 @@ GETTERS_BEYOND = {"time_left_ms", "latest_token", "shown_holder_count", "entry_c
                   "entry_host", "entry_pid", "entry_weight", "entry_is_exclusive"}
 
 
+# What a hold, which C has no object for, can be told.
+CALLS_OF_HOLDS = {"hold.unlock", "hold.extend", "hold.upgrade_try", "hold.downgrade", "hold.token",
+                  "hold.is_held", "hold.valid_ms"}
+# What a failure says beside its status, both of a call and of one in the background.
+FLAGS = {f"{is_so}{flag} of {whose}" for is_so in ("", "not ") for flag in ("retryable", "ambiguous")
+         for whose in ("a call", "an event")}
+
+
 def statuses_of(header):
     body = re.search(r"enum mortise_status_code \{(.*?)\};", header, re.S).group(1)
     return {name.lower() for name in re.findall(r"^\s+MORTISE_(\w+) = ", body, re.M)}
@@ -49,9 +57,11 @@ def is_asserted(step):
 
 
 def kinds_of(scenario):
-    """What every handle of every actor is."""
-    return {(step["at"], step["as"] + ("1" if "count" in step else "")): step["new"]
-            for step in scenario["steps"] if "new" in step}
+    """What every handle and every hold of every actor is."""
+    kinds = {(step["at"], step["as"] + ("1" if "count" in step else "")): step["new"]
+             for step in scenario["steps"] if "new" in step}
+    kinds.update({(step["at"], step["gives"]): "hold" for step in scenario["steps"] if "gives" in step})
+    return kinds
 
 
 def calls_in(scenario):
@@ -74,7 +84,7 @@ def options_in(scenario):
 
 def shown(scenarios):
     seen = {"statuses": set(), "options": set(), "protocols": {"queued"}, "calls": set(),
-            "notices": set(), "getters": set()}
+            "notices": set(), "getters": set(), "flags": set()}
     for scenario in scenarios:
         kinds = kinds_of(scenario)
         for step, kind, method in calls_in(scenario):
@@ -85,7 +95,10 @@ def shown(scenarios):
                 seen["getters"].add(step.get("of", "waiter_count").replace("label", "entry_label"))
         for step in scenario["steps"]:
             if "at" in step and not {"signal", "ends"} & set(step):
-                seen["statuses"].add(step.get("expect", "ok"))
+                seen["statuses"].add(str(step.get("expect", "ok")))
+            for flag in {"retryable", "ambiguous"} & set(step):
+                whose = "an event" if "await" in step else "a call"
+                seen["flags"].add(f"{'' if step[flag] else 'not '}{flag} of {whose}")
             if "notice" in step:
                 seen["notices"].add(step["notice"])
                 seen["calls"].add(f"{kinds[(step['at'], step['on'])]}.watch")
@@ -105,8 +118,8 @@ def check(header_path, scenarios):
     header = read(header_path)
     seen = shown(scenarios)
     wanted = {"statuses": statuses_of(header) - BEYOND, "options": options_of(header),
-              "protocols": protocols_of(header), "calls": calls_of(header),
-              "notices": {"lost", "at_risk"}, "getters": getters_of(header)}
+              "protocols": protocols_of(header), "calls": calls_of(header) | CALLS_OF_HOLDS,
+              "flags": FLAGS, "notices": {"lost", "at_risk"}, "getters": getters_of(header)}
     missing = [f"{what}: {', '.join(sorted(names - seen[what]))}"
                for what, names in wanted.items() if names - seen[what]]
     return "no scenario shows " + "; ".join(missing) if missing else None

@@ -44,6 +44,7 @@ class Play:
         self.patience_s = patience_s
         self.remembered = {}
         self.started = {}   # name of a call in the background: (its number, when it began)
+        self.told = {}      # name of a call whose answer was not waited for: its number
         self.outcomes = {}  # name of such a call: the status that it ended with
 
     def run(self):
@@ -65,7 +66,8 @@ class Play:
             environment = {"MORTISE_URL": self.server.url, **self.scenario.get("environment", {})}
             self.actors[name] = actors.Actor(name, command, environment, self.patience_s)
             if self.scenario.get("opens_clients", True):
-                self.step({"at": name, "new": "client", "as": "client",
+                # No scenario is about this one's opening: a server that is slow to answer may be.
+                self.step({"at": name, "new": "client", "as": "client", "eventually": True,
                            "options": self.scenario.get("client_options", {})})
 
     def step(self, step):
@@ -97,6 +99,10 @@ class Play:
             self.check(step, answer, began)
         elif "notice" in step:
             self.check(step, actor.await_notice(step["on"], step["notice"]))
+        elif "tell" in step:
+            self.told[step["as"]] = actor.send(["call", step["on"], step["tell"]], arguments_of(step))
+        elif "hear" in step:
+            self.check(step, actor.answer(self.told[step["hear"]]))
         elif "no_notice" in step:
             if actor.has_notice(step["on"], step["no_notice"]):
                 raise Failed(f"{actor.name} gives notice of {step['no_notice']}")

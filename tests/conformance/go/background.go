@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 )
@@ -29,7 +30,7 @@ func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, c
 	return context.WithTimeout(ctx, timeout)
 }
 
-// start makes a call in the background, and returns when that has begun.
+// start makes a call in the background, and returns when one that acquires has begun.
 func (h *handle) start(id, method string, given arguments) {
 	inner, cancel := context.WithCancel(context.Background())
 	ctx := noticed{inner, new(sync.Once), make(chan struct{})}
@@ -46,6 +47,9 @@ func (h *handle) start(id, method string, given arguments) {
 		close(ended)
 		say("done %s %s", id, came)
 	}()
+	if !strings.HasSuffix(method, "acquire") && !strings.HasSuffix(method, "try") {
+		return
+	}
 	select {
 	case <-ctx.begun:
 	case <-ended:

@@ -61,9 +61,12 @@ func (h *handle) add(mode string, hold *mortise.Hold) {
 func (h *handle) remove(mode string, hold *mortise.Hold) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	if count := len(h.holds[mode]); count > 0 && h.holds[mode][count-1] == hold {
-		h.holds[mode] = h.holds[mode][:count-1]
-		h.ended[mode] = hold
+	for i, one := range h.holds[mode] {
+		if one == hold {
+			h.holds[mode] = append(h.holds[mode][:i:i], h.holds[mode][i+1:]...)
+			h.ended[mode] = hold
+			return
+		}
 	}
 }
 
@@ -252,6 +255,9 @@ func (h *handle) call(ctx context.Context, method string, given arguments) resul
 			return failed(err)
 		}
 		h.add(mode, hold)
+		if name := given["gives"]; name != "" {
+			namedHolds[name] = &named{hold, h, mode}
+		}
 		return result{token: hold.Token()}
 	case "unlock", "release":
 		return failed(h.unlock(ctx, mode))

@@ -76,6 +76,10 @@ func (r result) String() string {
 		}
 		text = statusNames[status] + " text=" + url.PathEscape(r.err.Error())
 	}
+	if failure := (*mortise.Error)(nil); errors.As(r.err, &failure) && failure.Status < 0 {
+		text += fmt.Sprintf(" retryable=%d ambiguous=%d", *truth(failure.IsRetryable()).value,
+			*truth(failure.IsAmbiguous()).value)
+	}
 	if r.text != "" {
 		text += " text=" + url.PathEscape(r.text)
 	}
@@ -176,6 +180,9 @@ func do(words []string, given arguments) result {
 		}
 		return failed(err)
 	case "call":
+		if hold := namedHolds[words[2]]; hold != nil {
+			return hold.call(context.Background(), words[3], given)
+		}
 		return handles[words[2]].call(context.Background(), words[3], given)
 	case "start":
 		handles[words[2]].start(words[0], words[3], given)

@@ -12,12 +12,14 @@ import org.mortise.MutexOwner;
 import org.mortise.Owner;
 import org.mortise.ReadWriteOwner;
 import org.mortise.SemaphoreOwner;
+import org.mortise.Status;
 
 /** The actor in Java: does what the conductor tells it line by line; README.md has the lines. */
 final class Actor {
   private static final PrintStream OUT = new PrintStream(System.out, true, StandardCharsets.UTF_8);
   private static final Map<String, MortiseClient> CLIENTS = new HashMap<>();
   private static final Map<String, Handle> HANDLES = new HashMap<>();
+  private static final Map<String, NamedLease> LEASES = new HashMap<>();
 
   private Actor() {}
 
@@ -89,6 +91,20 @@ final class Actor {
     return Result.OK;
   }
 
+  private static Result call(Line line) throws InterruptedException {
+    String on = line.word(2);
+    if (CLIENTS.containsKey(on)) return callClient(CLIENTS.get(on), line.word(3));
+    if (LEASES.containsKey(on)) return LEASES.get(on).call(line.word(3), line);
+    Handle handle = HANDLES.get(on);
+    Result result = handle.call(line.word(3), line);
+    String gives = line.given().get("gives");
+    if (gives != null && result.status() == Status.OK) {
+      String mode = Handle.Method.of(line.word(3)).mode();
+      LEASES.put(gives, new NamedLease(handle.newest(mode), handle, mode));
+    }
+    return result;
+  }
+
   private static Result start(Line line) {
     HANDLES
         .get(line.word(2))
@@ -103,9 +119,7 @@ final class Actor {
       case "new":
         return create(line);
       case "call":
-        MortiseClient client = CLIENTS.get(line.word(2));
-        if (client != null) return callClient(client, line.word(3));
-        return HANDLES.get(line.word(2)).call(line.word(3), line);
+        return call(line);
       case "start":
         return start(line);
       case "pump":

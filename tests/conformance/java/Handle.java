@@ -43,7 +43,7 @@ final class Handle implements LossListener {
 
   @Override
   public void lost(String lock, long token, LossReason reason) {
-    var loss = new Result(Status.LOST, token, null, lock);
+    var loss = new Result(Status.LOST, token, null, lock, null);
     Actor.say("notice " + name + " " + loss + " reason=" + reason.code());
   }
 
@@ -77,6 +77,20 @@ final class Handle implements LossListener {
 
   private synchronized Lease take(String mode) {
     return leases(mode).poll();
+  }
+
+  /** The lease that the last acquire of that mode gave. */
+  synchronized Lease newest(String mode) {
+    return leases(mode).peek();
+  }
+
+  /** It was released, or is of another mode now. */
+  synchronized void drop(String mode, Lease lease) {
+    leases(mode).remove(lease);
+  }
+
+  synchronized void add(String mode, Lease lease) {
+    leases(mode).push(lease);
   }
 
   private synchronized Result move(String from, String to) {
@@ -139,7 +153,7 @@ final class Handle implements LossListener {
       case "holder_count" -> Result.number(info.holderCount());
       case "permits" -> Result.number(info.permits());
       case "permits_in_use" -> Result.number(info.permitsInUse());
-      case "label" -> new Result(Status.OK, 0, null, info.holders().get(0).label());
+      case "label" -> Result.text(info.holders().get(0).label());
       default -> Result.number(info.waiterCount());
     };
   }
@@ -153,7 +167,7 @@ final class Handle implements LossListener {
         owner.interrupt(line.number("is_on", 1) == 1);
         return Result.OK;
       case "name":
-        return new Result(Status.OK, 0, null, owner.name());
+        return Result.text(owner.name());
       case "watch":
         owner.addLossListener(this);
         return Result.OK;
@@ -204,6 +218,8 @@ final class Handle implements LossListener {
             .thenApply(is -> is ? move("read", "write") : Result.of(Status.NOT_ACQUIRED));
       case "downgrade":
         return ((ReadWriteOwner) owner).downgradeAsync().thenApply(done -> move("write", "read"));
+      case "query": // which has no future of its own
+        return CompletableFuture.supplyAsync(() -> callOther(method.name, line));
       default:
         throw new IllegalArgumentException(text);
     }

@@ -5,31 +5,35 @@ import java.util.concurrent.CompletionException;
 import org.mortise.MortiseException;
 import org.mortise.Status;
 
-/** What a call came to. */
-record Result(Status status, long token, Long value, String text) {
+/** What a call came to; `failure` is null if it was not thrown. */
+record Result(Status status, long token, Long value, String text, MortiseException failure) {
   static final Result OK = of(Status.OK);
 
   static Result of(Status status) {
-    return new Result(status, 0, null, "");
+    return new Result(status, 0, null, "", null);
   }
 
   static Result token(long token) {
-    return new Result(Status.OK, token, null, "");
+    return new Result(Status.OK, token, null, "", null);
   }
 
   static Result number(long value) {
-    return new Result(Status.OK, 0, value, "");
+    return new Result(Status.OK, 0, value, "", null);
   }
 
   static Result truth(boolean is) {
     return number(is ? 1 : 0);
   }
 
+  static Result text(String text) {
+    return new Result(Status.OK, 0, null, text, null);
+  }
+
   /** What is no failure of Mortise is one of this program, and ends it. */
   static Result of(Throwable thrown) {
     Throwable failure = thrown instanceof CompletionException ? thrown.getCause() : thrown;
     if (failure instanceof MortiseException said) {
-      return new Result(said.status(), 0, null, said.getMessage());
+      return new Result(said.status(), 0, null, said.getMessage(), said);
     }
     failure.printStackTrace();
     Runtime.getRuntime().halt(2);
@@ -41,6 +45,10 @@ record Result(Status status, long token, Long value, String text) {
     var line = new StringBuilder(status.name().toLowerCase(Locale.ROOT));
     if (token != 0) line.append(" token=").append(token);
     if (value != null) line.append(" value=").append(value);
+    if (failure != null && failure.code() < 0) {
+      line.append(" retryable=").append(failure.isRetryable() ? 1 : 0);
+      line.append(" ambiguous=").append(failure.isAmbiguous() ? 1 : 0);
+    }
     if (!text.isEmpty()) {
       String encoded = URLEncoder.encode(text, StandardCharsets.UTF_8);
       line.append(" text=").append(encoded.replace("+", "%20"));

@@ -1,0 +1,69 @@
+/* C has no object for a hold: here a name, by which a scenario means what an acquire of a handle gave. */
+
+struct hold {
+  char name[64];
+  const struct handle *handle;
+  const char *ending; /* the handle's method that ends it */
+  int64_t token;
+  int is_over;
+};
+
+static struct hold holds[MOST_HANDLES];
+static int hold_count;
+
+static struct hold *find_hold(const char *name) {
+  for (int i = 0; i < hold_count; ++i) {
+    if (strcmp(holds[i].name, name) == 0) return &holds[i];
+  }
+  return NULL;
+}
+
+static const char *ending_of(const struct handle *handle, const char *acquire) {
+  if (handle->kind == SEMAPHORE) return "release";
+  if (handle->kind != RW) return "unlock";
+  return strncmp(acquire, "read", 4) == 0 ? "read_unlock" : "write_unlock";
+}
+
+static void add_hold(const char *name, const struct handle *handle, const char *acquire,
+                     int64_t token) {
+  struct hold *hold = find_hold(name);
+  if (hold == NULL && hold_count < MOST_HANDLES) hold = &holds[hold_count++];
+  if (hold == NULL) exit(2);
+  snprintf(hold->name, sizeof hold->name, "%s", name);
+  hold->handle = handle;
+  hold->ending = ending_of(handle, acquire);
+  hold->token = token;
+  hold->is_over = 0;
+}
+
+/* The method of the handle for one of the hold. */
+static const char *method_of_hold(const struct hold *hold, const char *method) {
+  const int is_rw = hold->handle->kind == RW;
+  if (strcmp(method, "unlock") == 0) return hold->ending;
+  if (is_rw && strcmp(method, "is_held") == 0) {
+    return strcmp(hold->ending, "read_unlock") == 0 ? "is_reading" : "is_writing";
+  }
+  return method;
+}
+
+/* What a call on a hold that was ended comes to: the handle may have another by now. */
+static void call_ended_hold(const struct hold *hold, const char *method, struct call *call) {
+  if (strcmp(method, "token") == 0) {
+    call->value = hold->token;
+  } else if (strcmp(method, "is_held") == 0 || strcmp(method, "valid_ms") == 0) {
+    call->value = 0;
+  } else {
+    call->status = MORTISE_NOT_OWNER;
+  }
+}
+
+/* Takes note of what a call on it has made of the hold. */
+static void change_hold(struct hold *hold, const char *method, const struct call *call) {
+  const int is_done = call->status == MORTISE_OK;
+  if (strcmp(method, "unlock") == 0) hold->is_over = call->status != MORTISE_BUSY;
+  if (strcmp(method, "downgrade") == 0 && is_done) hold->ending = "read_unlock";
+  if (strcmp(method, "upgrade_try") == 0 && is_done) {
+    hold->ending = "write_unlock";
+    hold->token = call->token;
+  }
+}

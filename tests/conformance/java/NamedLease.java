@@ -1,0 +1,58 @@
+import java.time.Duration;
+import org.mortise.Lease;
+import org.mortise.ReadWriteOwner;
+import org.mortise.Status;
+
+/** A lease that a scenario has a name for. */
+final class NamedLease {
+  private final Lease lease;
+  private final Handle handle;
+  private String mode;
+  private boolean isReleased;
+
+  NamedLease(Lease lease, Handle handle, String mode) {
+    this.lease = lease;
+    this.handle = handle;
+    this.mode = mode;
+  }
+
+  /** False says that it was lost, or released before; which of these is known here. */
+  private Result release() {
+    boolean wasHeld = lease.release();
+    handle.drop(mode, lease);
+    Status otherwise = isReleased ? Status.NOT_OWNER : Status.LOST;
+    isReleased = true;
+    return Result.of(wasHeld ? Status.OK : otherwise);
+  }
+
+  private Result become(String other) {
+    handle.drop(mode, lease);
+    handle.add(other, lease);
+    mode = other;
+    return Result.token(lease.token());
+  }
+
+  Result call(String method, Line line) {
+    switch (method) {
+      case "unlock":
+        return release();
+      case "extend":
+        lease.extend(Duration.ofMillis(line.number("lease_ms", 0)));
+        return Result.token(lease.token());
+      case "upgrade_try":
+        boolean isUpgraded = ((ReadWriteOwner) lease.owner()).tryUpgrade();
+        return isUpgraded ? become("write") : Result.of(Status.NOT_ACQUIRED);
+      case "downgrade":
+        ((ReadWriteOwner) lease.owner()).downgrade();
+        return become("read");
+      case "token":
+        return Result.number(lease.token());
+      case "valid_ms":
+        return Result.number(lease.validMillis());
+      case "is_held":
+        return Result.truth(lease.isHeld());
+      default:
+        throw new IllegalArgumentException(method);
+    }
+  }
+}

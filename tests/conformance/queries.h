@@ -1,0 +1,75 @@
+/* What the server knows, asked in this thread or in another. */
+
+static int64_t number_of(const mortise_info *info, const char *of) {
+  if (strcmp(of, "is_held") == 0) return mortise_info_is_held(info);
+  if (strcmp(of, "is_mine") == 0) return mortise_info_is_mine(info);
+  if (strcmp(of, "holder_count") == 0) return mortise_info_holder_count(info);
+  if (strcmp(of, "permits") == 0) return mortise_info_permits(info);
+  if (strcmp(of, "permits_in_use") == 0) return mortise_info_permits_in_use(info);
+  return mortise_info_waiter_count(info);
+}
+
+typedef mortise_status (*query_function)(void *object, mortise_info *info, mortise_error *error);
+
+static void query_into(struct call *call, query_function ask) {
+  mortise_info *info = mortise_info_new();
+  call->status = ask(call->object, info, error);
+  call->value = number_of(info, call->of);
+  if (strcmp(call->of, "label") == 0) {
+    snprintf(call->label, sizeof call->label, "%s", mortise_info_entry_label(info, 0));
+  }
+  mortise_info_free(info);
+}
+
+static mortise_status query_lock(void *lock, mortise_info *info, mortise_error *how) {
+  return mortise_lock_query(lock, info, how);
+}
+static mortise_status query_rw(void *rw, mortise_info *info, mortise_error *how) {
+  return mortise_rw_query(rw, info, how);
+}
+static mortise_status query_semaphore(void *semaphore, mortise_info *info, mortise_error *how) {
+  return mortise_semaphore_query(semaphore, info, how);
+}
+
+static query_function query_of(enum kind kind) {
+  return kind == LOCK ? query_lock : kind == RW ? query_rw : query_semaphore;
+}
+
+/* One that runs in a thread of its own. */
+struct query {
+  query_function ask;
+  void *object;
+  int64_t id;
+};
+
+static void *run_query(void *given) {
+  struct query *query = given;
+  mortise_info *info = mortise_info_new();
+  mortise_error *how = mortise_error_new();
+  const mortise_status status = query->ask(query->object, info, how);
+  flockfile(stdout);
+  printf("done %" PRId64 " %s", query->id, words_status(status));
+  if (status < 0) {
+    printf(" retryable=%" PRId32 " ambiguous=%" PRId32, mortise_error_is_retryable(how),
+           mortise_error_is_ambiguous(how));
+  }
+  words_print_text(mortise_error_message(how));
+  putchar('\n');
+  fflush(stdout);
+  funlockfile(stdout);
+  mortise_error_free(how);
+  mortise_info_free(info);
+  free(query);
+  return NULL;
+}
+
+/* Whether the call is a query, which C has no asynchronous form of. */
+static int start_query(const struct handle *handle, const char *method, struct call *call) {
+  if (strcmp(method, "query") != 0) return 0;
+  struct query *query = malloc(sizeof *query);
+  *query = (struct query){query_of(handle->kind), call->object, call->tag - MOST_HANDLES};
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, run_query, query) != 0) exit(2);
+  pthread_detach(thread);
+  return 1;
+}
