@@ -66,7 +66,7 @@ const char* mortise_error_server_text(const mortise_error* error) {
 }
 
 const char* mortise_error_lock_name(const mortise_error* error, size_t* name_len) {
-  return mortise::capi::text_of(error == nullptr ? nullptr : &error->told.lock, name_len);
+  return mortise::capi::text_of(error == nullptr ? nullptr : error->told.lock.get(), name_len);
 }
 
 int32_t mortise_error_is_retryable(const mortise_error* error) {

@@ -115,7 +115,7 @@ const char* mortise_event_message(const mortise_event* event) {
 }
 
 const char* mortise_event_lock_name(const mortise_event* event, size_t* name_len) {
-  return text_of(event == nullptr ? nullptr : &event->told.how.lock, name_len);
+  return text_of(event == nullptr ? nullptr : event->told.how.lock.get(), name_len);
 }
 
 const char* mortise_event_server_text(const mortise_event* event) {

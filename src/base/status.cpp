@@ -80,7 +80,7 @@ const char* reason_text(reason why) noexcept {
 void outcome::name(std::string_view of_lock) noexcept try {
   if (of_lock.empty() || is_named) return;
   describe(printable(of_lock));
-  if (is_named) lock = of_lock;
+  if (is_named) lock = std::make_shared<const std::string>(of_lock);
 } catch (const std::bad_alloc&) {
   return;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -62,7 +63,8 @@ struct outcome {
   // What to say while the message is empty; costs no memory.
   const char* cause = nullptr;
   bool is_named = false;  // the message says of which lock it is told
-  std::string lock;       // the name of that lock; empty for none or for several
+  // The name of that lock; none for several. Apart, as few outcomes ever have it.
+  std::shared_ptr<const std::string> lock;
 
   outcome() noexcept = default;
   ~outcome() = default;
@@ -77,7 +79,7 @@ struct outcome {
         server_text(copy_of(other.server_text)),
         cause(other.cause),
         is_named(other.is_named),
-        lock(copy_of(other.lock)) {}
+        lock(other.lock) {}
   outcome& operator=(const outcome& other) noexcept { return *this = outcome(other); }
 
   [[nodiscard]] bool ok() const noexcept { return code == status::ok; }

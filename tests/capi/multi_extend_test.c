@@ -214,8 +214,11 @@ static void a_watch_is_of_all_members_or_none(void) {
   mortise_queue *narrow = mortise_queue_new(client, 2, NULL);
   CHECK_STATUS(MORTISE_LIMIT, mortise_multi_watch(set.multi, narrow, 1, error));
   CHECK_ERROR(error, MORTISE_LIMIT, "multi of \"1lock\", \"2rw\", \"3semaphore\": ");
-  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(set.first, narrow, 1, error));
-  CHECK_STATUS(MORTISE_OK, mortise_rw_watch(set.second, narrow, 2, error));
+  mortise_lock *others[2];
+  for (int i = 0; i < 2; ++i) {
+    others[i] = open_lock(client, "other");
+    CHECK_STATUS(MORTISE_OK, mortise_lock_watch(others[i], narrow, i, error));
+  }
   mortise_multi *empty = mortise_multi_new(client, NULL);
   CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_watch(empty, narrow, 1, error));
   CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "multi: has no members");
@@ -224,6 +227,7 @@ static void a_watch_is_of_all_members_or_none(void) {
   mortise_queue_shutdown(narrow);
   CHECK_STATUS(MORTISE_SHUT_DOWN, mortise_multi_watch(set.multi, narrow, 1, error));
   mortise_multi_free(empty);
+  for (int i = 0; i < 2; ++i) mortise_lock_free(others[i]);
   close_set(&set);
   mortise_queue_free(narrow);
 }
