@@ -1,6 +1,7 @@
 # The tests that take seconds, with how many on two cores: `sort -rnk3
 # build/release/Testing/Temporary/CTestCostData.txt`. CTest ignores names that are not there.
 foreach(test
+    conformance.scenarios=120
     packaging.plain=60
     packaging.subproject=60
     packaging.dev_install=60
@@ -13,7 +14,6 @@ foreach(test
     bindings.go.race=32
     bindings.go.test=25
     bindings.go.cgocheck=24
-    conformance.scenarios=60
     packaging.maven=60
     java.maven=17
     packaging.plugin=20
