@@ -1,5 +1,6 @@
 // mortise_multi.
 #include "handle_calls.hpp"
+#include "lock/owner.hpp"
 
 using mortise::outcome;
 using mortise::client::multi_handle;

@@ -1,5 +1,6 @@
 // mortise_rw.
 #include "handle_calls.hpp"
+#include "lock/owner.hpp"
 
 using mortise::lock::hold_mode;
 using mortise::lock::portion;

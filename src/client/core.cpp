@@ -12,11 +12,12 @@
 #include "client/query.hpp"
 #include "client/script_loader.hpp"
 #include "deployment/single_server.hpp"
-#include "lock/interop_protocols.hpp"
+#include "lock/owner.hpp"
+#include "protocol/interop.hpp"
+#include "protocol/scripts/scripts.hpp"
 #include "redis/command.hpp"
 #include "redis/connection.hpp"
 #include "redis/url.hpp"
-#include "scripts/scripts.hpp"
 
 namespace mortise::client {
 
@@ -45,7 +46,7 @@ std::string farewell_command(std::string_view client_id) {
 
 std::string seed_command() {
   std::string bytes;
-  redis::command_writer(bytes).command({"EVAL", scripts::seed.text, "1", lock::fence_key});
+  redis::command_writer(bytes).command({"EVAL", scripts::seed.text, "1", protocol::fence_key});
   return bytes;
 }
 
@@ -134,19 +135,20 @@ void core::end_close(time_ns longest_ns) noexcept {
 outcome core::new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
                          std::int64_t permits, std::shared_ptr<lock_handle>& into) {
   if (is_closed()) return client_freed();
-  const auto* rules = lock::find_protocol(kind, terms.protocol);
-  if (rules == nullptr) return lock::no_such_protocol(kind, terms.protocol);
-  if (rules->how != lock::waiting::queue && lock::is_own_key(name)) {
-    return outcome::of(status::invalid_argument,
-                       "name: " + printable(name) + " begins as Mortise's own keys do, and " +
-                           std::string(rules->name) + " takes names as keys; give another name");
+  const auto* rules = protocol::find(kind, terms.protocol);
+  if (rules == nullptr) return protocol::no_such_protocol(kind, terms.protocol);
+  if (rules->facts.how != lock::waiting::queue && protocol::is_own_key(name)) {
+    return outcome::of(status::invalid_argument, "name: " + printable(name) +
+                                                     " begins as Mortise's own keys do, and " +
+                                                     std::string(rules->facts.name) +
+                                                     " takes names as keys; give another name");
   }
   const auto limit = kind == lock::lock_kind::mutex ? 1
                      : kind == lock::lock_kind::rw  ? lock::whole_weight
                                                     : permits;
   know_scripts(*rules);
   // `strict` competes by itself: nobody of this client passes the lock on to it or gets it from it.
-  const bool is_shared = kind == lock::lock_kind::mutex && rules->how == lock::waiting::queue;
+  const bool is_shared = kind == lock::lock_kind::mutex && rules->facts.how == lock::waiting::queue;
   auto keeper = keeper_for(name, is_shared && !terms.fair_strict, *rules);
   if (!keeper) return client_freed();
   auto own_terms = terms;
@@ -165,13 +167,13 @@ outcome core::new_handle(lock::lock_kind kind, std::string_view name, const sett
 
 // Every server knows the scripts of the common mutex; those of other kinds follow with their first
 // handle, so that a client without them costs no memory for them.
-void core::know_scripts(const lock::protocol& rules) {
-  if (&rules == &lock::queued_protocol() || rules.how != lock::waiting::queue) return;
+void core::know_scripts(const protocol::table& rules) {
+  if (&rules == &protocol::queued() || rules.facts.how != lock::waiting::queue) return;
   {
     const std::lock_guard guard(registry_mutex_);
     if (!known_protocols_.insert(&rules).second) return;
   }
-  script_loader::load(servers_->connection_for({}), lock::scripts_of(rules));
+  script_loader::load(servers_->connection_for({}), protocol::scripts_of(rules));
 }
 
 std::shared_ptr<multi_handle> core::new_multi() {
@@ -209,7 +211,7 @@ outcome core::answered(outcome how) const {
 }
 
 std::shared_ptr<gatekeeper> core::keeper_for(std::string_view name, bool is_shared,
-                                             const lock::protocol& rules) {
+                                             const protocol::table& rules) {
   const auto key = rules.keys(name).front();
   const std::lock_guard guard(registry_mutex_);
   if (is_closed()) return nullptr;  // its gate would never be closed

@@ -17,8 +17,8 @@
 #include "client/gatekeeper.hpp"
 #include "client/switchboard.hpp"
 #include "deployment/deployment.hpp"
-#include "lock/protocols.hpp"
 #include "net/reactor.hpp"
+#include "protocol/protocols.hpp"
 
 namespace mortise::client {
 
@@ -77,13 +77,13 @@ class core final : public std::enable_shared_from_this<core>, private deployment
 
   // nullptr once closed.
   std::shared_ptr<gatekeeper> keeper_for(std::string_view name, bool is_shared,
-                                         const lock::protocol& rules);
+                                         const protocol::table& rules);
   // The first of them from this number on, or nullptr: to go through them without the mutex or memory.
   std::shared_ptr<gatekeeper> next_keeper(std::uint64_t from) noexcept;
   template <class Step>
   void each_keeper(Step&& step) noexcept;
   void close_multis() noexcept;
-  void know_scripts(const lock::protocol& rules);
+  void know_scripts(const protocol::table& rules);
 
   // deployment::listener
   void on_up(time_ns now) noexcept override;
@@ -105,7 +105,7 @@ class core final : public std::enable_shared_from_this<core>, private deployment
   std::map<std::uint64_t, std::shared_ptr<gatekeeper>> keepers_;
   std::unordered_map<std::string, std::uint64_t> shared_keepers_;  // by lock key
   std::vector<std::weak_ptr<multi_handle>> multis_;
-  std::set<const lock::protocol*> known_protocols_;  // whose scripts the servers were given
+  std::set<const protocol::table*> known_protocols_;  // whose scripts the servers were given
   std::atomic<bool> is_closed_{false};
 };
 

@@ -8,12 +8,12 @@
 #include "base/decimal.hpp"
 #include "client/core.hpp"
 #include "net/futex.hpp"
-#include "redis/waiter.hpp"
+#include "net/waiter.hpp"
 
 namespace mortise::client {
 
 struct event_queue::consumer {
-  redis::waiter waiting{redis::waiter::wish::anything};
+  net::waiter waiting{net::waiter::wish::anything};
   consumer* next = nullptr;
 };
 

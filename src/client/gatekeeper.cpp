@@ -30,7 +30,7 @@ bool may_give_back(lock::step what) noexcept {
 }  // namespace
 
 gatekeeper::gatekeeper(core& owner, std::uint64_t id, std::string_view name,
-                       const lock::protocol& rules)
+                       const protocol::table& rules)
     : core_(owner),
       id_(id),
       rules_(rules),
@@ -38,7 +38,7 @@ gatekeeper::gatekeeper(core& owner, std::uint64_t id, std::string_view name,
       keys_(rules.keys(name)),
       channel_(rules.channel != nullptr ? rules.channel(name) : ""),
       order_(keys_.front()),
-      gate_(rules, static_cast<lock::link&>(*this), static_cast<lock::gate_listener&>(*this)),
+      gate_(rules.facts, static_cast<lock::link&>(*this), static_cast<lock::gate_listener&>(*this)),
       chance_(random_number() | 1U) {}
 
 gatekeeper::~gatekeeper() { core_.reactor().cancel(*this); }

@@ -13,7 +13,7 @@
 #include "deployment/deployment.hpp"
 #include "lock/gate.hpp"
 #include "net/reactor.hpp"
-#include "redis/wake_scope.hpp"
+#include "net/wake_scope.hpp"
 
 namespace mortise::client {
 
@@ -25,19 +25,19 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
                          private deployment::inquirer,
                          private net::timer {
  public:
-  gatekeeper(core& owner, std::uint64_t id, std::string_view name, const lock::protocol& rules);
+  gatekeeper(core& owner, std::uint64_t id, std::string_view name, const protocol::table& rules);
   ~gatekeeper() override;
 
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
-  [[nodiscard]] const lock::protocol& rules() const noexcept { return rules_; }
-  [[nodiscard]] const lock::key_set& keys() const noexcept { return keys_; }
+  [[nodiscard]] const protocol::table& rules() const noexcept { return rules_; }
+  [[nodiscard]] const protocol::key_set& keys() const noexcept { return keys_; }
 
   // Runs `step(gate, now)` under the mutex with the time taken before anything is sent, and plans
   // the timer after it. Everything that touches the gate goes through here.
   template <class Step>
   auto enter(Step&& step) {
     std::unique_ptr<event_node> unread;  // may keep a handle, and is destroyed without the mutex
-    const redis::wake_scope together;    // callers wake up when the mutex is free
+    const net::wake_scope together;      // callers wake up when the mutex is free
     const std::lock_guard guard(mutex_);
     const auto now = boot_now();
     const settle_on_exit settle{*this, unread};
@@ -93,9 +93,9 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
 
   core& core_;
   const std::uint64_t id_;
-  const lock::protocol& rules_;
+  const protocol::table& rules_;
   const std::string name_;
-  const lock::key_set keys_;
+  const protocol::key_set keys_;
   const std::string channel_;  // empty for none
   handover_order order_;
   mutable std::mutex mutex_;

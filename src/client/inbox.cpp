@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "lock/lease.hpp"
-#include "lock/owner_token.hpp"
+#include "protocol/owner_token.hpp"
 
 namespace mortise::client {
 
@@ -20,7 +20,7 @@ bool take_number(std::string_view& text, std::int64_t& number) {
 
 // The first number of an owner token's sequence, "gate.attempt".
 bool find_keeper(std::string_view owner, std::uint64_t& keeper) {
-  const auto sequence = lock::split_owner_token(owner).sequence;
+  const auto sequence = protocol::split_owner_token(owner).sequence;
   const auto read = std::from_chars(sequence.data(), sequence.data() + sequence.size(), keeper);
   return read.ec == std::errc{};
 }
@@ -54,7 +54,7 @@ std::optional<message> read_message(std::string_view text) {
       return std::nullopt;
   }
   // A `W` names the owner as the lock's value has it, which may carry the mark.
-  told.owner = lock::split_owner_token(text).token;
+  told.owner = protocol::split_owner_token(text).token;
   if (!is_whole || !find_keeper(told.owner, told.keeper)) return std::nullopt;
   return told;
 }

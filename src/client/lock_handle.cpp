@@ -8,7 +8,7 @@
 #include "client/gatekeeper.hpp"
 #include "client/query.hpp"
 #include "lock/lease.hpp"
-#include "redis/waiter.hpp"
+#include "net/waiter.hpp"
 
 namespace mortise::client {
 
@@ -23,7 +23,7 @@ class blocking final : public Base {
     if (!how.ok()) result = how;  // copies of texts
     waiting.finish();             // the caller may be gone from here on
   }
-  redis::waiter waiting;
+  net::waiter waiting;
   outcome result;
 };
 

@@ -12,7 +12,7 @@
 #include "client/multi_handle.hpp"
 #include "lock/gate.hpp"
 #include "net/reactor.hpp"
-#include "redis/waiter.hpp"
+#include "net/waiter.hpp"
 
 namespace mortise::client {
 
@@ -28,7 +28,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   // Where it ends: in an event, or with waiting.finish() and result().
   std::unique_ptr<event_node> event;
   std::shared_ptr<event_queue> queue;
-  redis::waiter waiting;
+  net::waiter waiting;
   [[nodiscard]] const outcome& result() const noexcept { return result_; }
   [[nodiscard]] purpose what() const noexcept { return what_; }
   // The kind of its event.

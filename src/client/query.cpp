@@ -7,11 +7,13 @@
 #include <functional>
 #include <memory>
 
-#include "lock/owner_token.hpp"
-#include "lock/refusal.hpp"
+#include "lock/owner.hpp"
+#include "protocol/owner_token.hpp"
+#include "protocol/refusal.hpp"
+#include "protocol/scripts/scripts.hpp"
+#include "protocol/wire.hpp"
 #include "redis/command.hpp"
 #include "redis/connection.hpp"
-#include "scripts/scripts.hpp"
 
 namespace mortise::client {
 
@@ -60,7 +62,7 @@ class plain_request final : public redis::request {
       const std::lock_guard guard(mutex_);
       try {
         if (reply.is_error() && reply.text().substr(0, 8) != "NOSCRIPT") {
-          how_ = lock::read_error(reply.text()).details;
+          how_ = protocol::read_error(reply.text()).details;
           how_.is_ambiguous = how_.is_ambiguous && is_change_;
         } else if (read_) {
           read_(reply);
@@ -92,7 +94,7 @@ class plain_request final : public redis::request {
   }
 
   const bool is_change_;
-  redis::waiter waiting_;
+  net::waiter waiting_;
   std::mutex mutex_;
   bool is_over_ = false;
   reader read_;
@@ -108,7 +110,7 @@ lock_party party_of(std::string_view value, bool has_weight) {
     party.is_exclusive = party.weight == lock::whole_weight;
     if (party.is_exclusive) party.weight = 1;
   }
-  const auto parts = lock::split_owner_token(value);
+  const auto parts = protocol::split_owner_token(value);
   party.owner = parts.token;
   party.client = parts.client;
   party.label = parts.label;
@@ -166,8 +168,8 @@ std::string record_text() {
 namespace {
 
 // Runs a script that is no step of a tenure, also when the server has forgotten it (hazard 27).
-outcome run_script(redis::connection& server, const lock::protocol_row& row, lock::question asked,
-                   const lock::key_set& keys, time_ns deadline, plain_request::purpose use,
+outcome run_script(redis::connection& server, const protocol::row& row, lock::question asked,
+                   const protocol::key_set& keys, time_ns deadline, plain_request::purpose use,
                    const plain_request::reader& read) {
   bool is_missing = false;
   const auto read_unless_missing = [&](const redis::value& reply) {
@@ -176,7 +178,7 @@ outcome run_script(redis::connection& server, const lock::protocol_row& row, loc
   };
   for (asked.with_text = false;; asked.with_text = true) {
     std::string bytes;
-    lock::write_script(bytes, row, asked, keys);
+    protocol::write_script(bytes, row, asked, keys);
     auto how = plain_request::run(server, bytes, deadline, use, read_unless_missing);
     if (!how.ok() || !is_missing || asked.with_text) return how;
   }
@@ -184,8 +186,9 @@ outcome run_script(redis::connection& server, const lock::protocol_row& row, loc
 
 }  // namespace
 
-outcome ask_query(redis::connection& server, const lock::protocol& rules, const lock::key_set& keys,
-                  const lock::question& asked, std::int64_t timeout_ms, lock_info& info) {
+outcome ask_query(redis::connection& server, const protocol::table& rules,
+                  const protocol::key_set& keys, const lock::question& asked,
+                  std::int64_t timeout_ms, lock_info& info) {
   const auto deadline = boot_now() + timeout_ms * ns_per_ms;
   info = {};
   constexpr auto use = plain_request::purpose::looks;
@@ -201,7 +204,7 @@ outcome ask_query(redis::connection& server, const lock::protocol& rules, const 
                             [&](const redis::value& reply) { read_records(reply, info); });
 }
 
-outcome ask_resize(redis::connection& server, const lock::key_set& keys, std::int64_t permits,
+outcome ask_resize(redis::connection& server, const protocol::key_set& keys, std::int64_t permits,
                    std::int64_t timeout_ms) {
   lock::question asked;
   asked.limit = permits;

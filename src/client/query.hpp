@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "lock/protocol.hpp"
+#include "protocol/table.hpp"
 
 namespace mortise::redis {
 class connection;
@@ -44,10 +44,11 @@ std::string record_key(std::string_view client_id);
 std::string record_text();
 
 // `asked` has the owner token of the asker's hold, or an empty one, with its weight and limit.
-outcome ask_query(redis::connection& server, const lock::protocol& rules, const lock::key_set& keys,
-                  const lock::question& asked, std::int64_t timeout_ms, lock_info& info);
+outcome ask_query(redis::connection& server, const protocol::table& rules,
+                  const protocol::key_set& keys, const lock::question& asked,
+                  std::int64_t timeout_ms, lock_info& info);
 // Changes how many permits the semaphore with these keys has.
-outcome ask_resize(redis::connection& server, const lock::key_set& keys, std::int64_t permits,
+outcome ask_resize(redis::connection& server, const protocol::key_set& keys, std::int64_t permits,
                    std::int64_t timeout_ms);
 outcome ask_ping(redis::connection& server, std::int64_t timeout_ms);
 

@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "local/local_resolver.hpp"
-#include "lock/protocols.hpp"
 #include "net/resolver.hpp"
+#include "protocol/protocols.hpp"
+#include "protocol/wire.hpp"
 
 namespace mortise::deployment {
 
@@ -16,12 +17,12 @@ class single_inquiry final : public inquiry, private redis::request {
  public:
   single_inquiry(redis::connection& server, inquirer& who) : server_(server), who_(who) {}
 
-  status send(const lock::question& asked, const lock::protocol& rules, const lock::key_set& keys,
-              redis::waiter* lender) noexcept override try {
+  status send(const lock::question& asked, const protocol::table& rules,
+              const protocol::key_set& keys, net::waiter* lender) noexcept override try {
     rules_ = &rules;
     what_ = asked.what;
     bytes_.clear();
-    reply_count = lock::write_step(bytes_, rules, asked, keys);
+    reply_count = protocol::write_step(bytes_, rules, asked, keys);
     caller = lender;
     return server_.submit(*this, bytes_, flush_for(lender));
   } catch (const std::bad_alloc&) {
@@ -29,12 +30,12 @@ class single_inquiry final : public inquiry, private redis::request {
   }
 
  private:
-  static redis::flush flush_for(const redis::waiter* lender) noexcept {
+  static redis::flush flush_for(const net::waiter* lender) noexcept {
     if (lender == nullptr) return redis::flush::by_io_thread;
     return lender->is_own() ? redis::flush::before_await : redis::flush::now;
   }
   void on_reply(const redis::value& reply, time_ns now) noexcept override {
-    who_.on_verdict(*this, lock::read_step(*rules_, what_, reply), now);
+    who_.on_verdict(*this, protocol::read_step(*rules_, what_, reply), now);
   }
   void on_broken(bool was_sent) noexcept override {
     lock::verdict said;
@@ -44,7 +45,7 @@ class single_inquiry final : public inquiry, private redis::request {
 
   redis::connection& server_;
   inquirer& who_;
-  const lock::protocol* rules_ = nullptr;
+  const protocol::table* rules_ = nullptr;
   lock::step what_ = lock::step::try_take;
   std::string bytes_;  // kept for its capacity
 };
@@ -70,7 +71,7 @@ redis::connection_config config_of(const redis::endpoint_url& where, const setti
   config.database = where.db;
   config.client_name = defaults.client_name.empty() ? "mortise" : defaults.client_name;
   config.inbox = std::move(plan.inbox);
-  config.scripts = lock::scripts_of(lock::queued_protocol());
+  config.scripts = protocol::scripts_of(protocol::queued());
   config.prologue = std::move(plan.prologue);
   config.command_timeout_ms = defaults.command_timeout_ms;
   config.busy_poll_us = defaults.busy_poll_us;
@@ -88,7 +89,7 @@ class single_server final : public deployment, private redis::session_listener {
   std::unique_ptr<inquiry> new_inquiry(inquirer& who) override {
     return std::make_unique<single_inquiry>(server_, who);
   }
-  bool await(redis::waiter& who, time_ns deadline) noexcept override {
+  bool await(net::waiter& who, time_ns deadline) noexcept override {
     return server_.await(who, deadline);
   }
   void expect_messages(int change) noexcept override { server_.expect_messages(change); }

@@ -44,8 +44,8 @@ class gate_listener {
 // Not thread-safe: its keeper serialises all calls.
 class gate {
  public:
-  gate(const protocol& rules, link& world, gate_listener& listener)
-      : rules_(rules), world_(world), listener_(listener) {}
+  gate(const protocol_facts& protocol, link& world, gate_listener& listener)
+      : protocol_(protocol), world_(world), listener_(listener) {}
 
   // Each of these either rejects at once (the code is not ok, the operation was not accepted),
   // or accepts, and then finishes the operation now or later.
@@ -145,7 +145,7 @@ class gate {
   static keeping terms_of(const owner& who, time_ns from) noexcept;
   static patience patience_of(const acquiring& wanted) noexcept;
 
-  const protocol& rules_;
+  const protocol_facts& protocol_;
   link& world_;
   gate_listener& listener_;
   std::uint64_t next_tenure_ = 1;

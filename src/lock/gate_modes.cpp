@@ -8,8 +8,8 @@ namespace mortise::lock {
 
 // Whether a hold of this protocol can change its mode.
 outcome gate::check_modes() const {
-  if (rules_.row(step::raise).code != nullptr) return {};
-  return outcome::of(status::unsupported, "protocol: ", rules_.name,
+  if (protocol_.can_raise) return {};
+  return outcome::of(status::unsupported, "protocol: ", protocol_.name,
                      " cannot turn a reader into a writer or back; unlock, and acquire anew");
 }
 

@@ -5,7 +5,6 @@
 
 #include "lock/gate.hpp"
 #include "lock/lease.hpp"
-#include "lock/refusal.hpp"
 
 namespace mortise::lock {
 
@@ -44,7 +43,7 @@ void gate::start(acquiring& next, time_ns now) {
   departures_.reserve(departures_.size() + 1);  // so that it can be left without memory
   auto token =
       world_.new_owner_token(who.label, server_ttl_ms(grant_ms(who.lease_ms), who.drift_ppm));
-  current_ = std::make_unique<tenure>(next_tenure_++, std::move(token), rules_,
+  current_ = std::make_unique<tenure>(next_tenure_++, std::move(token), protocol_,
                                       claim{next.wanted.weight, who.limit, who.lifetimes_ms},
                                       terms_of(who, now), patience_of(next), world_);
   is_refilling_ = false;
@@ -142,7 +141,7 @@ void gate::refuse_next(time_ns now) {
   }
   if (waiters_.empty()) return depart(nullptr, nullptr, now);
   auto& next = *waiters_.front();
-  if (!next.is_try && is_passing(details.server_text)) {
+  if (!next.is_try && current_->is_refusal_passing()) {
     last_refusal_ = details;
     current_->retry_later(now);
     return;

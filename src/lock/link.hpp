@@ -7,9 +7,9 @@
 
 #include "base/status.hpp"
 #include "base/time.hpp"
-#include "lock/protocol.hpp"
+#include "lock/step.hpp"
 
-namespace mortise::redis {
+namespace mortise::net {
 class waiter;
 }
 
@@ -30,7 +30,7 @@ class operation {
   // When the gate is to end it with `timed_out`; time_never when its caller watches the clock.
   time_ns deadline = time_never;
   // The blocked thread that may read the answer itself, if there is one; not looked into here.
-  redis::waiter* lender = nullptr;
+  net::waiter* lender = nullptr;
 };
 
 class link {

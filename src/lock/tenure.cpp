@@ -8,12 +8,12 @@
 
 namespace mortise::lock {
 
-tenure::tenure(std::uint64_t id, std::string token, const protocol& rules, const claim& wanted,
-               const keeping& terms, const patience& patience, link& world)
+tenure::tenure(std::uint64_t id, std::string token, const protocol_facts& protocol,
+               const claim& wanted, const keeping& terms, const patience& patience, link& world)
     : world_(world),
       id_(id),
       token_(std::move(token)),
-      rules_(rules),
+      protocol_(protocol),
       claim_(wanted),
       terms_(terms),
       grant_ms_(lock::grant_ms(terms.lease_ms)),
@@ -83,8 +83,8 @@ void tenure::note_trace(step asked, answer said) noexcept {
 
 void tenure::start(bool directly, operation* caller, time_ns now) {
   // Where the cheap way is a script too, there is no point in asking twice.
-  const bool is_queueing =
-      patience_.waits && rules_.how == waiting::queue && (directly || !rules_.is_plain_string);
+  const bool is_queueing = patience_.waits && protocol_.how == waiting::queue &&
+                           (directly || !protocol_.is_plain_string);
   ask(is_queueing ? step::acquire : step::try_take, lease_ttl_ms(), caller, now);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/options.hpp"
 #include "lock/link.hpp"
+#include "lock/protocol_facts.hpp"
 
 namespace mortise::lock {
 
@@ -63,7 +64,7 @@ struct patience {
 
 class tenure {
  public:
-  tenure(std::uint64_t id, std::string token, const protocol& rules, const claim& wanted,
+  tenure(std::uint64_t id, std::string token, const protocol_facts& protocol, const claim& wanted,
          const keeping& terms, const patience& patience, link& world);
 
   // Begins to ask. `directly` skips the cheap try because the lock is likely taken.
@@ -122,6 +123,8 @@ class tenure {
   // Whether at_risk was said since the hold was last prolonged.
   [[nodiscard]] bool is_risk_told() const noexcept { return told_risk_; }
   [[nodiscard]] const outcome& details() const noexcept { return details_; }
+  // Of a refused acquire: whether it is worth while to ask again.
+  [[nodiscard]] bool is_refusal_passing() const noexcept { return is_refusal_passing_; }
   [[nodiscard]] answer leave_result() const noexcept { return leave_result_; }
   // Where it stood in the queue when the server last told it; 0 is the head, -1 not told.
   [[nodiscard]] std::int64_t place() const noexcept { return place_; }
@@ -187,7 +190,7 @@ class tenure {
   link& world_;
   const std::uint64_t id_;
   const std::string token_;
-  const protocol& rules_;
+  const protocol_facts& protocol_;
   claim claim_;
   keeping terms_;
   const std::int64_t
@@ -229,6 +232,7 @@ class tenure {
   bool leave_unknown_ = false;
   answer leave_result_ = answer::unknown;
   outcome details_;
+  bool is_refusal_passing_ = false;
 
   std::int64_t place_ = -1;
   reason loss_ = reason::none;

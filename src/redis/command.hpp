@@ -13,7 +13,7 @@
 
 namespace mortise::redis {
 
-// A server-side step: a Lua file of src/scripts, embedded at build time with its SHA-1.
+// A server-side step: a Lua file of src/protocol/scripts, embedded at build time with its SHA-1.
 struct script {
   std::string_view name;
   std::string_view text;

@@ -8,8 +8,8 @@
 #include <ctime>
 
 #include "net/futex.hpp"
+#include "net/wake_scope.hpp"
 #include "redis/pipeline.hpp"
-#include "redis/wake_scope.hpp"
 
 namespace mortise::redis {
 
@@ -22,12 +22,12 @@ constexpr time_ns short_rest_ns = 500 * ns_per_us;
 
 }  // namespace
 
-bool pipeline::await(waiter& who, time_ns deadline) noexcept {
+bool pipeline::await(net::waiter& who, time_ns deadline) noexcept {
   if (!who.leads_early_ && who.settle()) return true;
   lock_type lock(mutex_);
   for (;;) {
     if (leader_ == &who || can_lead(who)) {
-      const wake_scope together;
+      const net::wake_scope together;
       lead(lock, who, deadline);
       pass_lead(lock, &who);
       if (who.settle()) return true;
@@ -49,16 +49,16 @@ bool pipeline::await(waiter& who, time_ns deadline) noexcept {
   return who.settle();
 }
 
-bool pipeline::can_lead(const waiter& who) const noexcept {
+bool pipeline::can_lead(const net::waiter& who) const noexcept {
   const bool is_free = reader_ == reader::io_thread_armed || reader_ == reader::nobody;
   if (!is_free || !transport_ || is_broken_ || !has_open(who)) return false;
-  if (who.wish_ == waiter::wish::anything) return true;
+  if (who.wish_ == net::waiter::wish::anything) return true;
   const request* oldest =
       reading_list_.first != nullptr ? reading_list_.first : submitted_list_.first;
   return oldest != nullptr && oldest->has_caller_;
 }
 
-void pipeline::lead_early(waiter& who) noexcept {
+void pipeline::lead_early(net::waiter& who) noexcept {
   if (!can_lead(who)) return;
   who.leads_early_ = true;
   leader_ = &who;
@@ -66,7 +66,7 @@ void pipeline::lead_early(waiter& who) noexcept {
   update_interest();
 }
 
-void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
+void pipeline::lead(lock_type& lock, net::waiter& who, time_ns deadline) noexcept {
   unfollow(who);
   const bool is_early = std::exchange(who.leads_early_, false);
   leader_ = &who;
@@ -79,7 +79,7 @@ void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
     const bool is_alone = first_follower_ == nullptr;
     reading_list_.take_all(submitted_list_);  // so that the reader need not come for it
     lock.unlock();
-    wake_scope::flush();
+    net::wake_scope::flush();
     const bool may_nap = is_first && who.may_nap(is_early, deadline);
     const bool is_in_time = wait_for_input(deadline, is_alone, may_nap);
     lock.lock();
@@ -90,11 +90,11 @@ void pipeline::lead(lock_type& lock, waiter& who, time_ns deadline) noexcept {
   who.end_leading();
 }
 
-void pipeline::pass_lead(lock_type& lock, const waiter* before) noexcept {
+void pipeline::pass_lead(lock_type& lock, const net::waiter* before) noexcept {
   leader_ = nullptr;
   reader_ = reader::io_thread_armed;
   is_reading_ = false;
-  waiter* const next = choose_leader();
+  net::waiter* const next = choose_leader();
   const auto* const sleeper = next == nullptr ? nullptr : &next->state_;
   if (before != nullptr && can_rest(*before)) {
     rest(*before);
@@ -109,7 +109,7 @@ void pipeline::pass_lead(lock_type& lock, const waiter* before) noexcept {
 // ---- resting --------------------------------------------------------------------------------
 
 // Not while anything is to be read that somebody else may wait for.
-bool pipeline::can_rest(const waiter& before) const noexcept {
+bool pipeline::can_rest(const net::waiter& before) const noexcept {
   const bool is_possible = reader_ == reader::io_thread_armed && transport_ && !is_broken_ &&
                            !is_finishing_ && stall_ == stall::none &&
                            wanted_ == net::io_state::want_read;
@@ -117,14 +117,14 @@ bool pipeline::can_rest(const waiter& before) const noexcept {
     return false;
   }
   if (last_left_ > answered_.load(std::memory_order_relaxed)) return false;
-  return before.wish_ == waiter::wish::anything ||
+  return before.wish_ == net::waiter::wish::anything ||
          (output_.is_empty() && submitted_ == answered_.load(std::memory_order_relaxed));
 }
 
-void pipeline::rest(const waiter& before) noexcept {
+void pipeline::rest(const net::waiter& before) noexcept {
   reader_ = reader::nobody;
   has_rested_ = true;
-  was_for_anything_ = before.wish_ == waiter::wish::anything;
+  was_for_anything_ = before.wish_ == net::waiter::wish::anything;
   const time_ns length = was_for_anything_ ? short_rest_ns : rest_ns;
   if (is_rest_timed_ && rest_ns_ <= length) return;
   is_rest_timed_ = true;
@@ -162,10 +162,10 @@ void pipeline::expect_messages(int change) noexcept {
 // ---- following ------------------------------------------------------------------------------
 
 // Makes the first follower with an open request the leader, unless the I/O thread is to read.
-waiter* pipeline::choose_leader() noexcept {
+net::waiter* pipeline::choose_leader() noexcept {
   if (!transport_ || is_broken_) return nullptr;
   while (first_follower_ != nullptr) {
-    waiter& next = *first_follower_;
+    net::waiter& next = *first_follower_;
     // Answered, but not finished: it waits for something else, and cannot lead.
     if (has_open(next)) {
       if (!can_lead(next)) return nullptr;
@@ -182,7 +182,7 @@ waiter* pipeline::choose_leader() noexcept {
   return nullptr;
 }
 
-void pipeline::follow(waiter& who) noexcept {
+void pipeline::follow(net::waiter& who) noexcept {
   if (who.is_following_) return;
   who.is_following_ = true;
   who.next_ = nullptr;
@@ -191,7 +191,7 @@ void pipeline::follow(waiter& who) noexcept {
   last_follower_ = &who;
 }
 
-void pipeline::unfollow(waiter& who) noexcept {
+void pipeline::unfollow(net::waiter& who) noexcept {
   if (!who.is_following_) return;
   who.is_following_ = false;
   (who.previous_ == nullptr ? first_follower_ : who.previous_->next_) = who.next_;
@@ -244,7 +244,7 @@ void pipeline::on_ready(std::uint32_t events) noexcept {
   if (is_broken_ || !is_due) return update_interest();
   begin_reading(reader::io_thread_reading);
   lock.unlock();
-  const wake_scope together;
+  const net::wake_scope together;
   read();
   lock.lock();
   if (!output_.is_empty()) send_output(lock);

@@ -27,11 +27,11 @@
 #include "base/time.hpp"
 #include "net/reactor.hpp"
 #include "net/transport.hpp"
+#include "net/waiter.hpp"
 #include "redis/input_buffer.hpp"
 #include "redis/output_buffer.hpp"
 #include "redis/request.hpp"
 #include "redis/resp.hpp"
-#include "redis/waiter.hpp"
 
 namespace mortise::redis {
 
@@ -73,7 +73,7 @@ class pipeline final : private net::event_handler, private net::timer {
 
   // See connection.
   status submit(request& item, std::string_view bytes, flush how) noexcept;
-  bool await(waiter& who, time_ns deadline) noexcept;
+  bool await(net::waiter& who, time_ns deadline) noexcept;
   void expect_messages(int change) noexcept;
 
   // The I/O thread: begins to read what is connected. Only greet() may send.
@@ -138,24 +138,24 @@ class pipeline final : private net::event_handler, private net::timer {
 
   // Leading; leadership.cpp.
   void on_ready(std::uint32_t events) noexcept override;
-  [[nodiscard]] bool has_open(const waiter& who) const noexcept {
-    const auto number = who.wish_ == waiter::wish::anything ? submitted_ : who.last_request_;
+  [[nodiscard]] bool has_open(const net::waiter& who) const noexcept {
+    const auto number = who.wish_ == net::waiter::wish::anything ? submitted_ : who.last_request_;
     return number > answered_.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] bool can_lead(const waiter& who) const noexcept;
-  void lead(lock_type& lock, waiter& who, time_ns deadline) noexcept;
+  [[nodiscard]] bool can_lead(const net::waiter& who) const noexcept;
+  void lead(lock_type& lock, net::waiter& who, time_ns deadline) noexcept;
   // As soon as its request is submitted, if it can.
-  void lead_early(waiter& who) noexcept;
+  void lead_early(net::waiter& who) noexcept;
   // Finds the next reader, and unlocks.
-  void pass_lead(lock_type& lock, const waiter* before) noexcept;
-  [[nodiscard]] bool can_rest(const waiter& before) const noexcept;
-  void rest(const waiter& before) noexcept;
+  void pass_lead(lock_type& lock, const net::waiter* before) noexcept;
+  [[nodiscard]] bool can_rest(const net::waiter& before) const noexcept;
+  void rest(const net::waiter& before) noexcept;
   [[nodiscard]] bool is_back_soon() const noexcept;
   void end_rest() noexcept;
   void look_at_rest(time_ns now) noexcept;
-  waiter* choose_leader() noexcept;
-  void follow(waiter& who) noexcept;
-  void unfollow(waiter& who) noexcept;
+  net::waiter* choose_leader() noexcept;
+  void follow(net::waiter& who) noexcept;
+  void unfollow(net::waiter& who) noexcept;
   bool wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept;
 
   // Reading; reading.cpp. Only the reader, without the mutex.
@@ -189,9 +189,9 @@ class pipeline final : private net::event_handler, private net::timer {
   reader reader_ = reader::io_thread_armed;
   bool is_reading_ = false;  // reader_thread_ has the lead and knows it
   pthread_t reader_thread_{};
-  waiter* leader_ = nullptr;  // the caller that leads, or was chosen to
-  waiter* first_follower_ = nullptr;
-  waiter* last_follower_ = nullptr;
+  net::waiter* leader_ = nullptr;  // the caller that leads, or was chosen to
+  net::waiter* first_follower_ = nullptr;
+  net::waiter* last_follower_ = nullptr;
   std::uint32_t interest_ = 0;      // what epoll was told to wait for
   bool is_watched_ = false;         // by epoll
   int expected_ = 0;                // who waits for messages

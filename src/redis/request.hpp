@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/time.hpp"
+#include "net/waiter.hpp"
 #include "redis/resp.hpp"
-#include "redis/waiter.hpp"
 
 namespace mortise::redis {
 
@@ -28,7 +28,7 @@ class request {
   // an error.
   bool is_subscription = false;
   // Who blocks for it, if anybody; looked at in submit() only.
-  waiter* caller = nullptr;
+  net::waiter* caller = nullptr;
 
  private:
   friend class pipeline;

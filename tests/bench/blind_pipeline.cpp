@@ -6,9 +6,10 @@
 #include <cstring>
 
 #include "harness.hpp"
-#include "lock/protocol.hpp"
+#include "protocol/scripts/scripts.hpp"
+#include "protocol/table.hpp"
+#include "protocol/wire.hpp"
 #include "redis/command.hpp"
-#include "scripts/scripts.hpp"
 #include "stream_socket.hpp"
 
 namespace mortise::bench {
@@ -28,10 +29,10 @@ blind_pipeline::blind_pipeline(const std::string& url, int depth)
   writer.command({"EVALSHA", scripts::seed.sha1, "1", "mortise:fence"});
   exchange(loads, static_cast<int>(scripts::all().size()) + 1);
 
-  const auto& protocol = lock::queued_protocol();
+  const auto& protocol = protocol::queued();
   for (int i = 0; i < depth; ++i) {
     const auto keys = protocol.keys(lock_name("blind", i));
-    lock::owner_seed seed;
+    protocol::owner_seed seed;
     seed.client = "BlindPipelineXXX";
     seed.attempt = static_cast<std::uint64_t>(i);
     seed.grant_ttl_ms = 3302;
@@ -40,9 +41,10 @@ blind_pipeline::blind_pipeline(const std::string& url, int depth)
     asked.token = token;
     asked.ttl_ms = lease_ms;
     asked.what = lock::step::try_take;
-    acquire_replies_ += lock::write_step(acquires_, protocol, asked, keys);
+    acquire_replies_ += protocol::write_step(acquires_, protocol, asked, keys);
     asked.what = lock::step::release_alone;
-    require(lock::write_step(releases_, protocol, asked, keys) == 1, "a release is one command");
+    require(protocol::write_step(releases_, protocol, asked, keys) == 1,
+            "a release is one command");
   }
 }
 

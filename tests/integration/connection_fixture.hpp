@@ -112,7 +112,7 @@ class question : public redis::request {
 
   std::string answer;
   int ends = 0;
-  redis::waiter wait;
+  net::waiter wait;
 
  protected:
   virtual void end() {

@@ -11,14 +11,13 @@
 #include <vector>
 
 #include "connection_fixture.hpp"
-#include "redis/wake_scope.hpp"
+#include "net/wake_scope.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing {
 namespace {
 
 using redis::flush;
-using redis::waiter;
 
 // Messages are read although the lead rests: soon when nobody is known to wait for one, and at once
 // when somebody is.
@@ -87,13 +86,13 @@ TEST(ConnectionLead, IsTakenByACallerThatWaitsForAnything) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   for (int i = 1; i <= 200; ++i) {
-    waiter anything(waiter::wish::anything);
+    net::waiter anything(net::waiter::wish::anything);
     struct told final : question {
       void end() override {
         ++ends;
         (reader != nullptr ? *reader : wait).finish();
       }
-      waiter* reader = nullptr;
+      net::waiter* reader = nullptr;
     } first, second;
     first.reader = &anything;
     ASSERT_EQ(client.link->submit(first, encoded({"INCR", "n"}), flush::by_io_thread), status::ok);
@@ -155,7 +154,7 @@ TEST(ConnectionLead, SendsABurstOfACallerThatStaysAway) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
-  waiter anything(waiter::wish::anything);
+  net::waiter anything(net::waiter::wish::anything);
   question first;
   client.heard.when_pushed = [&] { anything.finish(); };
   ASSERT_EQ(
@@ -174,7 +173,7 @@ TEST(ConnectionLead, SendsABurstOfACallerThatStaysAway) {
 }
 
 TEST(ConnectionLead, WakesCallersWhenTheOutermostScopeEnds) {
-  waiter sleeper;
+  net::waiter sleeper;
   std::atomic<bool> is_awake{false};
   std::thread thread([&] {
     EXPECT_TRUE(sleeper.wait(soon()));
@@ -182,9 +181,9 @@ TEST(ConnectionLead, WakesCallersWhenTheOutermostScopeEnds) {
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // most likely it sleeps now
   {
-    const redis::wake_scope outer;
+    const net::wake_scope outer;
     {
-      const redis::wake_scope inner;
+      const net::wake_scope inner;
       sleeper.finish();
       sleeper.finish();
     }
@@ -199,9 +198,9 @@ TEST(ConnectionLead, WakesCallersWhenTheOutermostScopeEnds) {
 // A caller whose deadline passes while it is finished, but not woken, stays until it is.
 TEST(ConnectionLead, KeepsAFinishedCallerUntilItIsWoken) {
   for (int i = 0; i < 200; ++i) {
-    std::atomic<waiter*> shown{nullptr};
+    std::atomic<net::waiter*> shown{nullptr};
     std::thread thread([&] {
-      waiter short_lived;
+      net::waiter short_lived;
       shown = &short_lived;
       short_lived.wait(boot_now() + ns_per_ms);
       // Finished now or soon: the destructor must wait for whoever is at it.
@@ -210,7 +209,7 @@ TEST(ConnectionLead, KeepsAFinishedCallerUntilItIsWoken) {
     });
     while (shown == nullptr) std::this_thread::yield();
     {
-      const redis::wake_scope scope;
+      const net::wake_scope scope;
       shown.load()->finish();
       std::this_thread::sleep_for(std::chrono::milliseconds(i % 3));
     }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "protocol/scripts/scripts.hpp"
 #include "safety/handles.hpp"
-#include "scripts/scripts.hpp"
 #include "support/fake_server.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "protocol/scripts/scripts.hpp"
 #include "safety/handles.hpp"
-#include "scripts/scripts.hpp"
 #include "support/child.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"

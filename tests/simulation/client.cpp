@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "client/inbox.hpp"
+#include "protocol/scripts/scripts.hpp"
+#include "protocol/wire.hpp"
 #include "redis/command.hpp"
-#include "scripts/scripts.hpp"
 
 namespace mortise::simulation {
 
@@ -147,7 +148,7 @@ bool simulated_client::ask(simulated_keeper& keeper, const lock::question& asked
   made.serial = asked.serial;
   made.what = asked.what;
   made.is_sent = false;
-  made.replies_left = lock::write_step(made.bytes, keeper.rules(), asked, keeper.keys());
+  made.replies_left = protocol::write_step(made.bytes, keeper.rules(), asked, keeper.keys());
   open_.push_back(std::move(made));
   set_trap();
   if (is_flush_planned_) return true;
@@ -267,7 +268,7 @@ void simulated_client::take_answer(const redis::value& reply) {
   // Of several replies the first error counts, or else the last.
   if (!first.is_decided && (reply.is_error() || first.replies_left == 1)) {
     first.is_decided = true;
-    first.said = lock::read_step(first.keeper->rules(), first.what, reply);
+    first.said = protocol::read_step(first.keeper->rules(), first.what, reply);
   }
   if (--first.replies_left > 0) return;
   const auto answered = std::move(first);

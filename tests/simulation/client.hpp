@@ -39,9 +39,9 @@ class simulated_keeper final : public lock::link, public lock::gate_listener {
   [[nodiscard]] const lock::gate& gate() const { return gate_; }
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] const lock::protocol& rules() const { return rules_; }
+  [[nodiscard]] const protocol::table& rules() const { return rules_; }
   [[nodiscard]] bool is_strict() const { return is_strict_; }
-  [[nodiscard]] const lock::key_set& keys() const { return keys_; }
+  [[nodiscard]] const protocol::key_set& keys() const { return keys_; }
   [[nodiscard]] const std::vector<user*>& users() const { return users_; }
   [[nodiscard]] time_ns local_now() const;
 
@@ -68,9 +68,9 @@ class simulated_keeper final : public lock::link, public lock::gate_listener {
   simulated_client& client_;
   const std::uint64_t id_;
   const std::string name_;
-  const lock::protocol& rules_;
+  const protocol::table& rules_;
   const bool is_strict_;
-  const lock::key_set keys_;
+  const protocol::key_set keys_;
   lock::gate gate_;
   std::vector<user*> users_;
   std::uint64_t attempts_ = 0;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lock/owner_token.hpp"
+#include "protocol/owner_token.hpp"
 #include "simulation/client.hpp"
 #include "simulation/user.hpp"
 
@@ -112,7 +112,7 @@ simulated_keeper::simulated_keeper(simulated_client& owner, std::uint64_t id, co
       rules_(of.rules()),
       is_strict_(is_strict),
       keys_(rules_.keys(name_)),
-      gate_(rules_, *this, *this) {}
+      gate_(rules_.facts, *this, *this) {}
 
 time_ns simulated_keeper::local_now() const { return client_.now(); }
 
@@ -125,7 +125,7 @@ bool simulated_keeper::ask(const lock::question& asked, lock::operation* /*calle
 }
 
 std::string simulated_keeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) {
-  return lock::make_owner_token({client_.id_, id_, ++attempts_, label, grant_ttl_ms});
+  return protocol::make_owner_token({client_.id_, id_, ++attempts_, label, grant_ttl_ms});
 }
 
 std::int64_t simulated_keeper::random_below(std::int64_t bound) noexcept {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "client/inbox.hpp"
-#include "lock/owner_token.hpp"
+#include "protocol/owner_token.hpp"
 
 namespace mortise::simulation {
 
@@ -20,7 +20,7 @@ std::int64_t weight_of(const std::string& entry) {
 
 std::string client_of(const std::string& entry) {
   const auto owner = entry.substr(entry.find(' ') + 1);
-  return std::string(lock::split_owner_token(owner).client);
+  return std::string(protocol::split_owner_token(owner).client);
 }
 
 }  // namespace

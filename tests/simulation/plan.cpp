@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "lock/owner.hpp"
 #include "simulation/world.hpp"
 
 namespace mortise::simulation {

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "scripts/scripts.hpp"
+#include "protocol/scripts/scripts.hpp"
 #include "simulation/simulated_redis.hpp"
 
 namespace mortise::simulation {

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "protocol/scripts/scripts.hpp"
 #include "redis/resp.hpp"
-#include "scripts/scripts.hpp"
 #include "simulation/chance.hpp"
 #include "simulation/simulated_redis.hpp"
 #include "support/server.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdarg>
 
-#include "lock/owner_token.hpp"
+#include "protocol/owner_token.hpp"
 
 namespace mortise::simulation {
 
@@ -138,7 +138,7 @@ std::vector<std::string> run::waiters(const watched_name& of) {
 bool run::is_stuck(const watched_name& of) {
   const auto all = holders(of);
   return std::any_of(all.begin(), all.end(), [&](const auto& token) {
-    const auto id = lock::split_owner_token(token).client;
+    const auto id = protocol::split_owner_token(token).client;
     return std::none_of(clients_.begin(), clients_.end(), [&](const auto& client) {
       return client->id() == id && !client->is_dead() && client->is_up() && !client->is_paused();
     });

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "scripts/scripts.hpp"
+#include "protocol/scripts/scripts.hpp"
 #include "simulation/run.hpp"
 
 namespace mortise::simulation {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lock/lease.hpp"
-#include "lock/owner_token.hpp"
+#include "protocol/owner_token.hpp"
 
 namespace mortise::simulation {
 
@@ -112,7 +112,7 @@ void server_watch::check_order(const std::string& lock_key, const sight& before,
                                const sight& after) {
   auto& facts = names_[lock_key];
   const auto is_alive = [&](const std::string& waiter) {
-    const auto client = lock::split_owner_token(waiter).client;
+    const auto client = protocol::split_owner_token(waiter).client;
     return redis_.hearers("mortise:inbox:" + std::string(client)) > 0;
   };
   const auto served = facts.arrived.find(after.owner);

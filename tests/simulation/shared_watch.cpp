@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "lock/owner_token.hpp"
+#include "lock/owner.hpp"
+#include "protocol/owner_token.hpp"
 
 namespace mortise::simulation {
 
@@ -17,7 +18,7 @@ std::string owner_of(const std::string& entry) { return entry.substr(entry.find(
 
 std::string client_of(const std::string& entry) {
   const auto owner = owner_of(entry);
-  return std::string(lock::split_owner_token(owner).client);
+  return std::string(protocol::split_owner_token(owner).client);
 }
 
 // For how long a head is silent at least before it loses its place, and the time that it has for an

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lock/protocols.hpp"
+#include "protocol/protocols.hpp"
 #include "simulation/chance.hpp"
 #include "simulation/virtual_time.hpp"
 #include "support/history.hpp"
@@ -19,7 +19,7 @@ struct named_lock {
   std::string name;
   lock::lock_kind kind = lock::lock_kind::mutex;
   std::int64_t limit = 1;  // how much there is of it
-  [[nodiscard]] const lock::protocol& rules() const { return *lock::find_protocol(kind, "queued"); }
+  [[nodiscard]] const protocol::table& rules() const { return *protocol::find(kind, "queued"); }
 };
 
 // Everything that is chosen for a run before it starts, drawn from its seed (plan.cpp).

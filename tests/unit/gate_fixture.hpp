@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lock/gate.hpp"
+#include "protocol/table.hpp"
 #include "unit/scripted_link.hpp"
 
 namespace mortise::testing {
@@ -56,7 +57,7 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
   }
 
   scripted_link link_;
-  lock::gate gate_{lock::queued_protocol(), link_, *this};
+  lock::gate gate_{protocol::queued().facts, link_, *this};
   lock::owner first_;
   lock::owner second_;
   acquire_call first_call_{first_};

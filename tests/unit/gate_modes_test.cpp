@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lock/gate.hpp"
+#include "protocol/table.hpp"
 #include "unit/scripted_link.hpp"
 
 namespace mortise::testing {
@@ -54,7 +55,7 @@ class gate_modes_test : public ::testing::Test, private lock::gate_listener {
   void on_at_risk(owner& /*who*/, reason /*why*/) noexcept override {}
 
   scripted_link link_;
-  lock::gate gate_{lock::queued_rw_protocol(), link_, *this};
+  lock::gate gate_{protocol::queued_rw().facts, link_, *this};
   owner who_;
   acquire_call call_{who_};
   other_call raised_;

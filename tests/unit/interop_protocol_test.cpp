@@ -1,13 +1,14 @@
 // The tables of the formats of other programs, and how a claim waits without a queue.
-#include "lock/interop_protocols.hpp"
+#include "protocol/interop.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
-#include "lock/protocols.hpp"
 #include "lock/tenure.hpp"
+#include "protocol/protocols.hpp"
+#include "protocol/wire.hpp"
 #include "unit/scripted_link.hpp"
 
 namespace mortise::testing {
@@ -19,23 +20,23 @@ using lock::news;
 using lock::step;
 using lock::tenure_phase;
 
-const std::vector<const lock::protocol*>& all() {
-  static const std::vector<const lock::protocol*> tables = {
-      &lock::token_protocol(),     &lock::hash_protocol(),
-      &lock::timestamp_protocol(), &lock::timestamp_binary_protocol(),
-      &lock::two_key_protocol(),   &lock::rw_hash_protocol(),
+const std::vector<const protocol::table*>& all() {
+  static const std::vector<const protocol::table*> tables = {
+      &protocol::token(),     &protocol::hash(),
+      &protocol::timestamp(), &protocol::timestamp_binary(),
+      &protocol::two_key(),   &protocol::rw_hash(),
   };
   return tables;
 }
 
 TEST(interop_protocols, are_found_by_kind_and_name) {
-  EXPECT_EQ(lock::find_protocol(lock_kind::mutex, "token"), &lock::token_protocol());
-  EXPECT_EQ(lock::find_protocol(lock_kind::mutex, "hash"), &lock::hash_protocol());
-  EXPECT_EQ(lock::find_protocol(lock_kind::rw, "hash"), &lock::rw_hash_protocol());
-  EXPECT_EQ(lock::find_protocol(lock_kind::rw, "two_key"), &lock::two_key_protocol());
-  EXPECT_EQ(lock::find_protocol(lock_kind::rw, "token"), nullptr);
-  EXPECT_EQ(lock::find_protocol(lock_kind::semaphore, "hash"), nullptr);
-  EXPECT_EQ(lock::no_such_protocol(lock_kind::rw, "token").message,
+  EXPECT_EQ(protocol::find(lock_kind::mutex, "token"), &protocol::token());
+  EXPECT_EQ(protocol::find(lock_kind::mutex, "hash"), &protocol::hash());
+  EXPECT_EQ(protocol::find(lock_kind::rw, "hash"), &protocol::rw_hash());
+  EXPECT_EQ(protocol::find(lock_kind::rw, "two_key"), &protocol::two_key());
+  EXPECT_EQ(protocol::find(lock_kind::rw, "token"), nullptr);
+  EXPECT_EQ(protocol::find(lock_kind::semaphore, "hash"), nullptr);
+  EXPECT_EQ(protocol::no_such_protocol(lock_kind::rw, "token").message,
             "protocol: a read-write lock has no protocol token; give one of queued, two_key, hash");
 }
 
@@ -43,29 +44,30 @@ TEST(interop_protocols, can_do_all_steps_but_change_a_hold_s_mode) {
   for (const auto* rules : all()) {
     for (std::size_t i = 0; i < lock::step_count; ++i) {
       const auto what = static_cast<step>(i);
-      EXPECT_EQ(rules->row(what).code == nullptr, what == step::raise) << rules->name << i;
-      EXPECT_LE(rules->row(what).keys, rules->keys("a").size());
+      EXPECT_EQ(rules->rows.of(what).code == nullptr, what == step::raise)
+          << rules->facts.name << i;
+      EXPECT_LE(rules->rows.of(what).keys, rules->keys("a").size());
     }
     EXPECT_NE(rules->query.code, nullptr);
-    EXPECT_NE(rules->how, lock::waiting::queue);
+    EXPECT_NE(rules->facts.how, lock::waiting::queue);
   }
 }
 
 TEST(interop_protocols, the_name_is_the_key_and_what_is_ours_lies_beside_it) {
-  const std::string fence(lock::fence_key);
-  EXPECT_EQ(lock::token_protocol().keys("a"), (lock::key_set{"a", fence}));
-  EXPECT_EQ(lock::hash_protocol().keys("a"), (lock::key_set{"a", fence}));
-  EXPECT_EQ(lock::timestamp_protocol().keys("a"), (lock::key_set{"a", fence, "{a}:mortise"}));
-  EXPECT_EQ(lock::rw_hash_protocol().keys("{b}c"), (lock::key_set{"{b}c", fence, "{b}c:mortise"}));
-  EXPECT_EQ(lock::two_key_protocol().keys("a"),
-            (lock::key_set{"a:read", fence, "a:write", "{a}:mortise"}));
-  EXPECT_TRUE(lock::is_own_key("mortise:fence"));
-  EXPECT_TRUE(lock::is_own_key("{mortise:a}"));
-  EXPECT_FALSE(lock::is_own_key("a:mortise"));
+  const std::string fence(protocol::fence_key);
+  EXPECT_EQ(protocol::token().keys("a"), (protocol::key_set{"a", fence}));
+  EXPECT_EQ(protocol::hash().keys("a"), (protocol::key_set{"a", fence}));
+  EXPECT_EQ(protocol::timestamp().keys("a"), (protocol::key_set{"a", fence, "{a}:mortise"}));
+  EXPECT_EQ(protocol::rw_hash().keys("{b}c"), (protocol::key_set{"{b}c", fence, "{b}c:mortise"}));
+  EXPECT_EQ(protocol::two_key().keys("a"),
+            (protocol::key_set{"a:read", fence, "a:write", "{a}:mortise"}));
+  EXPECT_TRUE(protocol::is_own_key("mortise:fence"));
+  EXPECT_TRUE(protocol::is_own_key("{mortise:a}"));
+  EXPECT_FALSE(protocol::is_own_key("a:mortise"));
 }
 
 TEST(hash_protocol, has_the_names_that_redisson_gives) {
-  const auto& rules = lock::hash_protocol();
+  const auto& rules = protocol::hash();
   EXPECT_EQ(rules.channel("a"), "redisson_lock__channel:{a}");
   EXPECT_EQ(rules.channel("{a}b"), "redisson_lock__channel:{a}b");
   EXPECT_EQ(rules.owner_token({"0123456789abcdef", 7, 12, "label", 3000}),
@@ -73,7 +75,7 @@ TEST(hash_protocol, has_the_names_that_redisson_gives) {
 }
 
 TEST(hash_protocol, hazard_21_no_two_attempts_have_the_same_owner) {
-  const auto& rules = lock::hash_protocol();
+  const auto& rules = protocol::hash();
   std::set<std::string> seen;
   for (const std::string client : {"0123456789abcdef", "0123456789abcdeg"}) {
     for (const std::uint64_t keeper : {1U, 11U, 111U}) {
@@ -89,18 +91,18 @@ TEST(interop_protocols, the_lifetimes_are_those_of_reads_and_then_of_writes) {
   asked.what = step::acquire;
   asked.lifetimes_ms = {3000, 1000};  // by mode: the whole, a part
   std::string bytes;
-  const auto& rules = lock::rw_hash_protocol();
-  lock::write_step(bytes, rules, asked, rules.keys("a"));
+  const auto& rules = protocol::rw_hash();
+  protocol::write_step(bytes, rules, asked, rules.keys("a"));
   EXPECT_TRUE(bytes.ends_with("$4\r\n1000\r\n$4\r\n3000\r\n"));
 }
 
 class waiting_without_a_queue : public ::testing::Test {
  protected:
-  lock::tenure make(const lock::protocol& rules, std::int64_t attempts = -1) {
+  lock::tenure make(const protocol::table& rules, std::int64_t attempts = -1) {
     lock::keeping terms;
     terms.lease_ms = 30'000;
     const lock::patience how{.waits = true, .poll_interval_ms = 100, .poll_attempts = attempts};
-    return {1, "token", rules, {}, terms, how, link_};
+    return {1, "token", rules.facts, {}, terms, how, link_};
   }
   static lock::verdict taken(std::int64_t ttl_ms) {
     auto verdict = said(answer::not_free);
@@ -111,7 +113,7 @@ class waiting_without_a_queue : public ::testing::Test {
 };
 
 TEST_F(waiting_without_a_queue, polling_asks_at_the_interval_or_when_the_lease_ends) {
-  auto claim = make(lock::token_protocol());
+  auto claim = make(protocol::token());
   claim.start(false, nullptr, start_ns);
   EXPECT_EQ(claim.on_answer(1, taken(-1), start_ns), news::none);  // not told
   EXPECT_EQ(claim.next_timer(), start_ns + ms(50));
@@ -121,7 +123,7 @@ TEST_F(waiting_without_a_queue, polling_asks_at_the_interval_or_when_the_lease_e
 }
 
 TEST_F(waiting_without_a_queue, polling_ends_after_its_attempts) {
-  auto claim = make(lock::token_protocol(), 2);
+  auto claim = make(protocol::token(), 2);
   claim.start(false, nullptr, start_ns);
   EXPECT_EQ(claim.on_answer(1, taken(9000), start_ns), news::none);
   claim.on_timer(claim.next_timer());
@@ -129,7 +131,7 @@ TEST_F(waiting_without_a_queue, polling_ends_after_its_attempts) {
 }
 
 TEST_F(waiting_without_a_queue, a_channel_is_waited_on_until_the_lease_ends) {
-  auto claim = make(lock::hash_protocol());
+  auto claim = make(protocol::hash());
   claim.start(false, nullptr, start_ns);
   claim.on_answer(1, taken(9000), start_ns);
   EXPECT_EQ(claim.next_timer(), start_ns + ms(9002));
@@ -140,7 +142,7 @@ TEST_F(waiting_without_a_queue, a_channel_is_waited_on_until_the_lease_ends) {
 
 // With RESP2 the message can overtake the answer.
 TEST_F(waiting_without_a_queue, hazard_24_a_word_that_comes_before_the_answer_is_not_forgotten) {
-  auto claim = make(lock::hash_protocol());
+  auto claim = make(protocol::hash());
   claim.start(false, nullptr, start_ns);
   claim.on_free(start_ns + ms(1));
   EXPECT_EQ(link_.count(), 1U);
@@ -151,7 +153,7 @@ TEST_F(waiting_without_a_queue, hazard_24_a_word_that_comes_before_the_answer_is
 }
 
 TEST_F(waiting_without_a_queue, who_gives_up_and_left_nothing_is_over_at_once) {
-  auto claim = make(lock::token_protocol());
+  auto claim = make(protocol::token());
   claim.start(false, nullptr, start_ns);
   claim.on_answer(1, taken(9000), start_ns);
   claim.leave(nullptr, start_ns + ms(1));

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lock/gate.hpp"
+#include "protocol/table.hpp"
 #include "unit/scripted_link.hpp"
 
 namespace mortise::testing {
@@ -18,7 +19,7 @@ class leaving_test : public ::testing::Test {
     lock::keeping terms;
     terms.lease_ms = lease_ms;
     terms.renews = true;
-    return {1, "token", lock::queued_protocol(), {}, terms, {.waits = true}, link_};
+    return {1, "token", protocol::queued().facts, {}, terms, {.waits = true}, link_};
   }
   // A claim that waits at the server since start_ns; the server's clock shows 50 s.
   lock::tenure make_queued() {
@@ -203,7 +204,7 @@ class leaving_gate_test : public ::testing::Test, private lock::gate_listener {
   void on_at_risk(lock::owner& /*who*/, reason /*why*/) noexcept override {}
 
   scripted_link link_;
-  lock::gate gate_{lock::queued_protocol(), link_, *this};
+  lock::gate gate_{protocol::queued().facts, link_, *this};
   lock::owner handle_;
   call first_{handle_};
   call second_{handle_};

@@ -3,10 +3,12 @@
 
 #include "client/inbox.hpp"
 #include "lock/lease.hpp"
-#include "lock/owner_token.hpp"
-#include "lock/protocol.hpp"
-#include "lock/refusal.hpp"
-#include "scripts/scripts.hpp"
+#include "protocol/interop.hpp"
+#include "protocol/owner_token.hpp"
+#include "protocol/refusal.hpp"
+#include "protocol/scripts/scripts.hpp"
+#include "protocol/table.hpp"
+#include "protocol/wire.hpp"
 
 namespace mortise::testing {
 namespace {
@@ -17,11 +19,11 @@ using lock::step;
 lock::verdict read(step what, std::string_view reply) {
   redis::parser parser;
   EXPECT_EQ(parser.parse(reply), redis::parse_result::complete);
-  return lock::read_step(lock::queued_protocol(), what, parser.reply());
+  return protocol::read_step(protocol::queued(), what, parser.reply());
 }
 
 TEST(queued_protocol, keys_of_one_name_share_a_tag_and_never_those_of_another) {
-  const auto& rules = lock::queued_protocol();
+  const auto& rules = protocol::queued();
   EXPECT_EQ(rules.keys("a").at(0), "{mortise:a}");
   EXPECT_EQ(rules.keys("a").at(2), "{mortise:a}:q");
   EXPECT_NE(rules.keys("a}:q").at(0), rules.keys("a").at(2));
@@ -34,8 +36,8 @@ TEST(queued_protocol, takes_in_one_transaction_with_the_fencing_token) {
   asked.token = "t";
   asked.ttl_ms = 33'002;
   std::string bytes;
-  const auto& rules = lock::queued_protocol();
-  EXPECT_EQ(lock::write_step(bytes, rules, asked, rules.keys("a")), 4);
+  const auto& rules = protocol::queued();
+  EXPECT_EQ(protocol::write_step(bytes, rules, asked, rules.keys("a")), 4);
   EXPECT_TRUE(bytes.starts_with("*1\r\n$5\r\nMULTI\r\n*6\r\n$3\r\nSET\r\n"));
   EXPECT_TRUE(bytes.ends_with("*1\r\n$4\r\nEXEC\r\n"));
 }
@@ -118,29 +120,36 @@ TEST(queued_protocol, reads_the_other_steps) {
   EXPECT_EQ(read(step::cancel, ":2\r\n").what, answer::released);
 }
 
+TEST(protocols, say_whether_a_part_can_become_the_whole) {
+  for (const auto* rules : {&protocol::queued(), &protocol::queued_rw(), &protocol::token(),
+                            &protocol::queued_semaphore(), &protocol::two_key()}) {
+    EXPECT_EQ(rules->facts.can_raise, rules->rows.raise.code != nullptr) << rules->facts.name;
+  }
+}
+
 TEST(refusal, hazard_28_the_table_and_unknown_for_the_rest) {
   for (const auto* text :
        {"READONLY You can't write", "MASTERDOWN Link with MASTER is down", "LOADING Redis",
         "BUSY Redis is busy", "MISCONF Redis", "NOREPLICAS Not enough", "OOM command not allowed",
         "CLUSTERDOWN Hash slot", "NOPERM this user", "WRONGTYPE Operation", "FOREIGN the key",
         "ERR Error running script (call to f_1): @user_script:1: OOM command not allowed"}) {
-    EXPECT_EQ(lock::read_error(text).what, answer::refused) << text;
-    EXPECT_EQ(lock::read_error(text).details.server_text, text);
+    EXPECT_EQ(protocol::read_error(text).what, answer::refused) << text;
+    EXPECT_EQ(protocol::read_error(text).details.server_text, text);
   }
   for (const auto* text : {"UNBLOCKED client unblocked", "ERR something new", ""}) {
-    EXPECT_EQ(lock::read_error(text).what, answer::unknown) << text;
-    EXPECT_TRUE(lock::read_error(text).details.is_ambiguous);
+    EXPECT_EQ(protocol::read_error(text).what, answer::unknown) << text;
+    EXPECT_TRUE(protocol::read_error(text).details.is_ambiguous);
   }
-  EXPECT_EQ(lock::read_error("NOSCRIPT No matching script").what, answer::no_script);
-  EXPECT_TRUE(lock::is_passing("LOADING x"));
-  EXPECT_FALSE(lock::is_passing("READONLY x"));
+  EXPECT_EQ(protocol::read_error("NOSCRIPT No matching script").what, answer::no_script);
+  EXPECT_TRUE(protocol::read_error("LOADING x").is_passing);
+  EXPECT_FALSE(protocol::read_error("READONLY x").is_passing);
 }
 
 TEST(owner_token, splits_what_it_makes_whatever_the_label) {
   for (const std::string label : {"", "a:b", "x*", ":", "größe"}) {
-    const auto token = lock::make_owner_token({"client", 7, 12, label, 3302});
+    const auto token = protocol::make_owner_token({"client", 7, 12, label, 3302});
     for (const auto& text : {token, token + "*"}) {
-      const auto parts = lock::split_owner_token(text);
+      const auto parts = protocol::split_owner_token(text);
       EXPECT_EQ(parts.token, token);
       EXPECT_EQ(parts.client, "client");
       EXPECT_EQ(parts.sequence, "7.12");
@@ -148,9 +157,9 @@ TEST(owner_token, splits_what_it_makes_whatever_the_label) {
       EXPECT_EQ(parts.others_wait, text != token);
     }
   }
-  EXPECT_TRUE(lock::split_owner_token("somebody else's").client.empty());
-  EXPECT_TRUE(lock::split_owner_token("m1:").client.empty());
-  EXPECT_TRUE(lock::split_owner_token("").client.empty());
+  EXPECT_TRUE(protocol::split_owner_token("somebody else's").client.empty());
+  EXPECT_TRUE(protocol::split_owner_token("m1:").client.empty());
+  EXPECT_TRUE(protocol::split_owner_token("").client.empty());
 }
 
 TEST(lease, margins_are_on_the_servers_side) {

@@ -8,6 +8,7 @@
 
 #include "lock/gate.hpp"
 #include "lock/lease.hpp"
+#include "protocol/refusal.hpp"
 
 namespace mortise::testing {
 
@@ -83,10 +84,7 @@ inline lock::verdict queued(std::int64_t ttl_ms, std::int64_t place, std::int64_
 }
 
 inline lock::verdict refused(const std::string& server_text) {
-  auto verdict = said(lock::answer::refused);
-  verdict.details = outcome::of(status::refused, "the server refused");
-  verdict.details.server_text = server_text;
-  return verdict;
+  return protocol::read_error(server_text);
 }
 
 }  // namespace mortise::testing

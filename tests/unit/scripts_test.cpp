@@ -1,4 +1,4 @@
-#include "scripts/scripts.hpp"
+#include "protocol/scripts/scripts.hpp"
 
 #include <gtest/gtest.h>
 

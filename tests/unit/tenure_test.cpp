@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lock/tenure.hpp"
+#include "protocol/table.hpp"
 #include "unit/scripted_link.hpp"
 
 namespace mortise::testing {
@@ -21,7 +22,7 @@ class tenure_test : public ::testing::Test {
     return terms;
   }
   lock::tenure make(bool waits = true, std::int64_t lease_ms = 30'000) {
-    return {1, "token", lock::queued_protocol(), {}, terms(lease_ms), {.waits = waits}, link_};
+    return {1, "token", protocol::queued().facts, {}, terms(lease_ms), {.waits = waits}, link_};
   }
   // A claim that was granted by the cheap way at start_ns.
   lock::tenure make_held(std::int64_t lease_ms = 30'000) {
@@ -64,7 +65,7 @@ TEST_F(tenure_test, the_server_gets_the_margin_and_the_user_the_lease) {
 TEST_F(tenure_test, the_margin_is_the_drift_for_every_step) {
   auto narrow = terms();
   narrow.drift_ppm = 10'000;
-  lock::tenure claim{1, "token", lock::queued_protocol(), {}, narrow, {.waits = true}, link_};
+  lock::tenure claim{1, "token", protocol::queued().facts, {}, narrow, {.waits = true}, link_};
   claim.start(true, nullptr, start_ns);
   EXPECT_EQ(link_.last().ttl_ms, 30'302);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));

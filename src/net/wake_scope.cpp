@@ -1,9 +1,9 @@
-#include "redis/wake_scope.hpp"
+#include "net/wake_scope.hpp"
 
 #include "net/futex.hpp"
-#include "redis/waiter.hpp"
+#include "net/waiter.hpp"
 
-namespace mortise::redis {
+namespace mortise::net {
 
 namespace {
 
@@ -40,4 +40,4 @@ void wake_scope::flush() noexcept {
   }
 }
 
-}  // namespace mortise::redis
+}  // namespace mortise::net

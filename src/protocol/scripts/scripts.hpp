@@ -8,7 +8,7 @@
 
 namespace mortise::scripts {
 
-#include "scripts/names.inc"  // generated: `extern const redis::script <name>;` for each file
+#include "protocol/scripts/names.inc"  // generated: `extern const redis::script <name>;` for each file
 
 // All of them, by name, to be loaded when a connection opens.
 std::span<const redis::script* const> all() noexcept;

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "base/decimal.hpp"
-#include "lock/protocol.hpp"
+#include "protocol/table.hpp"
 
-namespace mortise::lock {
+namespace mortise::protocol {
 
 // The sequence is `<keeper>.<attempt>`, unique within the client.
 inline std::string make_owner_token(const owner_seed& seed) {
@@ -54,4 +54,4 @@ inline owner_parts split_owner_token(std::string_view text) {
   return parts;
 }
 
-}  // namespace mortise::lock
+}  // namespace mortise::protocol

@@ -1,13 +1,20 @@
-// How the steps of all protocols travel: step → command, reply → verdict. What the numbers mean is
-// written on top of each script.
-#include "lock/protocol.hpp"
+#include "protocol/wire.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "lock/lease.hpp"
-#include "lock/refusal.hpp"
+#include "protocol/refusal.hpp"
 
-namespace mortise::lock {
+namespace mortise::protocol {
+
+using lock::answer;
+using lock::least_token;
+using lock::question;
+using lock::step;
+using lock::token_limit;
+using lock::verdict;
 
 namespace {
 
@@ -55,7 +62,7 @@ verdict read_transaction(const redis::value& reply) {
   return result;
 }
 
-verdict read_acquire(const protocol& rules, step what, const redis::value& reply) {
+verdict read_acquire(const table& protocol, step what, const redis::value& reply) {
   if (reply.type() != redis::kind::array || reply.size() != 5) return unreadable();
   const auto& said = reply.at(0);
   const bool is_clear = said.type() == redis::kind::integer && (said.integer() & ~1) == 0;
@@ -71,8 +78,8 @@ verdict read_acquire(const protocol& rules, step what, const redis::value& reply
     result.others_wait = reply.at(4).integer() == 1;
     return result;
   }
-  const bool is_queued =
-      rules.how == waiting::queue && (what == step::acquire || what == step::reacquire);
+  const bool is_queued = protocol.facts.how == lock::waiting::queue &&
+                         (what == step::acquire || what == step::reacquire);
   result.what = is_queued ? answer::queued : answer::not_free;
   result.place = reply.at(4).integer();
   return result;
@@ -127,50 +134,59 @@ verdict read_leave(step what, const redis::value& reply) {
 
 }  // namespace
 
-void write_script(std::string& out, const protocol_row& row, const question& asked,
-                  const key_set& keys) {
-  redis::command_writer writer(out);
-  writer.begin(3 + row.keys + row.arguments);
-  if (asked.with_text) {
-    writer.arg("EVAL").arg(row.code->text);
-  } else {
-    writer.arg("EVALSHA").arg(row.code->sha1);
-  }
-  writer.arg(static_cast<std::int64_t>(row.keys));
-  std::for_each_n(keys.begin(), row.keys, [&](const auto& key) { writer.arg(key); });
-  if (row.arguments > 0) writer.arg(asked.token);
-  if (row.arguments > 1) writer.arg(asked.ttl_ms);
-  if (row.arguments > 2 && row.mode.empty()) writer.arg(asked.reserve);
-  if (row.arguments > 2 && !row.mode.empty()) writer.arg(row.mode);
-  if (row.arguments > 3) writer.arg(asked.weight);
-  if (row.arguments == 5) writer.arg(asked.limit);
-  if (row.arguments > 5) writer.arg(asked.lifetimes_ms[1]).arg(asked.lifetimes_ms[0]);
+const row& row_set::of(lock::step what) const {
+  static constexpr std::array by_step = {
+      &row_set::try_take,      &row_set::acquire, &row_set::reacquire,
+      &row_set::retake,        &row_set::renew,   &row_set::raise,
+      &row_set::release_alone, &row_set::release, &row_set::cancel};
+  static_assert(by_step.size() == lock::step_count);
+  return this->*by_step.at(static_cast<std::size_t>(what));
 }
 
-int write_step(std::string& out, const protocol& rules, const question& asked,
+void write_script(std::string& out, const row& script, const question& asked, const key_set& keys) {
+  redis::command_writer writer(out);
+  writer.begin(3 + script.keys + script.arguments);
+  if (asked.with_text) {
+    writer.arg("EVAL").arg(script.code->text);
+  } else {
+    writer.arg("EVALSHA").arg(script.code->sha1);
+  }
+  writer.arg(static_cast<std::int64_t>(script.keys));
+  std::for_each_n(keys.begin(), script.keys, [&](const auto& key) { writer.arg(key); });
+  if (script.arguments > 0) writer.arg(asked.token);
+  if (script.arguments > 1) writer.arg(asked.ttl_ms);
+  if (script.arguments > 2 && script.mode.empty()) writer.arg(asked.reserve);
+  if (script.arguments > 2 && !script.mode.empty()) writer.arg(script.mode);
+  if (script.arguments > 3) writer.arg(asked.weight);
+  if (script.arguments == 5) writer.arg(asked.limit);
+  if (script.arguments > 5) writer.arg(asked.lifetimes_ms[1]).arg(asked.lifetimes_ms[0]);
+}
+
+int write_step(std::string& out, const table& protocol, const question& asked,
                const key_set& keys) {
-  if (asked.what == step::try_take && rules.is_plain_string) {
+  if (asked.what == step::try_take && protocol.facts.is_plain_string) {
     return write_transaction(out, asked, keys);
   }
-  write_script(out, rules.row(asked.what), asked, keys);
+  write_script(out, protocol.rows.of(asked.what), asked, keys);
   return 1;
 }
 
-verdict read_step(const protocol& rules, step what, const redis::value& reply) {
+verdict read_step(const table& protocol, step what, const redis::value& reply) {
   if (reply.is_error()) {
     auto said = read_error(reply.text());
     // A server that does not permit MULTI has carried out what came behind it all the same.
-    const bool is_transaction = what == step::try_take && rules.is_plain_string;
+    const bool is_transaction = what == step::try_take && protocol.facts.is_plain_string;
     if (is_transaction && reply.text().starts_with("NOPERM")) said.what = answer::unknown;
     return said;
   }
   switch (what) {
     case step::try_take:
-      return rules.is_plain_string ? read_transaction(reply) : read_acquire(rules, what, reply);
+      return protocol.facts.is_plain_string ? read_transaction(reply)
+                                            : read_acquire(protocol, what, reply);
     case step::acquire:
     case step::reacquire:
     case step::retake:
-      return read_acquire(rules, what, reply);
+      return read_acquire(protocol, what, reply);
     case step::renew:
       return read_renew(reply);
     case step::raise:
@@ -183,4 +199,4 @@ verdict read_step(const protocol& rules, step what, const redis::value& reply) {
   return unreadable();
 }
 
-}  // namespace mortise::lock
+}  // namespace mortise::protocol

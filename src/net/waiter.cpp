@@ -1,13 +1,13 @@
-#include "redis/waiter.hpp"
+#include "net/waiter.hpp"
 
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "net/futex.hpp"
-#include "redis/wake_scope.hpp"
+#include "net/wake_scope.hpp"
 
-namespace mortise::redis {
+namespace mortise::net {
 
 namespace {
 
@@ -108,4 +108,4 @@ bool waiter::rouse() noexcept {
   return state_.compare_exchange_strong(expected, state_running, std::memory_order_acq_rel);
 }
 
-}  // namespace mortise::redis
+}  // namespace mortise::net

@@ -10,6 +10,10 @@
 #include "base/time.hpp"
 
 namespace mortise::redis {
+class pipeline;
+}
+
+namespace mortise::net {
 
 // Whether this thread comes to await() for what it submits in nobody's name from now on; who asks for a
 // queue whose descriptor is watched does not.
@@ -46,7 +50,7 @@ class waiter {
   }
 
  private:
-  friend class pipeline;
+  friend class redis::pipeline;
   friend class wake_scope;
 
   // Whoever finishes a waiter and is not done with it says `finishing`, which keeps the caller where
@@ -96,4 +100,4 @@ class waiter {
   bool is_following_ = false;
 };
 
-}  // namespace mortise::redis
+}  // namespace mortise::net

@@ -3,7 +3,7 @@
 // taken under which it was finished, or sends alone what could have gone out with the others'.
 #pragma once
 
-namespace mortise::redis {
+namespace mortise::net {
 
 class waiter;
 
@@ -25,4 +25,4 @@ class wake_scope {
   static void add(waiter& finished) noexcept;
 };
 
-}  // namespace mortise::redis
+}  // namespace mortise::net

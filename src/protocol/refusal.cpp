@@ -1,9 +1,9 @@
-#include "lock/refusal.hpp"
+#include "protocol/refusal.hpp"
 
 #include <array>
 #include <string>
 
-namespace mortise::lock {
+namespace mortise::protocol {
 
 namespace {
 
@@ -58,31 +58,27 @@ const refusal* find_refusal(std::string_view text) {
 
 }  // namespace
 
-verdict read_error(std::string_view text) {
-  verdict result;
+lock::verdict read_error(std::string_view text) {
+  lock::verdict result;
   result.details.server_text = joined({text});
   if (text.substr(0, 8) == "NOSCRIPT") {
-    result.what = answer::no_script;
+    result.what = lock::answer::no_script;
     return result;
   }
   const auto* row = find_refusal(text);
   if (row == nullptr) {
-    result.what = answer::unknown;
+    result.what = lock::answer::unknown;
     result.details.code = status::unknown;
     result.details.say("the server answered with an unexpected error: ", text);
     result.details.is_ambiguous = true;
     return result;
   }
-  result.what = answer::refused;
+  result.what = lock::answer::refused;
   result.details.code = status::refused;
   result.details.say(row->mend);
   result.details.is_retryable = row->is_retryable;
+  result.is_passing = row->is_passing;
   return result;
 }
 
-bool is_passing(std::string_view server_text) {
-  const auto* row = find_refusal(server_text);
-  return row != nullptr && row->is_passing;
-}
-
-}  // namespace mortise::lock
+}  // namespace mortise::protocol

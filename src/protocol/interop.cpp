@@ -1,9 +1,9 @@
-#include "lock/interop_protocols.hpp"
+#include "protocol/interop.hpp"
 
-#include "lock/owner_token.hpp"
-#include "scripts/scripts.hpp"
+#include "protocol/owner_token.hpp"
+#include "protocol/scripts/scripts.hpp"
 
-namespace mortise::lock {
+namespace mortise::protocol {
 
 namespace {
 
@@ -53,16 +53,21 @@ std::string redisson_owner(const owner_seed& seed) {
 // ---- tables --------------------------------------------------------------------------------
 
 // All of them ask the same way for the first time and again, and give up as they release.
-constexpr std::array<protocol_row, step_count> rows_of(const protocol_row& acquire,
-                                                       const protocol_row& renew,
-                                                       const protocol_row& release) {
-  return {acquire, acquire, acquire, acquire, renew, protocol_row{}, release, release, release};
+constexpr row_set rows_of(const row& acquire, const row& renew, const row& release) {
+  return {.try_take = acquire,
+          .acquire = acquire,
+          .reacquire = acquire,
+          .retake = acquire,
+          .renew = renew,
+          .raise = {},
+          .release_alone = release,
+          .release = release,
+          .cancel = release};
 }
 
-protocol timestamp_table(std::string_view name, std::string_view form) {
+table timestamp_table(std::string_view name, std::string_view form) {
   return {
-      .name = name,
-      .how = waiting::polling,
+      .facts = {.name = name, .how = lock::waiting::polling},
       .keys = noted_keys,
       .owner_token = make_owner_token,
       .rows =
@@ -74,24 +79,21 @@ protocol timestamp_table(std::string_view name, std::string_view form) {
 
 }  // namespace
 
-const protocol& token_protocol() {
-  static const protocol table = {
-      .name = "token",
-      .how = waiting::polling,
-      .is_plain_string = true,
+const table& token() {
+  static const table protocol = {
+      .facts = {.name = "token", .how = lock::waiting::polling, .is_plain_string = true},
       .keys = plain_keys,
       .owner_token = make_owner_token,
       .rows = rows_of({&scripts::token_acquire, 2, 2, ""}, {&scripts::token_renew, 2, 2, ""},
                       {&scripts::token_release, 1, 1, ""}),
       .query = {&scripts::token_query, 2, 1, ""},
   };
-  return table;
+  return protocol;
 }
 
-const protocol& hash_protocol() {
-  static const protocol table = {
-      .name = "hash",
-      .how = waiting::channel,
+const table& hash() {
+  static const table protocol = {
+      .facts = {.name = "hash", .how = lock::waiting::channel},
       .keys = plain_keys,
       .channel = redisson_channel,
       .owner_token = redisson_owner,
@@ -99,23 +101,22 @@ const protocol& hash_protocol() {
                       {&scripts::hash_release, 1, 1, ""}),
       .query = {&scripts::hash_query, 2, 1, ""},
   };
-  return table;
+  return protocol;
 }
 
-const protocol& timestamp_protocol() {
-  static const protocol table = timestamp_table("timestamp", "decimal");
-  return table;
+const table& timestamp() {
+  static const table protocol = timestamp_table("timestamp", "decimal");
+  return protocol;
 }
 
-const protocol& timestamp_binary_protocol() {
-  static const protocol table = timestamp_table("timestamp_binary", "binary");
-  return table;
+const table& timestamp_binary() {
+  static const table protocol = timestamp_table("timestamp_binary", "binary");
+  return protocol;
 }
 
-const protocol& two_key_protocol() {
-  static const protocol table = {
-      .name = "two_key",
-      .how = waiting::polling,
+const table& two_key() {
+  static const table protocol = {
+      .facts = {.name = "two_key", .how = lock::waiting::polling},
       .has_weights = true,
       .keys = two_keys,
       .owner_token = make_owner_token,
@@ -123,13 +124,12 @@ const protocol& two_key_protocol() {
                       {&scripts::two_key_release, 4, 4, ""}),
       .query = {&scripts::two_key_query, 4, 4, ""},
   };
-  return table;
+  return protocol;
 }
 
-const protocol& rw_hash_protocol() {
-  static const protocol table = {
-      .name = "hash",
-      .how = waiting::polling,
+const table& rw_hash() {
+  static const table protocol = {
+      .facts = {.name = "hash", .how = lock::waiting::polling},
       .has_weights = true,
       .keys = noted_keys,
       .owner_token = make_owner_token,
@@ -137,11 +137,11 @@ const protocol& rw_hash_protocol() {
                       {&scripts::rw_hash_release, 3, 6, ""}),
       .query = {&scripts::rw_hash_query, 3, 6, ""},
   };
-  return table;
+  return protocol;
 }
 
 bool is_own_key(std::string_view name) {
   return name.starts_with("mortise:") || name.starts_with("{mortise:");
 }
 
-}  // namespace mortise::lock
+}  // namespace mortise::protocol

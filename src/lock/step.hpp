@@ -1,0 +1,74 @@
+// What the lock logic asks of the servers that speak for a name, and what it is told. How a question
+// travels, and which reply means what, is a protocol's business (src/protocol).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/status.hpp"
+
+namespace mortise::lock {
+
+// The questions that there are.
+enum class step : std::uint8_t {
+  try_take,       // take it if it is free; the cheap way, without a script where possible
+  acquire,        // take it or take a place in the queue, first time
+  reacquire,      // the same for a token that may be queued or granted already
+  retake,         // as try_take for a token that may have been granted already
+  renew,          // prolong it, for its owner only; also lowers its weight
+  raise,          // take all of what this owner already has a part of, if nobody else has any
+  release_alone,  // release, in the belief that nobody waits
+  release,
+  cancel,
+};
+constexpr std::size_t step_count = 9;
+
+// One step to be asked.
+struct question {
+  std::uint64_t tenure = 0;  // who asks
+  std::uint32_t serial = 0;  // which of its questions
+  step what = step::try_take;
+  std::string_view token;  // the owner token of this attempt
+  std::int64_t ttl_ms = 0;
+  std::int64_t reserve = 0;  // renew: how many fencing tokens to draw
+  std::int64_t weight = 1;   // how much of the lock is wanted,
+  std::int64_t limit = 1;    // of how much there is
+  // For how long what others wrote counts, by their mode: the whole, a part.
+  std::array<std::int64_t, 2> lifetimes_ms{};
+  bool with_text = false;  // the server has forgotten the script (hazard 27)
+};
+
+// What became of a step.
+enum class answer : std::uint8_t {
+  granted,   // owned
+  not_free,  // owned by another; nothing was enqueued
+  queued,    // waiting at the server
+  renewed,
+  not_owner,  // owned by another or by nobody; nothing was changed
+  released,
+  handed_over,     // released, and a waiter has it now
+  others_waiting,  // not released: somebody waits, who has to be handed over to
+  cancelled,       // was queued, is not any more
+  refused,         // the server says no and has not carried it out
+  no_script,       // not carried out; ask again with the text
+  unknown,         // it answered with something that says neither yes nor no
+  broken,          // sent, and the connection broke before the answer
+  unsent,          // the connection broke before it was sent
+};
+
+struct verdict {
+  answer what = answer::unknown;
+  std::int64_t last_token = 0;  // of the tokens drawn
+  std::int64_t token_count = 0;
+  std::int64_t server_us = 0;  // the server's clock, 0 when not told
+  std::int64_t ttl_ms = 0;     // of the present owner
+  bool others_wait = false;
+  bool is_replaced = false;  // not_owner: another has it
+  std::int64_t place = -1;   // in the queue, 0 is its head; -1 not queued
+  outcome details;           // of refused and unknown
+  bool is_passing = false;   // refused: the server is expected to change its mind by itself
+};
+
+}  // namespace mortise::lock

@@ -1,0 +1,41 @@
+// The `queued` protocol of the mutex as a table. Its semantics are in src/protocol/scripts/queued_*.lua.
+#include "protocol/owner_token.hpp"
+#include "protocol/scripts/scripts.hpp"
+#include "protocol/table.hpp"
+
+namespace mortise::protocol {
+
+namespace {
+
+// The name is inside the braces together with a prefix: the hash tag can then never be empty, and a
+// lock's key, which ends in a brace, can never be another lock's queue, which does not.
+key_set queued_keys(std::string_view name) {
+  const auto lock = std::string("{mortise:").append(name).append("}");
+  return {lock, std::string(fence_key), lock + ":q"};
+}
+
+}  // namespace
+
+const table& queued() {
+  static const table protocol = {
+      .facts = {.name = "queued", .how = lock::waiting::queue, .is_plain_string = true},
+      .keys = queued_keys,
+      .owner_token = make_owner_token,
+      .rows =
+          {
+              .try_take = {},  // a plain string
+              .acquire = {&scripts::queued_acquire, 3, 3, "wait"},
+              .reacquire = {&scripts::queued_acquire, 3, 3, "again"},
+              .retake = {&scripts::queued_acquire, 3, 3, "try"},
+              .renew = {&scripts::queued_renew, 3, 3, ""},
+              .raise = {},  // its owner has all of it
+              .release_alone = {&scripts::queued_release_alone, 1, 1, ""},
+              .release = {&scripts::queued_release, 3, 1, ""},
+              .cancel = {&scripts::queued_cancel, 3, 1, ""},
+          },
+      .query = {&scripts::queued_query, 3, 1, ""},
+  };
+  return protocol;
+}
+
+}  // namespace mortise::protocol

@@ -1,0 +1,13 @@
+// What an error reply says about the command: not carried out, or unknown (hazard 28).
+#pragma once
+
+#include <string_view>
+
+#include "lock/step.hpp"
+
+namespace mortise::protocol {
+
+// The default, for an error that is not in the table, is `unknown`.
+lock::verdict read_error(std::string_view text);
+
+}  // namespace mortise::protocol

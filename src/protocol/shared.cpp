@@ -1,0 +1,62 @@
+// The `queued` protocol of the read-write lock and the semaphore as tables: one set of scripts, in
+// which a reader or a permit is a part of the lock and a writer has all of it. Their semantics are in
+// src/protocol/scripts/shared_*.lua.
+#include "protocol/owner_token.hpp"
+#include "protocol/scripts/scripts.hpp"
+#include "protocol/table.hpp"
+
+namespace mortise::protocol {
+
+namespace {
+
+// The lock's key is that of the mutex, so that two kinds of lock on one name are noticed; the queue is
+// not, so that nobody is let in from the queue of another kind.
+key_set keys_of(std::string_view name, std::string_view kind) {
+  auto keys = queued().keys(name);
+  keys[2] = keys.front() + std::string(kind);
+  return keys;
+}
+
+key_set rw_keys(std::string_view name) { return keys_of(name, ":rq"); }
+
+key_set semaphore_keys(std::string_view name) {
+  auto keys = keys_of(name, ":sq");
+  keys.push_back(keys.front() + ":permits");
+  return keys;
+}
+
+table shared_table(std::size_t keys, key_set (*keys_of_name)(std::string_view name)) {
+  return {
+      .facts = {.name = "queued", .how = lock::waiting::queue, .can_raise = true},
+      .has_weights = true,
+      .keys = keys_of_name,
+      .owner_token = make_owner_token,
+      .rows =
+          {
+              .try_take = {&scripts::shared_acquire, keys, 5, "try"},
+              .acquire = {&scripts::shared_acquire, keys, 5, "wait"},
+              .reacquire = {&scripts::shared_acquire, keys, 5, "again"},
+              .retake = {&scripts::shared_acquire, keys, 5, "try"},
+              .renew = {&scripts::shared_renew, keys, 4, ""},
+              .raise = {&scripts::shared_raise, keys, 1, ""},
+              .release_alone = {&scripts::shared_release, keys, 5, ""},
+              .release = {&scripts::shared_release, keys, 5, ""},
+              .cancel = {&scripts::shared_cancel, keys, 5, ""},
+          },
+      .query = {&scripts::shared_query, keys, 5, ""},
+  };
+}
+
+}  // namespace
+
+const table& queued_rw() {
+  static const table protocol = shared_table(3, rw_keys);
+  return protocol;
+}
+
+const table& queued_semaphore() {
+  static const table protocol = shared_table(4, semaphore_keys);
+  return protocol;
+}
+
+}  // namespace mortise::protocol

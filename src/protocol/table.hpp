@@ -1,0 +1,78 @@
+// A protocol: how each step of the lock logic is asked of a server. It is a table of scripts; all
+// scripts take the same arguments and give the same replies, so one writer and one reader (wire.hpp)
+// serve all protocols. It knows nothing of time, waiting or retries.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lock/protocol_facts.hpp"
+#include "lock/step.hpp"
+#include "redis/command.hpp"
+
+namespace mortise::protocol {
+
+// The keys of one name, in the order in which the scripts take them: the lock itself, the fence
+// counter of the database, and what else the protocol has. All but the fence share one hash tag.
+using key_set = std::vector<std::string>;
+
+// What an owner token is made of.
+struct owner_seed {
+  std::string_view client;   // unique; 16 letters and digits
+  std::uint64_t keeper = 0;  // which of the client's gates asks: a grant finds its way by it
+  std::uint64_t attempt = 0;
+  std::string_view label;
+  std::int64_t grant_ttl_ms = 0;
+};
+
+// How a step is asked: a script, how many of the keys it takes, and how many of the arguments, which
+// are always in this order: owner token, ttl in ms, mode or reserve, weight, limit; or the lifetimes
+// of a part and of the whole instead of the limit.
+struct row {
+  const redis::script* code = nullptr;  // nullptr: this protocol cannot do that
+  std::size_t keys = 0;
+  std::size_t arguments = 0;
+  std::string_view mode;
+};
+
+// One row for each lock::step, by its name.
+struct row_set {
+  row try_take;
+  row acquire;
+  row reacquire;
+  row retake;
+  row renew;
+  row raise;
+  row release_alone;
+  row release;
+  row cancel;
+
+  [[nodiscard]] const row& of(lock::step what) const;
+};
+
+struct table {
+  lock::protocol_facts facts;
+  // Entries of holders and waiters begin with a weight and a space.
+  bool has_weights = false;
+  key_set (*keys)(std::string_view name) = nullptr;
+  // Where a release is told to all who wait; nullptr for nowhere.
+  std::string (*channel)(std::string_view name) = nullptr;
+  std::string (*owner_token)(const owner_seed& seed) = nullptr;
+  row_set rows;
+  row query;
+};
+
+// The default protocol of the mutex: FIFO at the server, direct grant.
+const table& queued();
+
+// The same for read-write locks and semaphores, where many hold a part.
+const table& queued_rw();
+const table& queued_semaphore();
+
+// The fence counter of a database.
+constexpr std::string_view fence_key = "mortise:fence";
+
+}  // namespace mortise::protocol
