@@ -54,7 +54,7 @@ bool pipeline::can_lead(const net::waiter& who) const noexcept {
   if (!is_free || !transport_ || is_broken_ || !has_open(who)) return false;
   if (who.wish_ == net::waiter::wish::anything) return true;
   const request* oldest =
-      reading_list_.first != nullptr ? reading_list_.first : submitted_list_.first;
+      replies_.oldest() != nullptr ? replies_.oldest() : submitted_list_.first();
   return oldest != nullptr && oldest->has_caller_;
 }
 
@@ -71,13 +71,13 @@ void pipeline::lead(lock_type& lock, net::waiter& who, time_ns deadline) noexcep
   const bool is_early = std::exchange(who.leads_early_, false);
   leader_ = &who;
   begin_reading(reader::caller);
-  open_at_lead_ = submitted_ - answered_.load(std::memory_order_relaxed);
+  open_at_lead_ = submitted_ - replies_.answered();
   update_interest();
   if (!who.begin_leading(kick_fd_)) return;
   if (!output_.is_empty()) send_output(lock);
   for (bool is_first = true; !is_broken_ && has_open(who); is_first = false) {
     const bool is_alone = first_follower_ == nullptr;
-    reading_list_.take_all(submitted_list_);  // so that the reader need not come for it
+    replies_.expect(submitted_list_);  // so that the reader need not come for it
     lock.unlock();
     net::wake_scope::flush();
     const bool may_nap = is_first && who.may_nap(is_early, deadline);
@@ -116,9 +116,9 @@ bool pipeline::can_rest(const net::waiter& before) const noexcept {
   if (!is_possible || expected_ > 0 || first_follower_ != nullptr || !before.is_done()) {
     return false;
   }
-  if (last_left_ > answered_.load(std::memory_order_relaxed)) return false;
+  if (last_left_ > replies_.answered()) return false;
   return before.wish_ == net::waiter::wish::anything ||
-         (output_.is_empty() && submitted_ == answered_.load(std::memory_order_relaxed));
+         (output_.is_empty() && submitted_ == replies_.answered());
 }
 
 void pipeline::rest(const net::waiter& before) noexcept {

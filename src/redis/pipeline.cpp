@@ -21,31 +21,9 @@ constexpr std::size_t burst_bytes = 32U << 10U;
 
 }  // namespace
 
-void pipeline::request_list::push(request& item) noexcept {
-  item.next_ = nullptr;
-  (last == nullptr ? first : last->next_) = &item;
-  last = &item;
-}
-
-request* pipeline::request_list::pop() noexcept {
-  request* item = first;
-  if (item != nullptr) {
-    first = item->next_;
-    if (first == nullptr) last = nullptr;
-  }
-  return item;
-}
-
-void pipeline::request_list::take_all(request_list& other) noexcept {
-  if (other.first == nullptr) return;
-  (last == nullptr ? first : last->next_) = other.first;
-  last = other.last;
-  other = {};
-}
-
 pipeline::pipeline(net::reactor& loop, pipeline_listener& listener, purpose use,
                    const pipeline_limits& limits)
-    : loop_(loop), listener_(listener), use_(use), limits_(limits) {
+    : loop_(loop), listener_(listener), use_(use), limits_(limits), replies_(use, *this) {
   // Nobody but the I/O thread ever reads messages.
   if (use == purpose::commands) {
     kick_fd_ = keep_private(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -68,9 +46,8 @@ outcome pipeline::check() const {
 
 status pipeline::submit(request& item, std::string_view bytes, flush how) noexcept {
   lock_type lock(mutex_);
-  const bool is_admitted = is_admitted_.load(std::memory_order_relaxed);
-  if (!is_admitted || is_broken_ || is_finishing_) return status::unreachable;
-  const auto open = submitted_ - answered_.load(std::memory_order_relaxed);
+  if (!is_admitted_ || is_broken_ || is_finishing_) return status::unreachable;
+  const auto open = submitted_ - replies_.answered();
   if (open >= limits_.open_requests) return status::limit;
   if (output_.unsent() + bytes.size() > limits_.output_bytes) return status::limit;
   item.start_ = output_.appended();
@@ -80,7 +57,6 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
     return status::no_memory;
   }
   ++submitted_;
-  item.replies_left_ = item.reply_count;
   item.has_caller_ = item.caller != nullptr;
   if (item.has_caller_) item.caller->last_request_ = submitted_;
   if (how == flush::by_io_thread && !is_coming_back()) last_left_ = submitted_;
@@ -153,7 +129,7 @@ void pipeline::start_watching(time_ns until_first_look_ns) noexcept {
 void pipeline::on_timer(time_ns now) noexcept {
   const time_ns period = tick_period_ns();
   const lock_type lock(mutex_);
-  const auto answered = answered_.load(std::memory_order_relaxed);
+  const auto answered = replies_.answered();
   const bool is_idle = !transport_ || is_broken_ || answered == submitted_;
   if (is_idle && give_back_memory()) {
     is_watching_ = false;
@@ -182,9 +158,7 @@ bool pipeline::give_back_memory() noexcept {
   // With the mutex held and nobody else reading, the buffers are this thread's, the I/O thread's.
   if (reader_ == reader::caller || is_sending_ || !output_.is_empty()) return false;
   output_.release();
-  if (!input_.unread().empty()) return true;
-  input_.release();
-  parser_.emplace();
+  replies_.release();
   return true;
 }
 
@@ -211,6 +185,7 @@ bool pipeline::admit() noexcept {
   if (!transport_ || is_broken_) return false;
   output_.release();  // a greeting is long, and it was answered
   is_admitted_ = true;
+  replies_.admit();
   if (!is_watching_) start_watching(0);  // the first look gives back what the greeting needed
   return true;
 }
@@ -229,8 +204,7 @@ bool pipeline::is_attached() noexcept {
 
 bool pipeline::is_busy() noexcept {
   const lock_type lock(mutex_);
-  return transport_ && !is_broken_ &&
-         (submitted_ != answered_.load(std::memory_order_relaxed) || !output_.is_empty());
+  return transport_ && !is_broken_ && (submitted_ != replies_.answered() || !output_.is_empty());
 }
 
 void pipeline::break_off(outcome why) noexcept {
@@ -258,7 +232,7 @@ void pipeline::post_teardown_when_free() noexcept {
 void pipeline::tear_down() noexcept {
   lock_type lock(mutex_);
   if (!is_broken_ || is_sending_ || reader_ == reader::caller) return;
-  if (!is_violated_) {
+  if (!replies_.is_broken()) {
     // Replies that came before the end count; one may say why there was an end.
     begin_reading(reader::io_thread_reading);
     lock.unlock();
@@ -268,15 +242,11 @@ void pipeline::tear_down() noexcept {
   unwatch();
   transport_.reset();
   const auto sent = output_.sent();
-  request_list orphans = std::exchange(reading_list_, {});
+  request_list orphans = replies_.end(submitted_);
   orphans.take_all(submitted_list_);
-  answered_.store(submitted_, std::memory_order_relaxed);
   output_.clear();
-  input_.clear();
-  parser_->reset();
-  replies_to_skip_ = 0;
   wanted_ = net::io_state::want_read;
-  is_violated_ = is_broken_ = is_finishing_ = false;
+  is_broken_ = is_finishing_ = false;
   interest_ = 0;
   stall_ = stall::none;
   is_admitted_ = false;
@@ -286,6 +256,51 @@ void pipeline::tear_down() noexcept {
   lock.unlock();
   while (request* item = orphans.pop()) item->on_broken(item->start_ < sent);
   listener_.on_torn(*this, why);
+}
+
+// Receives all there is and deals with it. True when there was something.
+bool pipeline::read(bool may_nap) noexcept {
+  for (bool has_read = false;; has_read = true) {
+    try {
+      replies_.make_room();
+    } catch (const std::bad_alloc&) {
+      break_off(outcome::of(status::no_memory, "memory ran out for a reply"));
+      return has_read;
+    }
+    const auto room = replies_.room();
+    const auto result = may_nap && !has_read ? transport_->receive_or_nap(replies_.tail(), room)
+                                             : transport_->receive(replies_.tail(), room);
+    switch (result.state) {
+      case net::io_state::done:
+        break;
+      case net::io_state::want_read:
+      case net::io_state::want_write:
+        wanted_ = result.state;
+        return has_read;
+      case net::io_state::closed:
+        break_off(outcome::of(status::unreachable, "the server closed the connection"));
+        return has_read;
+      case net::io_state::failed:
+        break_off(outcome::of(status::unreachable,
+                              "receiving failed: ", transport_->describe(result.error)));
+        return has_read;
+    }
+    const time_ns now = boot_now();
+    received_ns_.store(now, std::memory_order_relaxed);
+    if (!replies_.take(result.bytes, now)) {
+      break_off(replies_.problem());
+      return true;
+    }
+    if (result.bytes < room) return true;
+    // More is waiting. What the replies gave rise to should not wait for all of it.
+    lock_type lock(mutex_);
+    if (!output_.is_empty()) send_output(lock);
+  }
+}
+
+request_list pipeline::take_submitted() noexcept {
+  const lock_type lock(mutex_);
+  return std::exchange(submitted_list_, {});
 }
 
 void pipeline::begin_reading(reader who) noexcept {

@@ -28,9 +28,9 @@
 #include "net/reactor.hpp"
 #include "net/transport.hpp"
 #include "net/waiter.hpp"
-#include "redis/input_buffer.hpp"
 #include "redis/output_buffer.hpp"
-#include "redis/request.hpp"
+#include "redis/reply_reader.hpp"
+#include "redis/request_list.hpp"
 #include "redis/resp.hpp"
 
 namespace mortise::redis {
@@ -58,10 +58,9 @@ struct pipeline_limits {
   time_ns busy_poll_ns = 0;
 };
 
-class pipeline final : private net::event_handler, private net::timer {
+class pipeline final : private net::event_handler, private net::timer, private reply_listener {
  public:
-  // `messages`: the second socket that RESP2 needs for subscriptions, where messages are arrays.
-  enum class purpose { commands, messages };
+  using purpose = reply_reader::purpose;
 
   pipeline(net::reactor& loop, pipeline_listener& listener, purpose use,
            const pipeline_limits& limits);
@@ -96,14 +95,6 @@ class pipeline final : private net::event_handler, private net::timer {
   using lock_type = std::unique_lock<std::mutex>;
   enum class reader { io_thread_armed, io_thread_reading, caller, nobody };
   enum class stall { none, until_readable, until_writable };
-
-  struct request_list {
-    request* first = nullptr;
-    request* last = nullptr;
-    void push(request& item) noexcept;
-    request* pop() noexcept;
-    void take_all(request_list& other) noexcept;
-  };
 
   struct bound_task final : net::task {
     bound_task(pipeline& owner, void (pipeline::*what)() noexcept) : owner_(owner), what_(what) {}
@@ -140,7 +131,7 @@ class pipeline final : private net::event_handler, private net::timer {
   void on_ready(std::uint32_t events) noexcept override;
   [[nodiscard]] bool has_open(const net::waiter& who) const noexcept {
     const auto number = who.wish_ == net::waiter::wish::anything ? submitted_ : who.last_request_;
-    return number > answered_.load(std::memory_order_relaxed);
+    return number > replies_.answered();
   }
   [[nodiscard]] bool can_lead(const net::waiter& who) const noexcept;
   void lead(lock_type& lock, net::waiter& who, time_ns deadline) noexcept;
@@ -158,12 +149,16 @@ class pipeline final : private net::event_handler, private net::timer {
   void unfollow(net::waiter& who) noexcept;
   bool wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept;
 
-  // Reading; reading.cpp. Only the reader, without the mutex.
+  // Reading; pipeline.cpp. Only the reader, without the mutex.
   bool read(bool may_nap = false) noexcept;
-  void parse(time_ns now) noexcept;
-  void dispatch(const value& reply, time_ns now) noexcept;
-  void confirm(const value& reply, time_ns now) noexcept;
-  request* oldest_request() noexcept;
+  void on_greeting_reply(const value& reply) noexcept override {
+    listener_.on_greeting_reply(*this, reply);
+  }
+  void on_message(std::string_view channel, std::string_view payload,
+                  time_ns now) noexcept override {
+    listener_.on_message(channel, payload, now);
+  }
+  request_list take_submitted() noexcept override;
 
   net::reactor& loop_;
   pipeline_listener& listener_;
@@ -176,7 +171,7 @@ class pipeline final : private net::event_handler, private net::timer {
 
   std::mutex mutex_;
   std::unique_ptr<net::transport> transport_;
-  std::atomic<bool> is_admitted_{false};  // written under the mutex
+  bool is_admitted_ = false;
   bool is_broken_ = false;
   outcome why_;
 
@@ -204,7 +199,7 @@ class pipeline final : private net::event_handler, private net::timer {
 
   std::uint64_t submitted_ = 0;
   std::uint64_t last_left_ = 0;  // the last request that its thread does not come back for
-  request_list submitted_list_;
+  request_list submitted_list_;  // that replies_ was not told of
 
   // How silence is noticed: a busy connection is looked at now and then. Requests up to number mark_
   // were all submitted by mark_ns_.
@@ -214,13 +209,8 @@ class pipeline final : private net::event_handler, private net::timer {
   time_ns tick_ns_ = 0;
   std::atomic<time_ns> received_ns_{0};
 
-  // The reader's own. The count is read by everybody.
-  std::atomic<std::uint64_t> answered_{0};
-  request_list reading_list_;
-  input_buffer input_;
-  std::optional<parser> parser_{std::in_place};
-  int replies_to_skip_ = 0;
-  bool is_violated_ = false;
+  // The reader's own.
+  reply_reader replies_;
   net::io_state wanted_ = net::io_state::want_read;
 };
 

@@ -32,6 +32,8 @@ class request {
 
  private:
   friend class pipeline;
+  friend class reply_reader;
+  friend class request_list;
   request* next_ = nullptr;
   std::uint64_t start_ = 0;  // how many bytes the connection was given before its first
   int replies_left_ = 0;

@@ -1,0 +1,110 @@
+#include "redis/reply_reader.hpp"
+
+#include <utility>
+
+namespace mortise::redis {
+
+namespace {
+
+// ["message", channel, payload]
+bool is_message(const value& item) { return item.size() == 3 && item.at(0).text() == "message"; }
+
+// What SUBSCRIBE and UNSUBSCRIBE are answered with.
+bool is_confirmation(const value& item) {
+  return item.is_error() || item.at(0).text() == "subscribe" || item.at(0).text() == "unsubscribe";
+}
+
+}  // namespace
+
+bool reply_reader::take(std::size_t count, time_ns now) noexcept {
+  input_.received(count);
+  while (!input_.unread().empty() && !is_broken_) {
+    switch (parser_->parse(input_.unread())) {
+      case parse_result::complete:
+        dispatch(parser_->reply(), now);
+        input_.consume(parser_->consumed());
+        break;
+      case parse_result::incomplete:
+        return true;
+      case parse_result::no_memory:
+        break_off(outcome::of(status::no_memory, "memory ran out for a reply"));
+        break;
+      case parse_result::violation:
+        break_off(outcome::of(status::unreachable, "the server broke the protocol (",
+                              parser_->problem(),
+                              "); is it a Redis or Valkey server that the URL names?"));
+        problem_.is_retryable = false;
+        break;
+    }
+  }
+  return !is_broken_;
+}
+
+void reply_reader::dispatch(const value& reply, time_ns now) noexcept {
+  const bool may_be_message = use_ == purpose::messages || reply.type() == kind::push;
+  if (may_be_message && is_message(reply)) {
+    // Before the greeting is over nobody waits for one.
+    if (is_greeted_) listener_.on_message(reply.at(1).text(), reply.at(2).text(), now);
+    return;
+  }
+  if (!is_greeted_) return listener_.on_greeting_reply(reply);
+  // A subscription came or went, or (`messages`) was refused.
+  if (may_be_message) return confirm(reply, now);
+  answer(reply, now);
+}
+
+void reply_reader::answer(const value& reply, time_ns now) noexcept {
+  if (replies_to_skip_ > 0) {
+    --replies_to_skip_;
+    return;
+  }
+  request* const item = find_oldest();
+  if (item == nullptr) {
+    return break_off(
+        outcome::of(status::unreachable, "the server sent a reply that nobody had asked for"));
+  }
+  if (--item->replies_left_ > 0 && !reply.is_error()) return;
+  replies_to_skip_ = item->replies_left_;
+  open_.pop();
+  answered_.fetch_add(1, std::memory_order_relaxed);
+  item->on_reply(reply, now);
+}
+
+void reply_reader::confirm(const value& reply, time_ns now) noexcept {
+  request* const item = find_oldest();
+  if (item == nullptr || !item->is_subscription || !is_confirmation(reply)) return;
+  open_.pop();
+  answered_.fetch_add(1, std::memory_order_relaxed);
+  item->on_reply(reply, now);
+}
+
+void reply_reader::break_off(outcome why) noexcept {
+  is_broken_ = true;
+  problem_ = std::move(why);
+}
+
+request* reply_reader::find_oldest() noexcept {
+  if (open_.first() == nullptr) {
+    auto submitted = listener_.take_submitted();
+    open_.take_all(submitted);
+  }
+  return open_.first();
+}
+
+request_list reply_reader::end(std::uint64_t submitted) noexcept {
+  answered_.store(submitted, std::memory_order_relaxed);
+  input_.clear();
+  parser_->reset();
+  replies_to_skip_ = 0;
+  is_greeted_ = is_broken_ = false;
+  problem_ = {};
+  return std::exchange(open_, {});
+}
+
+void reply_reader::release() noexcept {
+  if (!input_.unread().empty()) return;
+  input_.release();
+  parser_.emplace();
+}
+
+}  // namespace mortise::redis
