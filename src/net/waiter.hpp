@@ -9,10 +9,6 @@
 
 #include "base/time.hpp"
 
-namespace mortise::redis {
-class pipeline;
-}
-
 namespace mortise::net {
 
 // Whether this thread comes to await() for what it submits in nobody's name from now on; who asks for a
@@ -49,22 +45,7 @@ class waiter {
     return ::pthread_equal(thread_.load(std::memory_order_relaxed), ::pthread_self()) != 0;
   }
 
- private:
-  friend class redis::pipeline;
-  friend class wake_scope;
-
-  // Whoever finishes a waiter and is not done with it says `finishing`, which keeps the caller where
-  // it is until `done`: because it leads, and so sleeps in ppoll, where a futex does not reach it
-  // but its descriptor has to be there; or because it is woken later (see wake_scope).
-  static constexpr std::uint32_t state_running = 0;
-  static constexpr std::uint32_t state_sleeping = 1;
-  static constexpr std::uint32_t state_leading = 2;
-  static constexpr std::uint32_t state_finishing = 3;
-  static constexpr std::uint32_t state_done = 4;
-
-  enum class caller : std::uint8_t { ordinary, maybe_signal_handler };
-  void end_wait(caller who) noexcept;
-
+  // ---- what a connection's await() consists of ----------------------------------------------
   // Each of these is called by the waiting thread, the first two and the last two without locks.
   // Whether it may sleep where nothing but an answer wakes it, which would make it late for its
   // deadline or for what does not come by this connection. `is_early`: its call has just begun.
@@ -82,6 +63,27 @@ class waiter {
   // Until somebody wakes it, or the deadline.
   void sleep(time_ns deadline) noexcept;
 
+  // Its thread's own: it has had the lead since its submit.
+  [[nodiscard]] bool leads_early() const noexcept { return leads_early_; }
+  // For a futex_wake after it may be gone.
+  [[nodiscard]] const std::atomic<std::uint32_t>* address() const noexcept { return &state_; }
+
+ private:
+  friend class leadership;
+  friend class wake_scope;
+
+  // Whoever finishes a waiter and is not done with it says `finishing`, which keeps the caller where
+  // it is until `done`: because it leads, and so sleeps in ppoll, where a futex does not reach it
+  // but its descriptor has to be there; or because it is woken later (see wake_scope).
+  static constexpr std::uint32_t state_running = 0;
+  static constexpr std::uint32_t state_sleeping = 1;
+  static constexpr std::uint32_t state_leading = 2;
+  static constexpr std::uint32_t state_finishing = 3;
+  static constexpr std::uint32_t state_done = 4;
+
+  enum class caller : std::uint8_t { ordinary, maybe_signal_handler };
+  void end_wait(caller who) noexcept;
+
   // By another thread: ends a sleep without ending the wait. False when it does not sleep.
   bool rouse() noexcept;
 
@@ -93,7 +95,7 @@ class waiter {
   time_ns begun_ns_ = 0;                             // its thread's own; 0 when not told
   bool leads_early_ = false;  // its thread's own: it has had the lead since its submit
 
-  // The pipeline's, under its mutex.
+  // The leadership's, under its owner's mutex.
   std::uint64_t last_request_ = 0;  // the number of the last request in its name
   waiter* previous_ = nullptr;      // in the list of followers
   waiter* next_ = nullptr;

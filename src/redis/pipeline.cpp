@@ -58,17 +58,17 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   }
   ++submitted_;
   item.has_caller_ = item.caller != nullptr;
-  if (item.has_caller_) item.caller->last_request_ = submitted_;
-  if (how == flush::by_io_thread && !is_coming_back()) last_left_ = submitted_;
+  if (item.has_caller_) net::leadership::note_request(*item.caller, submitted_);
+  if (how == flush::by_io_thread && !net::is_coming_back()) lead_.note_left(submitted_);
   submitted_list_.push(item);
   if (!is_watching_) start_watching(tick_period_ns());
-  if (how == flush::before_await) lead_early(*item.caller);
-  const bool may_stay = how == flush::by_io_thread && is_back_soon();
+  const auto self = ::pthread_self();
+  if (how == flush::before_await && lead_.lead_early(*item.caller, situation())) update_interest();
+  const bool may_stay = how == flush::by_io_thread && lead_.is_back_soon(self);
   if (may_stay && !is_burst_due()) return status::ok;
-  if (reader_ == reader::nobody && !may_stay) end_rest();
+  if (!may_stay && lead_.end_rest()) update_interest();
   // What is submitted from a reply leaves when all replies at hand have been read.
-  const bool is_from_reader = is_reading_ && ::pthread_equal(reader_thread_, ::pthread_self()) != 0;
-  if (is_from_reader || is_sending_ || stall_ != stall::none) return status::ok;
+  if (lead_.is_reading(self) || is_sending_ || stall_ != stall::none) return status::ok;
   if (how != flush::by_io_thread || may_stay) {
     send_output(lock);
   } else if (!std::exchange(is_flush_posted_, true)) {
@@ -80,7 +80,7 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
 
 // Half of what is usually open is work for the server while this thread prepares the other half.
 bool pipeline::is_burst_due() noexcept {
-  return ++staying_ * 2 >= open_at_lead_ || output_.unsent() >= burst_bytes;
+  return ++staying_ * 2 >= lead_.open_at_lead() || output_.unsent() >= burst_bytes;
 }
 
 void pipeline::send_output(lock_type& lock) noexcept {
@@ -156,7 +156,7 @@ void pipeline::on_timer(time_ns now) noexcept {
 // An idle connection is to cost next to nothing. False when it is not idle after all.
 bool pipeline::give_back_memory() noexcept {
   // With the mutex held and nobody else reading, the buffers are this thread's, the I/O thread's.
-  if (reader_ == reader::caller || is_sending_ || !output_.is_empty()) return false;
+  if (lead_.is_caller() || is_sending_ || !output_.is_empty()) return false;
   output_.release();
   replies_.release();
   return true;
@@ -165,7 +165,7 @@ bool pipeline::give_back_memory() noexcept {
 void pipeline::attach(std::unique_ptr<net::transport> connected) noexcept {
   const lock_type lock(mutex_);
   transport_ = std::move(connected);
-  reader_ = reader::io_thread_armed;
+  lead_.reset();
   update_interest();
 }
 
@@ -193,7 +193,7 @@ bool pipeline::admit() noexcept {
 void pipeline::finish_sending() noexcept {
   lock_type lock(mutex_);
   is_finishing_ = true;
-  if (reader_ == reader::nobody) end_rest();
+  if (lead_.end_rest()) update_interest();
   send_output(lock);
 }
 
@@ -216,7 +216,7 @@ void pipeline::break_locked(outcome why) noexcept {
   if (!transport_ || is_broken_) return;
   is_broken_ = true;
   why_ = std::move(why);
-  if (reader_ == reader::caller) {
+  if (lead_.is_caller()) {
     const std::uint64_t one = 1;
     while (::write(kick_fd_, &one, sizeof one) < 0 && errno == EINTR) {
     }
@@ -226,15 +226,15 @@ void pipeline::break_locked(outcome why) noexcept {
 
 // Whoever sends or leads comes by here when it stops.
 void pipeline::post_teardown_when_free() noexcept {
-  if (is_broken_ && !is_sending_ && reader_ != reader::caller) loop_.post(teardown_task_);
+  if (is_broken_ && !is_sending_ && !lead_.is_caller()) loop_.post(teardown_task_);
 }
 
 void pipeline::tear_down() noexcept {
   lock_type lock(mutex_);
-  if (!is_broken_ || is_sending_ || reader_ == reader::caller) return;
+  if (!is_broken_ || is_sending_ || lead_.is_caller()) return;
   if (!replies_.is_broken()) {
     // Replies that came before the end count; one may say why there was an end.
-    begin_reading(reader::io_thread_reading);
+    lead_.begin_io_thread(::pthread_self());
     lock.unlock();
     read();
     lock.lock();
@@ -250,63 +250,11 @@ void pipeline::tear_down() noexcept {
   interest_ = 0;
   stall_ = stall::none;
   is_admitted_ = false;
-  reader_ = reader::io_thread_armed;
-  is_reading_ = false;
+  lead_.reset();
   const outcome why = std::exchange(why_, {});
   lock.unlock();
   while (request* item = orphans.pop()) item->on_broken(item->start_ < sent);
   listener_.on_torn(*this, why);
-}
-
-// Receives all there is and deals with it. True when there was something.
-bool pipeline::read(bool may_nap) noexcept {
-  for (bool has_read = false;; has_read = true) {
-    try {
-      replies_.make_room();
-    } catch (const std::bad_alloc&) {
-      break_off(outcome::of(status::no_memory, "memory ran out for a reply"));
-      return has_read;
-    }
-    const auto room = replies_.room();
-    const auto result = may_nap && !has_read ? transport_->receive_or_nap(replies_.tail(), room)
-                                             : transport_->receive(replies_.tail(), room);
-    switch (result.state) {
-      case net::io_state::done:
-        break;
-      case net::io_state::want_read:
-      case net::io_state::want_write:
-        wanted_ = result.state;
-        return has_read;
-      case net::io_state::closed:
-        break_off(outcome::of(status::unreachable, "the server closed the connection"));
-        return has_read;
-      case net::io_state::failed:
-        break_off(outcome::of(status::unreachable,
-                              "receiving failed: ", transport_->describe(result.error)));
-        return has_read;
-    }
-    const time_ns now = boot_now();
-    received_ns_.store(now, std::memory_order_relaxed);
-    if (!replies_.take(result.bytes, now)) {
-      break_off(replies_.problem());
-      return true;
-    }
-    if (result.bytes < room) return true;
-    // More is waiting. What the replies gave rise to should not wait for all of it.
-    lock_type lock(mutex_);
-    if (!output_.is_empty()) send_output(lock);
-  }
-}
-
-request_list pipeline::take_submitted() noexcept {
-  const lock_type lock(mutex_);
-  return std::exchange(submitted_list_, {});
-}
-
-void pipeline::begin_reading(reader who) noexcept {
-  reader_ = who;
-  is_reading_ = true;
-  reader_thread_ = ::pthread_self();
 }
 
 void pipeline::unwatch() noexcept {
@@ -316,7 +264,7 @@ void pipeline::unwatch() noexcept {
 void pipeline::update_interest() noexcept {
   if (!transport_ || is_broken_) return;
   std::uint32_t events = 0;
-  if (reader_ == reader::io_thread_armed || reader_ == reader::io_thread_reading) {
+  if (lead_.is_io_thread()) {
     events |= wanted_ == net::io_state::want_write ? EPOLLOUT : EPOLLIN;
   }
   if (stall_ == stall::until_writable) events |= EPOLLOUT;

@@ -8,11 +8,9 @@
 // likely the next call comes soon, and taking the lead back and forth costs system calls. A caller
 // that waits for anything, as one does at a queue, leads while any request is open; the lead rests
 // when it has got something, and what its thread submits then is sent when it is back for more. All
-// changes of the lead are made under the mutex; the reading itself and every call to a request or
-// the listener is made without it.
+// of that is net::leadership's to decide. Changes of the lead are made under the mutex; the reading
+// itself (reply_reader) and every call to a request or the listener is made without it.
 #pragma once
-
-#include <pthread.h>
 
 #include <atomic>
 #include <cstdint>
@@ -25,6 +23,7 @@
 
 #include "base/status.hpp"
 #include "base/time.hpp"
+#include "net/leadership.hpp"
 #include "net/reactor.hpp"
 #include "net/transport.hpp"
 #include "net/waiter.hpp"
@@ -93,7 +92,6 @@ class pipeline final : private net::event_handler, private net::timer, private r
 
  private:
   using lock_type = std::unique_lock<std::mutex>;
-  enum class reader { io_thread_armed, io_thread_reading, caller, nobody };
   enum class stall { none, until_readable, until_writable };
 
   struct bound_task final : net::task {
@@ -125,31 +123,15 @@ class pipeline final : private net::event_handler, private net::timer, private r
   void tear_down() noexcept;
   void update_interest() noexcept;
   void unwatch() noexcept;
-  void begin_reading(reader who) noexcept;
 
-  // Leading; leadership.cpp.
+  // Reading; pipeline_reading.cpp.
   void on_ready(std::uint32_t events) noexcept override;
-  [[nodiscard]] bool has_open(const net::waiter& who) const noexcept {
-    const auto number = who.wish_ == net::waiter::wish::anything ? submitted_ : who.last_request_;
-    return number > replies_.answered();
-  }
-  [[nodiscard]] bool can_lead(const net::waiter& who) const noexcept;
+  [[nodiscard]] net::leadership::situation situation(bool is_by_reader = false) const noexcept;
   void lead(lock_type& lock, net::waiter& who, time_ns deadline) noexcept;
-  // As soon as its request is submitted, if it can.
-  void lead_early(net::waiter& who) noexcept;
-  // Finds the next reader, and unlocks.
   void pass_lead(lock_type& lock, const net::waiter* before) noexcept;
-  [[nodiscard]] bool can_rest(const net::waiter& before) const noexcept;
-  void rest(const net::waiter& before) noexcept;
-  [[nodiscard]] bool is_back_soon() const noexcept;
-  void end_rest() noexcept;
   void look_at_rest(time_ns now) noexcept;
-  net::waiter* choose_leader() noexcept;
-  void follow(net::waiter& who) noexcept;
-  void unfollow(net::waiter& who) noexcept;
   bool wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept;
-
-  // Reading; pipeline.cpp. Only the reader, without the mutex.
+  // Only the reader, without the mutex.
   bool read(bool may_nap = false) noexcept;
   void on_greeting_reply(const value& reply) noexcept override {
     listener_.on_greeting_reply(*this, reply);
@@ -181,24 +163,12 @@ class pipeline final : private net::event_handler, private net::timer, private r
   bool is_finishing_ = false;
   stall stall_ = stall::none;
 
-  reader reader_ = reader::io_thread_armed;
-  bool is_reading_ = false;  // reader_thread_ has the lead and knows it
-  pthread_t reader_thread_{};
-  net::waiter* leader_ = nullptr;  // the caller that leads, or was chosen to
-  net::waiter* first_follower_ = nullptr;
-  net::waiter* last_follower_ = nullptr;
-  std::uint32_t interest_ = 0;      // what epoll was told to wait for
-  bool is_watched_ = false;         // by epoll
-  int expected_ = 0;                // who waits for messages
-  bool is_rest_timed_ = false;      // rest_timer_ will look
-  time_ns rest_ns_ = 0;             // how long after each look
-  bool has_rested_ = false;         // since it looked last
-  bool was_for_anything_ = false;   // who led before the rest waited for anything
-  std::uint64_t open_at_lead_ = 0;  // requests, when a caller last began to read
-  std::uint64_t staying_ = 0;       // requests that its thread will send when it is back
+  net::leadership lead_;
+  std::uint32_t interest_ = 0;  // what epoll was told to wait for
+  bool is_watched_ = false;     // by epoll
+  std::uint64_t staying_ = 0;   // requests that their thread will send when it is back
 
   std::uint64_t submitted_ = 0;
-  std::uint64_t last_left_ = 0;  // the last request that its thread does not come back for
   request_list submitted_list_;  // that replies_ was not told of
 
   // How silence is noticed: a busy connection is looked at now and then. Requests up to number mark_

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -106,47 +105,6 @@ TEST(ConnectionLead, IsTakenByACallerThatWaitsForAnything) {
       EXPECT_TRUE(client.link->await(second.wait, soon()));
     }
     EXPECT_EQ(second.answer, std::to_string(2 * i));
-  }
-}
-
-// What is asked by who does not come for the answer is read at once, and not when the rest of a lead is
-// over, after half a millisecond at least: whether it is asked when its thread has just led for another
-// queue, or while somebody leads who has the own answer first.
-TEST(ConnectionLead, DoesNotRestWhileAnAnswerIsOpenThatNobodyComesFor) {
-  test_server server;
-  session client(server.socket_path());
-  ASSERT_TRUE(client.open().ok());
-  for (const bool is_during : {false, true}) {
-    std::vector<time_ns> took;
-    for (int i = 0; i < 200; ++i) {
-      waiter anything(waiter::wish::anything);
-      struct told final : question {
-        void end() override {
-          ++ends;
-          if (then) then();
-          (reader != nullptr ? *reader : wait).finish();
-        }
-        waiter* reader = nullptr;
-        std::function<void()> then;
-      } first, second;
-      time_ns begun = 0;
-      const auto ask_second = [&] {
-        redis::comes_back(false);
-        begun = boot_now();
-        ASSERT_EQ(client.link->submit(second, encoded({"PING"}), flush::by_io_thread), status::ok);
-        redis::comes_back(true);
-      };
-      first.reader = &anything;
-      if (is_during) first.then = ask_second;
-      ASSERT_EQ(client.link->submit(first, encoded({"PING"}), flush::by_io_thread), status::ok);
-      ASSERT_TRUE(client.link->await(anything, soon()));
-      if (!is_during) ask_second();
-      ASSERT_TRUE(second.wait.wait(soon()));
-      took.push_back(boot_now() - begun);
-    }
-    std::sort(took.begin(), took.end());
-    // Of a busy machine, too, the fastest few are as fast as that.
-    EXPECT_LT(took[took.size() / 10], 400 * ns_per_us) << is_during;
   }
 }
 

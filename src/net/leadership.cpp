@@ -1,0 +1,146 @@
+#include "net/leadership.hpp"
+
+#include <utility>
+
+namespace mortise::net {
+
+namespace {
+
+// A message that nobody is known to wait for waits for less than twice this.
+constexpr time_ns rest_ns = 1 * ns_per_ms;
+// The same while requests are open or wait to be sent.
+constexpr time_ns short_rest_ns = 500 * ns_per_us;
+
+}  // namespace
+
+// ---- a caller's way -------------------------------------------------------------------------
+
+bool leadership::has_open(const waiter& who, const situation& now) noexcept {
+  const auto number = who.wish_ == waiter::wish::anything ? now.submitted : who.last_request_;
+  return number > now.answered;
+}
+
+bool leadership::can_lead(const waiter& who, const situation& now) const noexcept {
+  if (!is_free() || !now.is_alive || !has_open(who, now)) return false;
+  return who.wish_ == waiter::wish::anything || now.is_next_awaited;
+}
+
+bool leadership::lead_early(waiter& who, const situation& now) noexcept {
+  if (!can_lead(who, now)) return false;
+  who.leads_early_ = true;
+  leader_ = &who;
+  reader_ = reader::caller;
+  return true;
+}
+
+bool leadership::begin(waiter& who, pthread_t thread, const situation& now) noexcept {
+  unfollow(who);
+  leader_ = &who;
+  reader_ = reader::caller;
+  is_reading_ = true;
+  reader_thread_ = thread;
+  open_at_lead_ = now.submitted - now.answered;
+  return std::exchange(who.leads_early_, false);
+}
+
+leadership::succession leadership::pass(const waiter* before, const situation& now) noexcept {
+  leader_ = nullptr;
+  reader_ = reader::io_thread_armed;
+  is_reading_ = false;
+  succession after;
+  after.next = choose(now);
+  if (before != nullptr && can_rest(*before, now)) after.look_after_ns = rest(*before);
+  return after;
+}
+
+// Makes the first follower with an open request the leader, unless the I/O thread is to read.
+waiter* leadership::choose(const situation& now) noexcept {
+  if (!now.is_alive) return nullptr;
+  while (first_follower_ != nullptr) {
+    waiter& next = *first_follower_;
+    // Answered, but not finished: it waits for something else, and cannot lead.
+    if (has_open(next, now)) {
+      if (!can_lead(next, now)) return nullptr;
+      unfollow(next);
+      if (next.rouse()) {
+        leader_ = &next;
+        reader_ = reader::caller;
+        return &next;
+      }
+    } else {
+      unfollow(next);
+    }
+  }
+  return nullptr;
+}
+
+bool leadership::follow(waiter& who) noexcept {
+  if (who.is_following_) return end_rest();
+  who.is_following_ = true;
+  who.next_ = nullptr;
+  who.previous_ = last_follower_;
+  (last_follower_ == nullptr ? first_follower_ : last_follower_->next_) = &who;
+  last_follower_ = &who;
+  return end_rest();
+}
+
+void leadership::unfollow(waiter& who) noexcept {
+  if (!who.is_following_) return;
+  who.is_following_ = false;
+  (who.previous_ == nullptr ? first_follower_ : who.previous_->next_) = who.next_;
+  (who.next_ == nullptr ? last_follower_ : who.next_->previous_) = who.previous_;
+}
+
+// ---- the I/O thread -------------------------------------------------------------------------
+
+void leadership::begin_io_thread(pthread_t thread) noexcept {
+  reader_ = reader::io_thread_reading;
+  is_reading_ = true;
+  reader_thread_ = thread;
+}
+
+void leadership::reset() noexcept {
+  reader_ = reader::io_thread_armed;
+  is_reading_ = false;
+}
+
+// ---- rests ----------------------------------------------------------------------------------
+
+// Not while anything is to be read that somebody else may wait for.
+bool leadership::can_rest(const waiter& before, const situation& now) const noexcept {
+  if (reader_ != reader::io_thread_armed || !now.is_alive || !now.is_calm) return false;
+  if (expected_ > 0 || first_follower_ != nullptr || !before.is_done()) return false;
+  if (last_left_ > now.answered) return false;
+  return before.wish_ == waiter::wish::anything || (!now.has_output && !now.has_open());
+}
+
+time_ns leadership::rest(const waiter& before) noexcept {
+  reader_ = reader::nobody;
+  has_rested_ = true;
+  was_for_anything_ = before.wish_ == waiter::wish::anything;
+  const time_ns length = was_for_anything_ ? short_rest_ns : rest_ns;
+  if (is_rest_timed_ && rest_ns_ <= length) return 0;
+  is_rest_timed_ = true;
+  rest_ns_ = length;
+  return length;
+}
+
+bool leadership::end_rest() noexcept {
+  if (!is_resting()) return false;
+  reader_ = reader::io_thread_armed;
+  return true;
+}
+
+time_ns leadership::look_at_rest() noexcept {
+  is_rest_timed_ = std::exchange(has_rested_, false);
+  if (is_rest_timed_) return rest_ns_;
+  end_rest();
+  return 0;
+}
+
+bool leadership::expect_messages(int change) noexcept {
+  expected_ += change;
+  return expected_ > 0 && end_rest();
+}
+
+}  // namespace mortise::net

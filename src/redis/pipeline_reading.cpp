@@ -1,0 +1,206 @@
+// Reading: the part of pipeline that does what its leadership says.
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <new>
+#include <utility>
+
+#include "net/futex.hpp"
+#include "net/wake_scope.hpp"
+#include "redis/pipeline.hpp"
+
+namespace mortise::redis {
+
+bool pipeline::await(net::waiter& who, time_ns deadline) noexcept {
+  if (!who.leads_early() && who.settle()) return true;
+  lock_type lock(mutex_);
+  for (;;) {
+    if (lead_.is_to_lead(who, situation())) {
+      const net::wake_scope together;
+      lead(lock, who, deadline);
+      pass_lead(lock, &who);
+      if (who.settle()) return true;
+      if (boot_now() >= deadline) return false;
+      lock.lock();
+      continue;  // it has no request of its own any more, or the connection broke
+    }
+    if (net::leadership::has_open(who, situation()) && lead_.follow(who)) update_interest();
+    if (!who.begin_sleep()) break;
+    lock.unlock();
+    who.sleep(deadline);
+    const bool is_over = who.settle() || boot_now() >= deadline;
+    lock.lock();
+    if (is_over) break;
+  }
+  lead_.unfollow(who);
+  if (lead_.is_chosen(who)) pass_lead(lock, nullptr);  // it was chosen too late
+  if (lock.owns_lock()) lock.unlock();
+  return who.settle();
+}
+
+void pipeline::expect_messages(int change) noexcept {
+  const lock_type lock(mutex_);
+  if (lead_.expect_messages(change)) update_interest();
+}
+
+// What is the reader's own may be looked at by who reads, or while nobody does.
+net::leadership::situation pipeline::situation(bool is_by_reader) const noexcept {
+  net::leadership::situation now;
+  now.is_alive = transport_ && !is_broken_;
+  now.has_output = !output_.is_empty();
+  now.submitted = submitted_;
+  now.answered = replies_.answered();
+  if (is_by_reader || lead_.is_free()) {
+    const request* oldest =
+        replies_.oldest() != nullptr ? replies_.oldest() : submitted_list_.first();
+    now.is_calm = !is_finishing_ && stall_ == stall::none && wanted_ == net::io_state::want_read;
+    now.is_next_awaited = oldest != nullptr && oldest->has_caller_;
+  }
+  return now;
+}
+
+void pipeline::lead(lock_type& lock, net::waiter& who, time_ns deadline) noexcept {
+  const bool is_early = lead_.begin(who, ::pthread_self(), situation());
+  update_interest();
+  if (!who.begin_leading(kick_fd_)) return;
+  if (!output_.is_empty()) send_output(lock);
+  for (bool is_first = true; !is_broken_ && net::leadership::has_open(who, situation(true));
+       is_first = false) {
+    const bool is_alone = !lead_.has_followers();
+    replies_.expect(submitted_list_);  // so that the reader need not come for it
+    lock.unlock();
+    net::wake_scope::flush();
+    const bool may_nap = is_first && who.may_nap(is_early, deadline);
+    const bool is_in_time = wait_for_input(deadline, is_alone, may_nap);
+    lock.lock();
+    if (stall_ == stall::until_readable) stall_ = stall::none;
+    if (!output_.is_empty()) send_output(lock);
+    if (!is_in_time || !who.is_leading()) break;
+  }
+  who.end_leading();
+}
+
+// Finds the next reader, and unlocks.
+void pipeline::pass_lead(lock_type& lock, const net::waiter* before) noexcept {
+  const auto after = lead_.pass(before, situation(true));
+  const auto* const sleeper = after.next == nullptr ? nullptr : after.next->address();
+  if (after.look_after_ns > 0) loop_.schedule(rest_timer_, boot_now() + after.look_after_ns);
+  if (!lead_.is_resting()) update_interest();
+  post_teardown_when_free();
+  lock.unlock();
+  if (sleeper != nullptr) net::futex_wake_one(sleeper);
+}
+
+void pipeline::look_at_rest(time_ns now) noexcept {
+  lock_type lock(mutex_);
+  const bool was_resting = lead_.is_resting();
+  const time_ns again_ns = lead_.look_at_rest();
+  if (again_ns > 0) return loop_.schedule(rest_timer_, now + again_ns);
+  if (!was_resting) return;
+  update_interest();
+  if (!output_.is_empty()) send_output(lock);
+}
+
+// Sleeps until there is something to read, and reads it. False when the deadline passed first.
+bool pipeline::wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept {
+  if (is_alone && limits_.busy_poll_ns > 0) {
+    const time_ns end = std::min(deadline, boot_now() + limits_.busy_poll_ns);
+    do {
+      if (read()) return true;
+    } while (boot_now() < end);
+  }
+  // Most replies come soon. A nap is not interrupted by finish(), but it is over as soon.
+  if (may_nap && read(true)) return true;
+  const time_ns left = std::min(deadline - boot_now(), net::longest_sleep_ns);
+  if (left <= 0) return false;
+  const timespec timeout{static_cast<std::time_t>(left / ns_per_s),
+                         static_cast<long>(left % ns_per_s)};
+  const short events = wanted_ == net::io_state::want_write ? POLLOUT : POLLIN;
+  pollfd waits[] = {{transport_->descriptor(), events, 0}, {kick_fd_, POLLIN, 0}};
+  if (::ppoll(waits, 2, &timeout, nullptr) <= 0) return true;  // whoever called looks again
+  if (waits[1].revents != 0) {
+    std::uint64_t ignored = 0;
+    [[maybe_unused]] const auto count = ::read(kick_fd_, &ignored, sizeof ignored);
+  }
+  if (waits[0].revents != 0) read();
+  return true;
+}
+
+void pipeline::on_ready(std::uint32_t events) noexcept {
+  lock_type lock(mutex_);
+  if (!transport_) return;
+  if (is_broken_) return unwatch();
+  const bool has_ended = (events & (EPOLLHUP | EPOLLERR)) != 0;
+  const bool is_writable = (events & EPOLLOUT) != 0 || has_ended;
+  const bool is_readable = (events & EPOLLIN) != 0 || has_ended;
+  if ((stall_ == stall::until_writable && is_writable) ||
+      (stall_ == stall::until_readable && is_readable)) {
+    stall_ = stall::none;
+    send_output(lock);
+  }
+  if (lead_.is_caller()) {
+    // The end is reported whatever one waits for. The leader sees it too: be quiet until it passes
+    // the lead.
+    return has_ended ? unwatch() : update_interest();
+  }
+  const bool is_due = wanted_ == net::io_state::want_write ? is_writable : is_readable;
+  if (is_broken_ || !is_due) return update_interest();
+  lead_.begin_io_thread(::pthread_self());
+  lock.unlock();
+  const net::wake_scope together;
+  read();
+  lock.lock();
+  if (!output_.is_empty()) send_output(lock);
+  pass_lead(lock, nullptr);
+}
+
+// Receives all there is and deals with it. True when there was something.
+bool pipeline::read(bool may_nap) noexcept {
+  for (bool has_read = false;; has_read = true) {
+    try {
+      replies_.make_room();
+    } catch (const std::bad_alloc&) {
+      break_off(outcome::of(status::no_memory, "memory ran out for a reply"));
+      return has_read;
+    }
+    const auto room = replies_.room();
+    const auto result = may_nap && !has_read ? transport_->receive_or_nap(replies_.tail(), room)
+                                             : transport_->receive(replies_.tail(), room);
+    switch (result.state) {
+      case net::io_state::done:
+        break;
+      case net::io_state::want_read:
+      case net::io_state::want_write:
+        wanted_ = result.state;
+        return has_read;
+      case net::io_state::closed:
+        break_off(outcome::of(status::unreachable, "the server closed the connection"));
+        return has_read;
+      case net::io_state::failed:
+        break_off(outcome::of(status::unreachable,
+                              "receiving failed: ", transport_->describe(result.error)));
+        return has_read;
+    }
+    const time_ns now = boot_now();
+    received_ns_.store(now, std::memory_order_relaxed);
+    if (!replies_.take(result.bytes, now)) {
+      break_off(replies_.problem());
+      return true;
+    }
+    if (result.bytes < room) return true;
+    // More is waiting. What the replies gave rise to should not wait for all of it.
+    lock_type lock(mutex_);
+    if (!output_.is_empty()) send_output(lock);
+  }
+}
+
+request_list pipeline::take_submitted() noexcept {
+  const lock_type lock(mutex_);
+  return std::exchange(submitted_list_, {});
+}
+
+}  // namespace mortise::redis
