@@ -1,0 +1,156 @@
+// The greeting without a socket: what is said, and what each answer leads to.
+#include "redis/greeting.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "redis/resp.hpp"
+
+namespace mortise::testing {
+namespace {
+
+using redis::greeting;
+using form = greeting::form;
+using step = greeting::step;
+
+constexpr std::string_view info_text = "run_id:abc\r\nredis_version:7.0.15\r\n";
+
+std::string bulk(std::string_view text) {
+  return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+}
+
+std::string hello(std::string_view role = "master", std::string_view version = "7.0.15",
+                  int id = 7) {
+  return "%4\r\n" + bulk("server") + bulk("redis") + bulk("version") + bulk(version) + bulk("id") +
+         ":" + std::to_string(id) + "\r\n" + bulk("role") + bulk(role);
+}
+
+class greeting_test : public ::testing::Test {
+ protected:
+  void begin(form how, greeting::predecessor before = {}) {
+    said_.emplace(config_, how, std::move(before));
+    bytes_ = said_->take_bytes();
+  }
+  step answer(const std::string& bytes) {
+    redis::parser parser;
+    EXPECT_EQ(parser.parse(bytes), redis::parse_result::complete) << bytes;
+    const auto result = said_->take(parser.reply());
+    if (result == step::send) bytes_ = said_->take_bytes();
+    return result;
+  }
+  // Whether this was said last.
+  [[nodiscard]] bool has_said(std::string_view word) const {
+    return bytes_.find(bulk(word)) != std::string::npos;
+  }
+  [[nodiscard]] const std::string& message() const { return said_->problem().message; }
+
+  redis::connection_config config_;
+  std::optional<greeting> said_;
+  std::string bytes_;
+};
+
+TEST_F(greeting_test, one_write_greets_a_server_that_was_never_met) {
+  config_.user = "ann";
+  config_.password = "secret";
+  config_.inbox = "inbox";
+  config_.database = 3;
+  begin(form::resp3);
+  for (const auto* word : {"HELLO", "ann", "secret", "SELECT", "3", "SUBSCRIBE", "inbox"}) {
+    EXPECT_TRUE(has_said(word)) << word;
+  }
+  EXPECT_EQ(answer(hello()), step::more);
+  EXPECT_EQ(answer(bulk(info_text)), step::more);
+  EXPECT_EQ(answer("+OK\r\n"), step::more);
+  EXPECT_EQ(answer(">3\r\n" + bulk("subscribe") + bulk("inbox") + ":1\r\n"), step::done);
+  EXPECT_EQ(said_->facts().client_id, 7);
+  EXPECT_EQ(said_->facts().version_number, 7000015);
+  EXPECT_EQ(said_->facts().run_id, "abc");
+}
+
+TEST_F(greeting_test, hazard_16_the_client_before_is_killed_in_the_same_server_only) {
+  const auto is_killed = [&](std::int64_t before, const std::string& run_id) {
+    begin(form::resp3, {before, run_id});
+    EXPECT_FALSE(has_said("KILL")) << "before it is known who the server is";
+    EXPECT_EQ(answer(hello()), step::more);
+    bytes_.clear();
+    answer(bulk(info_text));
+    return has_said("KILL");
+  };
+  EXPECT_TRUE(is_killed(5, "abc"));
+  EXPECT_FALSE(is_killed(5, "another run")) << "the number may be somebody else's";
+  EXPECT_FALSE(is_killed(9, "abc")) << "numbers only grow in one run";
+}
+
+TEST_F(greeting_test, a_server_without_resp3_is_asked_in_resp2) {
+  for (const auto* text : {"NOPROTO unsupported", "NOPERM no", "ERR unknown command `HELLO`, x"}) {
+    begin(form::resp3);
+    EXPECT_EQ(answer("-" + std::string(text) + "\r\n"), step::fall_back) << text;
+  }
+  config_.password = "secret";
+  begin(form::resp2_commands);
+  EXPECT_TRUE(has_said("AUTH"));
+  EXPECT_EQ(answer("+OK\r\n"), step::more);
+  EXPECT_EQ(answer(":12\r\n"), step::more);
+  EXPECT_EQ(answer("*1\r\n" + bulk("master")), step::more);
+  EXPECT_EQ(answer(bulk(info_text)), step::done);
+  EXPECT_EQ(said_->facts().client_id, 12);
+  EXPECT_EQ(said_->facts().protocol, 2);
+}
+
+TEST_F(greeting_test, hazard_10_who_keeps_no_locks_is_refused_with_the_mend) {
+  begin(form::resp3);
+  EXPECT_EQ(answer(hello("replica")), step::refused);
+  EXPECT_NE(message().find("give the master's address"), std::string::npos);
+  begin(form::resp3);
+  EXPECT_EQ(answer(hello("master", "6.0.16")), step::refused);
+  EXPECT_NE(message().find("6.0.16"), std::string::npos);
+  begin(form::resp2_commands);
+  answer(":1\r\n");
+  answer("*1\r\n" + bulk("slave"));
+  EXPECT_EQ(answer(bulk(info_text)), step::refused);
+}
+
+TEST_F(greeting_test, hazard_28_what_passes_by_itself_is_told_apart) {
+  begin(form::resp3);
+  EXPECT_EQ(answer("-LOADING Redis is loading the dataset in memory\r\n"), step::refused);
+  EXPECT_TRUE(said_->is_passing());
+  EXPECT_TRUE(said_->problem().is_retryable);
+  begin(form::resp3);
+  EXPECT_EQ(answer("-WRONGPASS invalid username-password pair\r\n"), step::refused);
+  EXPECT_FALSE(said_->is_passing());
+  EXPECT_NE(message().find("correct them in the URL"), std::string::npos);
+  begin(form::resp3);
+  EXPECT_EQ(answer("-NOAUTH HELLO must be called with the client already authenticated\r\n"),
+            step::refused);
+  EXPECT_NE(message().find("give it in the URL"), std::string::npos);
+}
+
+TEST_F(greeting_test, a_prologue_is_needed_as_far_as_it_says) {
+  using need = redis::prologue_command::need;
+  const auto after = [&](need is_needed, const std::string& reply) {
+    config_.prologue = {{"seed", "*1\r\n$4\r\nSEED\r\n", is_needed}};
+    begin(form::resp3);
+    answer(hello());
+    answer(bulk(info_text));
+    return answer(reply);
+  };
+  EXPECT_EQ(after(need::none, "-ERR no\r\n"), step::done);
+  EXPECT_EQ(after(need::always, ":1\r\n"), step::done);
+  EXPECT_EQ(after(need::always, "-ERR no\r\n"), step::refused);
+  EXPECT_EQ(after(need::when_there_is_memory, "-OOM full\r\n"), step::done);
+  EXPECT_EQ(after(need::when_there_is_memory, "-ERR no\r\n"), step::refused);
+}
+
+TEST_F(greeting_test, hazard_31_who_says_more_than_it_was_asked_is_no_server) {
+  begin(form::resp3);
+  answer(hello());
+  EXPECT_EQ(answer(bulk(info_text)), step::done);
+  EXPECT_EQ(answer("+OK\r\n"), step::refused);
+  begin(form::resp3);
+  EXPECT_EQ(answer("+OK\r\n"), step::refused) << "no answer to HELLO";
+}
+
+}  // namespace
+}  // namespace mortise::testing
