@@ -14,16 +14,14 @@
 
 namespace mortise::redis {
 
-namespace {
-
-// What is sent at the latest when its thread does not come back for answers first.
-constexpr std::size_t burst_bytes = 32U << 10U;
-
-}  // namespace
-
 pipeline::pipeline(net::reactor& loop, pipeline_listener& listener, purpose use,
                    const pipeline_limits& limits)
-    : loop_(loop), listener_(listener), use_(use), limits_(limits), replies_(use, *this) {
+    : loop_(loop),
+      listener_(listener),
+      use_(use),
+      limits_(limits),
+      silence_(limits.silence_ns),
+      replies_(use, *this) {
   // Nobody but the I/O thread ever reads messages.
   if (use == purpose::commands) {
     kick_fd_ = keep_private(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -46,13 +44,13 @@ outcome pipeline::check() const {
 
 status pipeline::submit(request& item, std::string_view bytes, flush how) noexcept {
   lock_type lock(mutex_);
-  if (!is_admitted_ || is_broken_ || is_finishing_) return status::unreachable;
+  if (!is_admitted_ || is_broken_ || sender_.is_finishing()) return status::unreachable;
   const auto open = submitted_ - replies_.answered();
   if (open >= limits_.open_requests) return status::limit;
-  if (output_.unsent() + bytes.size() > limits_.output_bytes) return status::limit;
-  item.start_ = output_.appended();
+  if (sender_.unsent() + bytes.size() > limits_.output_bytes) return status::limit;
+  item.start_ = sender_.appended();
   try {
-    output_.append(bytes);
+    sender_.append(bytes);
   } catch (const std::bad_alloc&) {
     return status::no_memory;
   }
@@ -61,14 +59,14 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   if (item.has_caller_) net::leadership::note_request(*item.caller, submitted_);
   if (how == flush::by_io_thread && !net::is_coming_back()) lead_.note_left(submitted_);
   submitted_list_.push(item);
-  if (!is_watching_) start_watching(tick_period_ns());
+  if (!silence_.is_on()) start_watching(silence_.period_ns());
   const auto self = ::pthread_self();
   if (how == flush::before_await && lead_.lead_early(*item.caller, situation())) update_interest();
   const bool may_stay = how == flush::by_io_thread && lead_.is_back_soon(self);
-  if (may_stay && !is_burst_due()) return status::ok;
+  if (may_stay && !sender_.is_burst_due(lead_.open_at_lead())) return status::ok;
   if (!may_stay && lead_.end_rest()) update_interest();
   // What is submitted from a reply leaves when all replies at hand have been read.
-  if (lead_.is_reading(self) || is_sending_ || stall_ != stall::none) return status::ok;
+  if (lead_.is_reading(self) || sender_.is_sending() || sender_.is_stalled()) return status::ok;
   if (how != flush::by_io_thread || may_stay) {
     send_output(lock);
   } else if (!std::exchange(is_flush_posted_, true)) {
@@ -78,39 +76,24 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   return status::ok;
 }
 
-// Half of what is usually open is work for the server while this thread prepares the other half.
-bool pipeline::is_burst_due() noexcept {
-  return ++staying_ * 2 >= lead_.open_at_lead() || output_.unsent() >= burst_bytes;
-}
-
 void pipeline::send_output(lock_type& lock) noexcept {
-  staying_ = 0;
-  if (is_sending_ || stall_ != stall::none) return;
-  is_sending_ = true;
-  while (transport_ && !is_broken_ && !output_.is_empty()) {
-    const auto bytes = output_.front();
+  if (!sender_.begin()) return;
+  while (is_alive() && !sender_.is_empty()) {
+    const auto bytes = sender_.next();
     lock.unlock();
     const auto result = transport_->send(bytes);
     lock.lock();
-    if (result.state == net::io_state::done) {
-      output_.note_sent(result.bytes);
-    } else if (result.state == net::io_state::want_write) {
-      stall_ = stall::until_writable;
-      break;
-    } else if (result.state == net::io_state::want_read) {
-      stall_ = stall::until_readable;
-      break;
-    } else {
+    if (result.state == net::io_state::closed || result.state == net::io_state::failed) {
       break_locked(
           outcome::of(status::unreachable, "sending failed: ", transport_->describe(result.error)));
+    } else if (!sender_.note(result)) {
+      break;
     }
   }
-  is_sending_ = false;
-  if (is_finishing_ && transport_ && !is_broken_ && output_.is_empty()) {
-    transport_->finish_sending();
-  }
+  sender_.end();
+  if (sender_.is_finishing() && is_alive() && sender_.is_empty()) transport_->finish_sending();
   if (is_broken_) return post_teardown_when_free();
-  if (stall_ != stall::none) update_interest();
+  if (sender_.is_stalled()) update_interest();
 }
 
 void pipeline::run_flush() noexcept {
@@ -120,44 +103,30 @@ void pipeline::run_flush() noexcept {
 }
 
 void pipeline::start_watching(time_ns until_first_look_ns) noexcept {
-  is_watching_ = true;
-  mark_ = submitted_;
-  mark_ns_ = tick_ns_ = boot_now();
-  loop_.schedule(*this, mark_ns_ + until_first_look_ns);
+  const time_ns now = boot_now();
+  silence_.begin(submitted_, now);
+  loop_.schedule(*this, now + until_first_look_ns);
 }
 
 void pipeline::on_timer(time_ns now) noexcept {
-  const time_ns period = tick_period_ns();
   const lock_type lock(mutex_);
   const auto answered = replies_.answered();
-  const bool is_idle = !transport_ || is_broken_ || answered == submitted_;
-  if (is_idle && give_back_memory()) {
-    is_watching_ = false;
-    return;
-  }
-  // When ticks were missed it was this process that did not run: what it did not read meanwhile is
-  // no fault of the server's.
-  const bool was_away = now - tick_ns_ > 2 * period;
-  tick_ns_ = now;
-  if (was_away || answered >= mark_) {
-    mark_ = submitted_;
-    mark_ns_ = now;
-  }
-  const time_ns quiet_since = std::max(mark_ns_, received_ns_.load(std::memory_order_relaxed));
-  if (now - quiet_since >= limits_.silence_ns) {
-    is_watching_ = false;
+  const bool is_idle = !is_alive() || answered == submitted_;
+  if (is_idle && give_back_memory()) return silence_.end();
+  if (silence_.look(submitted_, answered, received_ns_.load(std::memory_order_relaxed), now)) {
+    silence_.end();
     return break_locked(outcome::of(status::unreachable, "no answer within ",
-                                    decimal(limits_.silence_ns / ns_per_ms),
+                                    decimal(silence_.limit_ns() / ns_per_ms),
                                     " ms; is the server overloaded, or the network cut?"));
   }
-  loop_.schedule(*this, now + period);
+  loop_.schedule(*this, now + silence_.period_ns());
 }
 
 // An idle connection is to cost next to nothing. False when it is not idle after all.
 bool pipeline::give_back_memory() noexcept {
   // With the mutex held and nobody else reading, the buffers are this thread's, the I/O thread's.
-  if (lead_.is_caller() || is_sending_ || !output_.is_empty()) return false;
-  output_.release();
+  if (lead_.is_caller() || sender_.is_sending() || !sender_.is_empty()) return false;
+  sender_.release();
   replies_.release();
   return true;
 }
@@ -171,9 +140,9 @@ void pipeline::attach(std::unique_ptr<net::transport> connected) noexcept {
 
 void pipeline::greet(std::string bytes) noexcept {
   lock_type lock(mutex_);
-  if (!transport_ || is_broken_) return;
+  if (!is_alive()) return;
   try {
-    output_.append(std::move(bytes));
+    sender_.append(std::move(bytes));
   } catch (const std::bad_alloc&) {
     return break_locked(outcome::of(status::no_memory));
   }
@@ -182,17 +151,17 @@ void pipeline::greet(std::string bytes) noexcept {
 
 bool pipeline::admit() noexcept {
   const lock_type lock(mutex_);
-  if (!transport_ || is_broken_) return false;
-  output_.release();  // a greeting is long, and it was answered
+  if (!is_alive()) return false;
+  sender_.release();  // a greeting is long, and it was answered
   is_admitted_ = true;
   replies_.admit();
-  if (!is_watching_) start_watching(0);  // the first look gives back what the greeting needed
+  if (!silence_.is_on()) start_watching(0);  // the first look gives back what the greeting needed
   return true;
 }
 
 void pipeline::finish_sending() noexcept {
   lock_type lock(mutex_);
-  is_finishing_ = true;
+  sender_.finish();
   if (lead_.end_rest()) update_interest();
   send_output(lock);
 }
@@ -204,7 +173,7 @@ bool pipeline::is_attached() noexcept {
 
 bool pipeline::is_busy() noexcept {
   const lock_type lock(mutex_);
-  return transport_ && !is_broken_ && (submitted_ != replies_.answered() || !output_.is_empty());
+  return transport_ && !is_broken_ && (submitted_ != replies_.answered() || !sender_.is_empty());
 }
 
 void pipeline::break_off(outcome why) noexcept {
@@ -213,7 +182,7 @@ void pipeline::break_off(outcome why) noexcept {
 }
 
 void pipeline::break_locked(outcome why) noexcept {
-  if (!transport_ || is_broken_) return;
+  if (!is_alive()) return;
   is_broken_ = true;
   why_ = std::move(why);
   if (lead_.is_caller()) {
@@ -226,12 +195,12 @@ void pipeline::break_locked(outcome why) noexcept {
 
 // Whoever sends or leads comes by here when it stops.
 void pipeline::post_teardown_when_free() noexcept {
-  if (is_broken_ && !is_sending_ && !lead_.is_caller()) loop_.post(teardown_task_);
+  if (is_broken_ && !sender_.is_sending() && !lead_.is_caller()) loop_.post(teardown_task_);
 }
 
 void pipeline::tear_down() noexcept {
   lock_type lock(mutex_);
-  if (!is_broken_ || is_sending_ || lead_.is_caller()) return;
+  if (!is_broken_ || sender_.is_sending() || lead_.is_caller()) return;
   if (!replies_.is_broken()) {
     // Replies that came before the end count; one may say why there was an end.
     lead_.begin_io_thread(::pthread_self());
@@ -241,14 +210,13 @@ void pipeline::tear_down() noexcept {
   }
   unwatch();
   transport_.reset();
-  const auto sent = output_.sent();
+  const auto sent = sender_.sent();
   request_list orphans = replies_.end(submitted_);
   orphans.take_all(submitted_list_);
-  output_.clear();
+  sender_.reset();
   wanted_ = net::io_state::want_read;
-  is_broken_ = is_finishing_ = false;
+  is_broken_ = false;
   interest_ = 0;
-  stall_ = stall::none;
   is_admitted_ = false;
   lead_.reset();
   const outcome why = std::exchange(why_, {});
@@ -262,13 +230,13 @@ void pipeline::unwatch() noexcept {
 }
 
 void pipeline::update_interest() noexcept {
-  if (!transport_ || is_broken_) return;
+  if (!is_alive()) return;
   std::uint32_t events = 0;
   if (lead_.is_io_thread()) {
     events |= wanted_ == net::io_state::want_write ? EPOLLOUT : EPOLLIN;
   }
-  if (stall_ == stall::until_writable) events |= EPOLLOUT;
-  if (stall_ == stall::until_readable) events |= EPOLLIN;
+  if (sender_.is_stalled_for(net::io_state::want_write)) events |= EPOLLOUT;
+  if (sender_.is_stalled_for(net::io_state::want_read)) events |= EPOLLIN;
   if (is_watched_ && events == interest_) return;
   interest_ = events;
   if (events == 0) {

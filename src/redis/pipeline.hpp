@@ -27,10 +27,11 @@
 #include "net/reactor.hpp"
 #include "net/transport.hpp"
 #include "net/waiter.hpp"
-#include "redis/output_buffer.hpp"
 #include "redis/reply_reader.hpp"
 #include "redis/request_list.hpp"
 #include "redis/resp.hpp"
+#include "redis/sender.hpp"
+#include "redis/silence_watch.hpp"
 
 namespace mortise::redis {
 
@@ -92,7 +93,6 @@ class pipeline final : private net::event_handler, private net::timer, private r
 
  private:
   using lock_type = std::unique_lock<std::mutex>;
-  enum class stall { none, until_readable, until_writable };
 
   struct bound_task final : net::task {
     bound_task(pipeline& owner, void (pipeline::*what)() noexcept) : owner_(owner), what_(what) {}
@@ -107,10 +107,9 @@ class pipeline final : private net::event_handler, private net::timer, private r
     pipeline& owner_;
   };
 
-  [[nodiscard]] time_ns tick_period_ns() const noexcept { return limits_.silence_ns / 8; }
+  [[nodiscard]] bool is_alive() const noexcept { return transport_ && !is_broken_; }
 
   // Sending; pipeline.cpp.
-  [[nodiscard]] bool is_burst_due() noexcept;
   void send_output(lock_type& lock) noexcept;
   void run_flush() noexcept;
   void start_watching(time_ns until_first_look_ns) noexcept;
@@ -157,26 +156,17 @@ class pipeline final : private net::event_handler, private net::timer, private r
   bool is_broken_ = false;
   outcome why_;
 
-  output_buffer output_;
-  bool is_sending_ = false;
+  sender sender_;
   bool is_flush_posted_ = false;
-  bool is_finishing_ = false;
-  stall stall_ = stall::none;
 
   net::leadership lead_;
   std::uint32_t interest_ = 0;  // what epoll was told to wait for
   bool is_watched_ = false;     // by epoll
-  std::uint64_t staying_ = 0;   // requests that their thread will send when it is back
 
   std::uint64_t submitted_ = 0;
   request_list submitted_list_;  // that replies_ was not told of
 
-  // How silence is noticed: a busy connection is looked at now and then. Requests up to number mark_
-  // were all submitted by mark_ns_.
-  bool is_watching_ = false;
-  std::uint64_t mark_ = 0;
-  time_ns mark_ns_ = 0;
-  time_ns tick_ns_ = 0;
+  silence_watch silence_;
   std::atomic<time_ns> received_ns_{0};
 
   // The reader's own.

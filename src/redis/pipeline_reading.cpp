@@ -50,14 +50,15 @@ void pipeline::expect_messages(int change) noexcept {
 // What is the reader's own may be looked at by who reads, or while nobody does.
 net::leadership::situation pipeline::situation(bool is_by_reader) const noexcept {
   net::leadership::situation now;
-  now.is_alive = transport_ && !is_broken_;
-  now.has_output = !output_.is_empty();
+  now.is_alive = is_alive();
+  now.has_output = !sender_.is_empty();
   now.submitted = submitted_;
   now.answered = replies_.answered();
   if (is_by_reader || lead_.is_free()) {
     const request* oldest =
         replies_.oldest() != nullptr ? replies_.oldest() : submitted_list_.first();
-    now.is_calm = !is_finishing_ && stall_ == stall::none && wanted_ == net::io_state::want_read;
+    now.is_calm =
+        !sender_.is_finishing() && !sender_.is_stalled() && wanted_ == net::io_state::want_read;
     now.is_next_awaited = oldest != nullptr && oldest->has_caller_;
   }
   return now;
@@ -67,7 +68,7 @@ void pipeline::lead(lock_type& lock, net::waiter& who, time_ns deadline) noexcep
   const bool is_early = lead_.begin(who, ::pthread_self(), situation());
   update_interest();
   if (!who.begin_leading(kick_fd_)) return;
-  if (!output_.is_empty()) send_output(lock);
+  if (!sender_.is_empty()) send_output(lock);
   for (bool is_first = true; !is_broken_ && net::leadership::has_open(who, situation(true));
        is_first = false) {
     const bool is_alone = !lead_.has_followers();
@@ -77,8 +78,8 @@ void pipeline::lead(lock_type& lock, net::waiter& who, time_ns deadline) noexcep
     const bool may_nap = is_first && who.may_nap(is_early, deadline);
     const bool is_in_time = wait_for_input(deadline, is_alone, may_nap);
     lock.lock();
-    if (stall_ == stall::until_readable) stall_ = stall::none;
-    if (!output_.is_empty()) send_output(lock);
+    sender_.resume(net::io_state::want_read);
+    if (!sender_.is_empty()) send_output(lock);
     if (!is_in_time || !who.is_leading()) break;
   }
   who.end_leading();
@@ -102,7 +103,7 @@ void pipeline::look_at_rest(time_ns now) noexcept {
   if (again_ns > 0) return loop_.schedule(rest_timer_, now + again_ns);
   if (!was_resting) return;
   update_interest();
-  if (!output_.is_empty()) send_output(lock);
+  if (!sender_.is_empty()) send_output(lock);
 }
 
 // Sleeps until there is something to read, and reads it. False when the deadline passed first.
@@ -137,9 +138,8 @@ void pipeline::on_ready(std::uint32_t events) noexcept {
   const bool has_ended = (events & (EPOLLHUP | EPOLLERR)) != 0;
   const bool is_writable = (events & EPOLLOUT) != 0 || has_ended;
   const bool is_readable = (events & EPOLLIN) != 0 || has_ended;
-  if ((stall_ == stall::until_writable && is_writable) ||
-      (stall_ == stall::until_readable && is_readable)) {
-    stall_ = stall::none;
+  if ((is_writable && sender_.resume(net::io_state::want_write)) ||
+      (is_readable && sender_.resume(net::io_state::want_read))) {
     send_output(lock);
   }
   if (lead_.is_caller()) {
@@ -154,7 +154,7 @@ void pipeline::on_ready(std::uint32_t events) noexcept {
   const net::wake_scope together;
   read();
   lock.lock();
-  if (!output_.is_empty()) send_output(lock);
+  if (!sender_.is_empty()) send_output(lock);
   pass_lead(lock, nullptr);
 }
 
@@ -194,7 +194,7 @@ bool pipeline::read(bool may_nap) noexcept {
     if (result.bytes < room) return true;
     // More is waiting. What the replies gave rise to should not wait for all of it.
     lock_type lock(mutex_);
-    if (!output_.is_empty()) send_output(lock);
+    if (!sender_.is_empty()) send_output(lock);
   }
 }
 

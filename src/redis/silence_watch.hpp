@@ -1,0 +1,49 @@
+// How the silence of a server is noticed: while requests are open it is looked now and then whether any
+// of those that were open at an earlier look is still, and nothing was received since. Pure.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace mortise::redis {
+
+class silence_watch {
+ public:
+  explicit silence_watch(time_ns limit_ns) noexcept : limit_ns_(limit_ns) {}
+
+  [[nodiscard]] bool is_on() const noexcept { return is_on_; }
+  [[nodiscard]] time_ns period_ns() const noexcept { return limit_ns_ / 8; }
+  [[nodiscard]] time_ns limit_ns() const noexcept { return limit_ns_; }
+  // From now on look() is called at times.
+  void begin(std::uint64_t submitted, time_ns now) noexcept {
+    is_on_ = true;
+    mark_ = submitted;
+    mark_ns_ = look_ns_ = now;
+  }
+  void end() noexcept { is_on_ = false; }
+  // Whether the server has been silent for too long.
+  bool look(std::uint64_t submitted, std::uint64_t answered, time_ns received_ns,
+            time_ns now) noexcept {
+    // When looks were missed it was this process that did not run: what it did not read meanwhile is
+    // no fault of the server's.
+    const bool was_away = now - look_ns_ > 2 * period_ns();
+    look_ns_ = now;
+    if (was_away || answered >= mark_) {
+      mark_ = submitted;
+      mark_ns_ = now;
+    }
+    return now - std::max(mark_ns_, received_ns) >= limit_ns_;
+  }
+
+ private:
+  const time_ns limit_ns_;
+  bool is_on_ = false;
+  // Requests up to number mark_ were all submitted by mark_ns_.
+  std::uint64_t mark_ = 0;
+  time_ns mark_ns_ = 0;
+  time_ns look_ns_ = 0;
+};
+
+}  // namespace mortise::redis

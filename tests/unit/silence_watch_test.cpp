@@ -1,0 +1,66 @@
+#include "redis/silence_watch.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mortise::testing {
+namespace {
+
+constexpr time_ns limit_ns = 800 * ns_per_ms;
+constexpr time_ns look_ns = limit_ns / 8;
+
+class silence_watch_test : public ::testing::Test {
+ protected:
+  bool look() {
+    now_ += look_ns;
+    return watch_.look(submitted_, answered_, received_ns_, now_);
+  }
+  time_ns now_ = 5 * ns_per_s;
+  time_ns received_ns_ = 0;
+  std::uint64_t submitted_ = 1;
+  std::uint64_t answered_ = 0;
+  redis::silence_watch watch_{limit_ns};
+};
+
+TEST_F(silence_watch_test, hazard_26_a_request_without_an_answer_is_noticed_after_the_limit) {
+  watch_.begin(submitted_, now_);
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(look()) << i;
+  EXPECT_TRUE(look());
+}
+
+TEST_F(silence_watch_test, whatever_is_received_is_a_sign_of_life) {
+  watch_.begin(submitted_, now_);
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(look());
+  received_ns_ = now_;
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(look());
+  EXPECT_TRUE(look());
+}
+
+TEST_F(silence_watch_test, a_later_request_does_not_lend_time_to_an_earlier_one) {
+  watch_.begin(submitted_, now_);
+  for (int i = 0; i < 7; ++i) {
+    ++submitted_;
+    EXPECT_FALSE(look());
+  }
+  EXPECT_TRUE(look());
+}
+
+TEST_F(silence_watch_test, a_request_that_came_late_has_the_whole_limit) {
+  watch_.begin(submitted_, now_);
+  for (int i = 0; i < 6; ++i) EXPECT_FALSE(look());
+  answered_ = 1;
+  submitted_ = 2;
+  for (int i = 0; i < 8; ++i) EXPECT_FALSE(look());
+  EXPECT_TRUE(look());
+}
+
+TEST_F(silence_watch_test, hazard_01_a_process_that_was_stopped_does_not_blame_the_server) {
+  watch_.begin(submitted_, now_);
+  EXPECT_FALSE(look());
+  now_ += 3 * limit_ns;
+  EXPECT_FALSE(look());
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(look());
+  EXPECT_TRUE(look());
+}
+
+}  // namespace
+}  // namespace mortise::testing
