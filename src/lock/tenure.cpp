@@ -27,27 +27,28 @@ std::int64_t tenure::lease_ttl_ms() const noexcept { return ttl_ms(terms_.lease_
 
 // ---- questions ------------------------------------------------------------------------------
 
-bool tenure::ask(step what, std::int64_t ttl_ms, operation* caller, time_ns now, time_ns target,
-                 std::int64_t reserve, bool with_text) {
+bool tenure::ask(const inquiry& wanted, time_ns now) {
   question asked;
   asked.tenure = id_;
   asked.serial = serial_ + 1;
-  asked.what = what;
+  asked.what = wanted.what;
   asked.token = token_;
-  asked.ttl_ms = ttl_ms;
-  asked.reserve = reserve;
+  asked.ttl_ms = wanted.ttl_ms;
+  asked.reserve = wanted.reserve;
   asked.weight = claim_.weight;
   asked.limit = claim_.limit;
   asked.lifetimes_ms = claim_.lifetimes_ms;
-  asked.with_text = with_text;
-  if (!send(asked, caller, {asked.serial, what, now, target, ttl_ms, reserve, terms_.lease_ms})) {
+  asked.with_text = wanted.with_text;
+  if (!send(asked, wanted.caller,
+            {asked.serial, wanted.what, now, wanted.target, wanted.ttl_ms, wanted.reserve,
+             terms_.lease_ms})) {
     // Without a connection on_up() asks again; without room, a little time does.
     if (world_.problem().ok()) retry_later(now);
     return false;
   }
   ++serial_;
   if (serial_ == 1) reference_ns_ = now;
-  if (what == step::renew) renewal_serial_ = serial_;
+  if (wanted.what == step::renew) renewal_serial_ = serial_;
   return true;
 }
 
@@ -85,7 +86,10 @@ void tenure::start(bool directly, operation* caller, time_ns now) {
   // Where the cheap way is a script too, there is no point in asking twice.
   const bool is_queueing = patience_.waits && protocol_.how == waiting::queue &&
                            (directly || !protocol_.is_plain_string);
-  ask(is_queueing ? step::acquire : step::try_take, lease_ttl_ms(), caller, now);
+  ask({.what = is_queueing ? step::acquire : step::try_take,
+       .ttl_ms = lease_ttl_ms(),
+       .caller = caller},
+      now);
 }
 
 news tenure::on_answer(std::uint32_t serial, const verdict& said, time_ns now) {
@@ -112,7 +116,7 @@ void tenure::on_up(time_ns now) {
     case tenure_phase::queued:
       // The same token, because it is the same attempt: whatever the broken connection did, the
       // answer says where we stand (hazards 15 and 16).
-      if (open_.empty()) ask(again(), lease_ttl_ms(), nullptr, now);
+      if (open_.empty()) ask_again(now);
       break;
     case tenure_phase::held:
       // Finds out at once whether the hold has survived, also one that is not to be prolonged.
@@ -121,7 +125,7 @@ void tenure::on_up(time_ns now) {
       if (open_.empty()) renew(0, 0, nullptr, now);
       break;
     case tenure_phase::leaving:
-      if (open_.empty()) ask(leave_step_, 0, nullptr, now);
+      if (open_.empty()) ask({.what = leave_step_}, now);
       break;
     case tenure_phase::over:
       break;
@@ -153,7 +157,7 @@ news tenure::on_timer(time_ns now) {
     case tenure_phase::queued:
       if (now < ask_at_) return news::none;
       ask_at_ = now + ns_per_s;  // planned anew by the answer
-      if (open_.empty()) ask(again(), lease_ttl_ms(), nullptr, now);
+      if (open_.empty()) ask_again(now);
       return news::none;
     case tenure_phase::held:
       if (now >= valid_until_) return lose(threat());
@@ -168,7 +172,7 @@ news tenure::on_timer(time_ns now) {
         ask_at_ = time_never;
         const bool is_asked = std::any_of(
             open_.begin(), open_.end(), [&](const auto& item) { return item.what == leave_step_; });
-        if (!is_asked) ask(leave_step_, 0, nullptr, now);
+        if (!is_asked) ask({.what = leave_step_}, now);
       }
       if (now < leave_until_) return news::none;
       phase_ = tenure_phase::over;

@@ -159,8 +159,18 @@ class tenure {
     std::int64_t lease_ms;  // of the handle that it was asked for
   };
 
-  bool ask(step what, std::int64_t ttl_ms, operation* caller, time_ns now, time_ns target = 0,
-           std::int64_t reserve = 0, bool with_text = false);
+  // A question without what is the same for all.
+  struct inquiry {
+    step what = step::try_take;
+    std::int64_t ttl_ms = 0;
+    operation* caller = nullptr;
+    time_ns target = 0;        // renew: the deadline that it asks for
+    std::int64_t reserve = 0;  // renew: how many fencing tokens to draw
+    bool with_text = false;    // the server has forgotten the script
+  };
+  bool ask(const inquiry& wanted, time_ns now);
+  // Where the attempt stands, and its grant if it can be had.
+  bool ask_again(time_ns now) { return ask({.what = again(), .ttl_ms = lease_ttl_ms()}, now); }
   bool send(const question& asked, operation* caller, const open_question& open) noexcept;
   std::optional<open_question> close_question(std::uint32_t serial);
   void note_trace(step asked, answer said) noexcept;

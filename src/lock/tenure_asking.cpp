@@ -35,7 +35,7 @@ news tenure::on_acquire_answer(const open_question& asked, const verdict& said, 
     case answer::granted:
       if (said.last_token < least_token) {
         // The fence counter was lost. It is repaired, by asking by script, before the grant is told.
-        ask(again(), lease_ttl_ms(), nullptr, now);
+        ask_again(now);
         return news::none;
       }
       return enter_held(asked.sent, asked.lease_ms, said, now);
@@ -51,7 +51,7 @@ news tenure::on_acquire_answer(const open_question& asked, const verdict& said, 
       if (told_head_at_ >= asked.sent) ask_at_ = std::min(ask_at_, head_look_at_);
       return news::none;
     case answer::no_script:
-      ask(asked.what, asked.ttl_ms, nullptr, now, 0, 0, true);
+      ask({.what = asked.what, .ttl_ms = asked.ttl_ms, .with_text = true}, now);
       return news::none;
     case answer::broken:
     case answer::unsent:
@@ -65,7 +65,8 @@ news tenure::on_acquire_answer(const open_question& asked, const verdict& said, 
 
 news tenure::on_not_free(const open_question& asked, const verdict& said, time_ns now) {
   if (patience_.waits && protocol_.how == waiting::queue) {
-    ask(asked.what == step::try_take ? step::acquire : step::reacquire, lease_ttl_ms(), nullptr,
+    ask({.what = asked.what == step::try_take ? step::acquire : step::reacquire,
+         .ttl_ms = lease_ttl_ms()},
         now);
     return news::none;
   }
@@ -74,7 +75,7 @@ news tenure::on_not_free(const open_question& asked, const verdict& said, time_n
     phase_ = tenure_phase::queued;
     // The answer can be older than the message (RESP2).
     if (std::exchange(told_free_, false)) {
-      ask(again(), lease_ttl_ms(), nullptr, now);
+      ask_again(now);
       return news::none;
     }
     plan_attempt(said, now);
@@ -115,7 +116,7 @@ void tenure::plan_attempt(const verdict& said, time_ns now) noexcept {
 void tenure::on_free(time_ns now) {
   if (phase_ != tenure_phase::asking && phase_ != tenure_phase::queued) return;
   told_free_ = !open_.empty();
-  if (!told_free_) ask(again(), lease_ttl_ms(), nullptr, now);
+  if (!told_free_) ask_again(now);
 }
 
 void tenure::on_head(std::int64_t ttl_ms, time_ns now) {
@@ -147,7 +148,7 @@ news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool othe
   }
   if (now - from > to_ns(std::min(grant_ms_, terms_.lease_ms)) / 2) {
     // Too little of it can be counted on, so the server is asked, which also renews it.
-    ask(again(), lease_ttl_ms(), nullptr, now);
+    ask_again(now);
     return news::none;
   }
   verdict said;

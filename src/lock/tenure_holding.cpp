@@ -76,7 +76,13 @@ std::uint32_t tenure::renew(std::int64_t lease_ms, std::int64_t reserve, operati
   // what the later one took back.
   const auto target = std::max(now + to_ns(lease_ms), asked_until_);
   const auto lease = (target - now + ns_per_ms - 1) / ns_per_ms;
-  if (!ask(step::renew, ttl_ms(lease), caller, now, target, reserve)) return 0;
+  if (!ask({.what = step::renew,
+            .ttl_ms = ttl_ms(lease),
+            .caller = caller,
+            .target = target,
+            .reserve = reserve},
+           now))
+    return 0;
   asked_until_ = target;
   return serial_;
 }
@@ -106,7 +112,9 @@ bool tenure::is_raising() const noexcept {
 
 // A renewal asks for a part until the answer to this is there, and so would undo it: none is begun in
 // the meantime.
-bool tenure::raise(operation* caller, time_ns now) { return ask(step::raise, 0, caller, now); }
+bool tenure::raise(operation* caller, time_ns now) {
+  return ask({.what = step::raise, .caller = caller}, now);
+}
 
 std::uint32_t tenure::lower(std::int64_t weight, operation* caller, time_ns now) {
   claim_.weight = weight;
@@ -147,7 +155,7 @@ news tenure::on_raise_answer(const open_question& asked, const verdict& said, ti
     case answer::not_free:
       return news::not_raised;
     case answer::no_script:
-      if (ask(step::raise, 0, nullptr, now, 0, 0, true)) return news::none;
+      if (ask({.what = step::raise, .with_text = true}, now)) return news::none;
       [[fallthrough]];
     default:
       // If the server did carry it out, the next renewal, which still asks for a part, undoes it.
@@ -175,8 +183,12 @@ news tenure::on_renew_answer(const open_question& asked, const verdict& said, ti
     case answer::no_script:
       // No less than was asked for since: that may have been carried out, if others have brought the
       // script back, and this comes behind it.
-      if (ask(step::renew, ttl_ms((asked_until_ - now) / ns_per_ms + 1), nullptr, now, asked_until_,
-              asked.reserve, true)) {
+      if (ask({.what = step::renew,
+               .ttl_ms = ttl_ms((asked_until_ - now) / ns_per_ms + 1),
+               .target = asked_until_,
+               .reserve = asked.reserve,
+               .with_text = true},
+              now)) {
         return news::none;
       }
       [[fallthrough]];

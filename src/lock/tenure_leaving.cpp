@@ -34,24 +34,24 @@ void tenure::leave(operation* caller, time_ns now) {
           ? now + queue_life_ns
           : std::max(valid_until_, now + grant_lease_ms * ns_per_ms) + lease_ttl_ms() * ns_per_ms;
   ask_at_ = time_never;
-  ask(leave_step_, 0, caller, now);
+  ask({.what = leave_step_, .caller = caller}, now);
 }
 
 void tenure::leave_at_once(time_ns now) {
   if (phase_ != tenure_phase::leaving || leave_step_ != step::release_alone) return;
   leave_step_ = step::release;
-  ask(leave_step_, 0, nullptr, now);
+  ask({.what = leave_step_}, now);
 }
 
 news tenure::on_leave_answer(const open_question& asked, const verdict& said, time_ns now) {
   if (asked.what != leave_step_) return news::none;
   switch (said.what) {
     case answer::no_script:
-      ask(leave_step_, 0, nullptr, now, 0, 0, true);
+      ask({.what = leave_step_, .with_text = true}, now);
       return news::none;
     case answer::others_waiting:
       leave_step_ = step::release;
-      ask(leave_step_, 0, nullptr, now);
+      ask({.what = leave_step_}, now);
       return news::none;
     case answer::broken:
       leave_unknown_ = true;  // asked again after the reconnect
