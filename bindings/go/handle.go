@@ -26,6 +26,7 @@ type kind struct {
 // mode is how something is held: a lock can be held to read or to write.
 type mode struct {
 	unlock func(address, queue uintptr, tag int64, details uintptr) int32
+	isHeld func(address uintptr) int32
 }
 
 // submission hands an acquire to C.

@@ -91,9 +91,13 @@ func (h *Hold) keptBy(ctx context.Context) context.Context {
 
 // IsHeld tells whether the hold lasts by the local clock. It costs no network, and is right also in a
 // process that was stopped for long.
-func (h *Hold) IsHeld() bool { return h.Valid() > 0 }
+func (h *Hold) IsHeld() bool {
+	// Not by Valid, whose last millisecond is 0: who is told that the hold is over must not extend it.
+	return h.Err() == nil && h.owner.isHeld(h.mode.Load().isHeld)
+}
 
-// Valid is how long the hold is still valid by the local clock; 0 when it has ended.
+// Valid is how long the hold is still valid by the local clock, in whole milliseconds; 0 when it has
+// ended.
 func (h *Hold) Valid() time.Duration {
 	if h.Err() != nil {
 		return 0

@@ -24,7 +24,7 @@ var lockKind = &kind{
 	watch:     swig.Lock_watch,
 }
 
-var held = &mode{swig.Lock_unlock_async}
+var held = &mode{swig.Lock_unlock_async, swig.Lock_is_held}
 
 // NewLock makes a new owner of the mutex of this name, which is 1 to 1024 bytes of any value. Nothing
 // is sent. Options are laid over those of the client.

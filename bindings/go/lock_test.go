@@ -32,6 +32,20 @@ func TestLockExcludes(t *testing.T) {
 	must(t, later.Unlock(within(t)))
 }
 
+// What is told to be over is not brought back, also in its last millisecond.
+func TestNoHoldIsExtendedThatWasOver(t *testing.T) {
+	client := startServer(t).open(t)
+	lock := client.lock(t, "a", WithLease(60*time.Millisecond), WithRenewal(false))
+	for i := 0; i < 10; i++ {
+		hold, err := lock.Acquire(within(t))
+		must(t, err)
+		for hold.IsHeld() {
+		}
+		expect(t, hold.Extend(within(t), time.Minute), ErrLost)
+		_ = hold.Unlock(within(t))
+	}
+}
+
 func TestUnlockedHoldIsOver(t *testing.T) {
 	client := startServer(t).open(t)
 	lock := client.lock(t, "a")

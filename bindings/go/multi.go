@@ -22,7 +22,7 @@ var multiKind = &kind{
 	extend:    swig.Multi_extend_async,
 }
 
-var allHeld = &mode{swig.Multi_unlock_async}
+var allHeld = &mode{swig.Multi_unlock_async, swig.Multi_is_held}
 
 // Member is what a Multi can be made of; see OfLock, ToRead, ToWrite and OfSemaphore.
 type Member struct {

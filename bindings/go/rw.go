@@ -26,8 +26,8 @@ var rwKind = &kind{
 }
 
 var (
-	reading = &mode{swig.Rw_read_unlock_async}
-	writing = &mode{swig.Rw_write_unlock_async}
+	reading = &mode{swig.Rw_read_unlock_async, swig.Rw_is_reading}
+	writing = &mode{swig.Rw_write_unlock_async, swig.Rw_is_writing}
 )
 
 // NewRW makes a new owner of the read-write lock of this name; see NewLock.

@@ -25,7 +25,7 @@ var semaphoreKind = &kind{
 	watch:     swig.Semaphore_watch,
 }
 
-var permitted = &mode{swig.Semaphore_release_async}
+var permitted = &mode{swig.Semaphore_release_async, swig.Semaphore_is_held}
 
 // NewSemaphore makes a new owner of permits of this name; see NewLock. The first to use the name sets
 // the number of permits for all, 1 to 1000000; Resize changes it.

@@ -502,8 +502,9 @@ MORTISE_NODISCARD MORTISE_API mortise_lock *mortise_lock_new(mortise_client *cli
                                                              const mortise_options *options,
                                                              mortise_error *error);
 /**
- * Frees a handle. A hold is given back without waiting for the answer; a call that waits in another
- * thread ends with MORTISE_CLOSED.
+ * Frees a handle. A hold is given back without waiting for the answer; a call that
+ * waits for the lock in another thread ends with MORTISE_CLOSED. A query there goes on until it is
+ * answered or its time is up.
  * @since 1.0
  */
 MORTISE_API void mortise_lock_free(mortise_lock *lock);
