@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
-#include <regex>
+#include <iomanip>
+#include <sstream>
 #include <string>
 
 #include "base/printable.hpp"
@@ -38,15 +39,19 @@ TEST(options, defaults_are_the_documented_ones) {
 
 TEST(options, keys_are_those_of_the_header) {
   auto header = testing::open_page("capi/include/mortise/mortise.h");
-  const std::regex macro("#define MORTISE_OPTION_(\\w+) \"(\\w+)\"");
+  const std::string prefix = "MORTISE_OPTION_";
   std::string keys;
-  std::smatch found;
   for (std::string line; std::getline(header, line);) {
-    if (!std::regex_match(line, found, macro)) continue;
-    std::string upper = found[2];
+    std::istringstream words(line);
+    std::string define;
+    std::string name;
+    std::string key;
+    words >> define >> name >> std::quoted(key);
+    if (define != "#define" || !name.starts_with(prefix)) continue;
+    std::string upper = key;
     for (char& c : upper) c = static_cast<char>(std::toupper(c));
-    EXPECT_EQ(found[1], upper);
-    keys.append(keys.empty() ? "" : ", ").append(found[2]);
+    EXPECT_EQ(name, prefix + upper);
+    keys.append(keys.empty() ? "" : ", ").append(key);
   }
   settings values;
   EXPECT_EQ(set(values, "none", ""), "option: \"none\" is not known; give one of " + keys);
