@@ -26,9 +26,20 @@ var rwKind = &kind{
 }
 
 var (
-	reading = &mode{swig.Rw_read_unlock_async, swig.Rw_is_reading}
-	writing = &mode{swig.Rw_write_unlock_async, swig.Rw_is_writing}
+	reading = &mode{swig.Rw_read_unlock_async, isEither}
+	writing = &mode{swig.Rw_write_unlock_async, isEither}
 )
+
+// isEither tells whether a read-write lock is held. C has changed its mode before a Hold knows of an upgrade
+// or a downgrade, so neither of the two must slip through between the looks.
+func isEither(address uintptr) int32 {
+	for _, ask := range []func(uintptr) int32{swig.Rw_is_reading, swig.Rw_is_writing, swig.Rw_is_reading} {
+		if is := ask(address); is != 0 {
+			return is
+		}
+	}
+	return 0
+}
 
 // NewRW makes a new owner of the read-write lock of this name; see NewLock.
 func (c *Client) NewRW(name string, options ...Option) (*RW, error) {
