@@ -28,7 +28,7 @@ outcome find_url(const char* url, size_t url_len, std::string& found) {
   return {};
 }
 
-outcome open(mortise::client::core& client, const char* url, size_t url_len) {
+outcome open(mortise::client::client& client, const char* url, size_t url_len) {
   std::string found;
   if (auto how = find_url(url, url_len, found); !how.ok()) return how;
   auto opened = client.open(found);
@@ -45,7 +45,7 @@ mortise_client* mortise_client_new(const char* url, size_t url_len, const mortis
   std::unique_ptr<mortise_client> made;
   const auto how = mortise::capi::guard(error, [&]() -> outcome {
     auto handle = std::make_unique<mortise_client>();
-    handle->object = std::make_shared<mortise::client::core>(
+    handle->object = std::make_shared<mortise::client::client>(
         options == nullptr ? mortise::settings{} : options->values);
     auto opened = open(*handle->object, url, url_len);
     if (opened.ok()) {
@@ -68,5 +68,5 @@ void mortise_client_free(mortise_client* client) {
 
 mortise_status mortise_client_ping(mortise_client* client, mortise_error* error) {
   return mortise::capi::with(client, "client", error,
-                             [](mortise::client::core& core) { return core.ping(); });
+                             [](mortise::client::client& self) { return self.ping(); });
 }

@@ -36,14 +36,14 @@ template <class Handle>
 Handle* new_handle(mortise_client* client, lock::lock_kind kind, const char* name, size_t name_len,
                    const mortise_options* options, int64_t permits, mortise_error* error) noexcept {
   auto made = std::unique_ptr<Handle>();
-  const auto how = with(client, "client", error, [&](client::core& core) -> outcome {
+  const auto how = with(client, "client", error, [&](client::client& self) -> outcome {
     if (auto checked = check_name(name, name_len); !checked.ok()) return checked;
     if (options != nullptr) {
       if (auto fit = check_fit_for_handle(options->values); !fit.ok()) return fit;
     }
     auto handle = std::make_unique<Handle>();
-    auto created = core.new_handle(kind, {name, name_len},
-                                   options == nullptr ? core.defaults() : options->values, permits,
+    auto created = self.new_handle(kind, {name, name_len},
+                                   options == nullptr ? self.defaults() : options->values, permits,
                                    handle->object);
     if (created.ok()) made = std::move(handle);
     created.name({name, name_len});

@@ -6,7 +6,7 @@
 
 #include "base/fork.hpp"
 #include "base/options.hpp"
-#include "client/core.hpp"
+#include "client/client.hpp"
 #include "client/event_queue.hpp"
 #include "client/lock_handle.hpp"
 #include "client/multi_handle.hpp"
@@ -82,7 +82,7 @@ inline outcome check_timeout(std::int64_t timeout_ms) {
 
 }  // namespace mortise::capi
 
-struct mortise_client : mortise::capi::process_handle<mortise::client::core> {};
+struct mortise_client : mortise::capi::process_handle<mortise::client::client> {};
 struct mortise_lock : mortise::capi::process_handle<mortise::client::lock_handle> {};
 struct mortise_rw : mortise::capi::process_handle<mortise::client::lock_handle> {};
 struct mortise_semaphore : mortise::capi::process_handle<mortise::client::lock_handle> {};

@@ -34,10 +34,10 @@ mortise_status with_events(mortise_multi* multi, mortise_queue* queue, mortise_e
 
 mortise_multi* mortise_multi_new(mortise_client* client, mortise_error* error) {
   auto made = std::unique_ptr<mortise_multi>();
-  const auto how = with(client, "client", error, [&](mortise::client::core& core) -> outcome {
-    if (core.is_closed()) return mortise::client_freed();
+  const auto how = with(client, "client", error, [&](mortise::client::client& self) -> outcome {
+    if (self.is_closed()) return mortise::client_freed();
     made = std::make_unique<mortise_multi>();
-    made->object = core.new_multi();
+    made->object = self.new_multi();
     return {};
   });
   return how == MORTISE_OK ? made.release() : nullptr;

@@ -31,9 +31,9 @@ mortise_options* mortise_options_new(void) {
 mortise_options* mortise_options_new_from(const mortise_client* client, mortise_error* error) {
   std::unique_ptr<mortise_options> made;
   const auto how =
-      mortise::capi::with(client, "client", error, [&](mortise::client::core& core) -> outcome {
+      mortise::capi::with(client, "client", error, [&](mortise::client::client& self) -> outcome {
         made = std::make_unique<mortise_options>();
-        made->values = core.defaults();
+        made->values = self.defaults();
         // Its own options stay in force for a client that is made with these, and are no handle's.
         made->values.client_option = nullptr;
         return {};

@@ -14,13 +14,13 @@ constexpr int64_t default_capacity = 65536;
 
 mortise_queue* mortise_queue_new(mortise_client* client, int64_t capacity, mortise_error* error) {
   auto made = std::unique_ptr<mortise_queue>();
-  const auto how = with(client, "client", error, [&](mortise::client::core& core) -> outcome {
+  const auto how = with(client, "client", error, [&](mortise::client::client& self) -> outcome {
     if (capacity < 0 || capacity > MORTISE_MAX_QUEUE_CAPACITY) {
       return bad_argument("capacity", std::to_string(capacity) + " is out of range; give 1 to " +
                                           std::to_string(MORTISE_MAX_QUEUE_CAPACITY) +
                                           ", or 0 for the default");
     }
-    if (core.is_closed()) return mortise::client_freed();
+    if (self.is_closed()) return mortise::client_freed();
     auto handle = std::make_unique<mortise_queue>();
     handle->object =
         std::make_shared<event_queue>(capacity == 0 ? default_capacity : capacity, client->object);
@@ -43,7 +43,7 @@ mortise_status mortise_queue_next(mortise_queue* queue, int64_t timeout_ms, mort
   return with(queue, "queue", error, [&](event_queue& events) -> outcome {
     if (event == nullptr) return is_null("event");
     if (auto checked = check_timeout(timeout_ms); !checked.ok()) return checked;
-    const auto deadline = mortise::client::core::deadline_after(timeout_ms);
+    const auto deadline = mortise::client::client::deadline_after(timeout_ms);
     return outcome::of(events.next(deadline, event->told));
   });
 }
@@ -58,7 +58,7 @@ mortise_status mortise_queue_next_batch(mortise_queue* queue, int64_t timeout_ms
       return bad_argument("capacity", std::to_string(capacity) + " is too small; give 1 or more");
     }
     if (auto checked = check_timeout(timeout_ms); !checked.ok()) return checked;
-    const auto deadline = mortise::client::core::deadline_after(timeout_ms);
+    const auto deadline = mortise::client::client::deadline_after(timeout_ms);
     return outcome::of(events.next_batch(deadline, capacity, [&](const auto& told) {
       int64_t* const record = records + *count * MORTISE_RECORD_FIELDS;
       record[0] = static_cast<int64_t>(told.kind);

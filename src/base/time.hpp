@@ -1,4 +1,4 @@
-// Time as the core sees it: nanoseconds of CLOCK_BOOTTIME in an integer. It runs on while the
+// Time as the library sees it: nanoseconds of CLOCK_BOOTTIME in an integer. It runs on while the
 // machine is suspended and never steps, so a deadline computed from it can be believed (hazards 2
 // and 3). Wall-clock time is never read.
 #pragma once

@@ -6,18 +6,18 @@
 #include <limits>
 
 #include "base/decimal.hpp"
-#include "client/core.hpp"
+#include "client/client.hpp"
+#include "net/caller.hpp"
 #include "net/futex.hpp"
-#include "net/waiter.hpp"
 
 namespace mortise::client {
 
 struct event_queue::consumer {
-  net::waiter waiting{net::waiter::wish::anything};
+  net::caller caller{net::caller::wish::anything};
   consumer* next = nullptr;
 };
 
-event_queue::event_queue(std::int64_t capacity, std::shared_ptr<core> client)
+event_queue::event_queue(std::int64_t capacity, std::shared_ptr<client> client)
     : capacity_(capacity), client_(std::move(client)) {}
 
 event_queue::~event_queue() {
@@ -110,7 +110,7 @@ void event_queue::call_one_locked() noexcept {
   auto* const called = first_consumer_.load();
   if (called == nullptr) return;
   first_consumer_ = called->next;
-  called->waiting.finish();  // it stays until it has had the mutex
+  called->caller.finish();  // it stays until it has had the mutex
 }
 
 void event_queue::wake_all_locked() noexcept {
@@ -179,9 +179,9 @@ void event_queue::wait_for_event(std::unique_lock<std::mutex>& guard, time_ns de
     // A wake that has not seen us is seen here: each side writes before it looks.
     if (!is_woken_.load()) {
       if (client_) {
-        client_->servers().await(self.waiting, deadline);
+        client_->servers().await(self.caller, deadline);
       } else {
-        self.waiting.wait(deadline);
+        self.caller.wait(deadline);
       }
     }
     guard.lock();
@@ -216,7 +216,7 @@ int event_queue::descriptor() {
 void event_queue::wake() noexcept {
   wakers_.fetch_add(1);
   is_woken_.store(true);
-  if (auto* const called = first_consumer_.load()) called->waiting.finish_from_signal();
+  if (auto* const called = first_consumer_.load()) called->caller.finish_from_signal();
   if (wakers_.fetch_sub(1) == 1) net::futex_wake_all(&wakers_);
 }
 

@@ -14,7 +14,7 @@
 
 namespace mortise::client {
 
-class core;
+class client;
 
 // Something whose waiting acquire a shutdown ends: a handle.
 class cancellable {
@@ -76,7 +76,7 @@ class event_node {
 class event_queue {
  public:
   // A thread that waits for events reads the answers of this client itself, if one is given.
-  explicit event_queue(std::int64_t capacity, std::shared_ptr<core> client = nullptr);
+  explicit event_queue(std::int64_t capacity, std::shared_ptr<client> client = nullptr);
   ~event_queue();
   event_queue(const event_queue&) = delete;
   event_queue& operator=(const event_queue&) = delete;
@@ -137,7 +137,7 @@ class event_queue {
   event_node* pop_locked() noexcept;
 
   const std::int64_t capacity_;
-  const std::shared_ptr<core> client_;
+  const std::shared_ptr<client> client_;
   int event_fd_ = -1;
   std::mutex mutex_;
   std::int64_t reserved_ = 0;  // open calls, watches and unread events

@@ -12,7 +12,7 @@
 
 #include "base/fork.hpp"
 #include "base/time.hpp"
-#include "client/core.hpp"
+#include "client/client.hpp"
 
 namespace mortise::client {
 
@@ -23,7 +23,7 @@ struct exit_list {
   const std::uint64_t process = process_mark();
   exit_list* parents = nullptr;
   std::mutex mutex;
-  std::vector<std::weak_ptr<core>> clients;
+  std::vector<std::weak_ptr<client>> clients;
 };
 
 std::atomic<exit_list*> newest{nullptr};
@@ -48,7 +48,7 @@ void close_clients() noexcept {
   if (!is_of_this_process(list)) return;
   int before = 0;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-  const time_ns end = boot_now() + core::linger_ns;
+  const time_ns end = boot_now() + client::linger_ns;
   const std::lock_guard guard(list->mutex);
   // All give back before one is waited for.
   for (auto& item : list->clients) {
@@ -64,7 +64,7 @@ void close_clients() noexcept {
 
 }  // namespace
 
-outcome close_at_exit(std::weak_ptr<core> client) {
+outcome close_at_exit(std::weak_ptr<client> client) {
   // With the first such client, so that what was made before it is still there when it is closed.
   static const bool is_registered = std::atexit(close_clients) == 0;
   if (!is_registered) return outcome::of(status::no_memory);

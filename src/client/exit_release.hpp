@@ -8,10 +8,10 @@
 
 namespace mortise::client {
 
-class core;
+class client;
 
 // exit(), and so a return from main, closes the client if it is still open then; a forked child's
 // exit() does not (hazard 21). All clients together take as long as one.
-outcome close_at_exit(std::weak_ptr<core> client);
+outcome close_at_exit(std::weak_ptr<client> client);
 
 }  // namespace mortise::client

@@ -4,7 +4,7 @@
 #include <new>
 
 #include "base/random.hpp"
-#include "client/core.hpp"
+#include "client/client.hpp"
 #include "client/lock_handle.hpp"
 
 namespace mortise::client {
@@ -29,9 +29,9 @@ bool may_give_back(lock::step what) noexcept {
 
 }  // namespace
 
-gatekeeper::gatekeeper(core& owner, std::uint64_t id, std::string_view name,
+gatekeeper::gatekeeper(client& owner, std::uint64_t id, std::string_view name,
                        const protocol::table& rules)
-    : core_(owner),
+    : client_(owner),
       id_(id),
       rules_(rules),
       name_(name),
@@ -41,14 +41,14 @@ gatekeeper::gatekeeper(core& owner, std::uint64_t id, std::string_view name,
       gate_(rules.facts, static_cast<lock::link&>(*this), static_cast<lock::gate_listener&>(*this)),
       chance_(random_number() | 1U) {}
 
-gatekeeper::~gatekeeper() { core_.reactor().cancel(*this); }
+gatekeeper::~gatekeeper() { client_.reactor().cancel(*this); }
 
 void gatekeeper::plan() noexcept {
   if (!channel_.empty()) listen_or_not();
   is_idle_.store(gate_.is_idle() && free_inquiries_.size() == inquiries_.size());
   if (gate_.is_queued() != is_queued_) {
     is_queued_ = !is_queued_;
-    core_.servers().expect_messages(is_queued_ ? 1 : -1);
+    client_.servers().expect_messages(is_queued_ ? 1 : -1);
   }
   // A timer that is armed too early costs one look for nothing, setting it anew costs a system
   // call: so it is only ever moved forward.
@@ -56,7 +56,7 @@ void gatekeeper::plan() noexcept {
   if (is_deaf_) next = std::min(next, boot_now() + deaf_ns);
   if (next >= armed_for_) return;
   armed_for_ = next;
-  core_.reactor().schedule(*this, next);
+  client_.reactor().schedule(*this, next);
 }
 
 // Only while somebody waits, so that a lock that is free costs no more.
@@ -64,10 +64,10 @@ void gatekeeper::listen_or_not() noexcept try {
   const bool is_wanted = gate_.is_queued();
   is_deaf_ = false;
   if (std::exchange(is_listening_, is_wanted) == is_wanted) return;
-  if (is_wanted) return core_.lines().connect(core_.servers(), name_, channel_, id_);
-  core_.lines().disconnect(core_.servers(), name_, channel_, id_);
+  if (is_wanted) return client_.lines().connect(client_.servers(), name_, channel_, id_);
+  client_.lines().disconnect(client_.servers(), name_, channel_, id_);
 } catch (const std::bad_alloc&) {
-  core_.lines().disconnect(core_.servers(), name_, channel_, id_);
+  client_.lines().disconnect(client_.servers(), name_, channel_, id_);
   is_listening_ = false;
   is_deaf_ = true;
 }
@@ -80,7 +80,7 @@ void gatekeeper::on_timer(time_ns /*now*/) noexcept {
     armed_for_ = time_never;
     gate.on_timer(now);
   });
-  core_.retire_if_idle(*this);
+  client_.retire_if_idle(*this);
 }
 
 bool gatekeeper::ask(const lock::question& asked, lock::operation* caller) noexcept try {
@@ -88,14 +88,14 @@ bool gatekeeper::ask(const lock::question& asked, lock::operation* caller) noexc
   if (free_inquiries_.empty()) {
     // Room for its return to the free list is made first, so that an answer never needs memory.
     free_inquiries_.reserve(inquiries_.size() + 1);
-    inquiries_.push_back(core_.servers().new_inquiry(*this));
+    inquiries_.push_back(client_.servers().new_inquiry(*this));
     free_inquiries_.push_back(inquiries_.back().get());
   }
   auto* const next = free_inquiries_.back();
   next->tenure = asked.tenure;
   next->serial = asked.serial;
   if (may_give_back(asked.what)) order_.before_giving_back();
-  last_sent_ = next->send(asked, rules_, keys_, caller != nullptr ? caller->lender : nullptr);
+  last_sent_ = next->send(asked, rules_, keys_, caller != nullptr ? caller->caller : nullptr);
   if (last_sent_ != status::ok) return false;
   free_inquiries_.pop_back();
   return true;
@@ -105,7 +105,7 @@ bool gatekeeper::ask(const lock::question& asked, lock::operation* caller) noexc
 
 void gatekeeper::on_verdict(deployment::inquiry& answered, const lock::verdict& said,
                             time_ns /*now*/) noexcept {
-  // The core keeps every gatekeeper that has an open inquiry; from now on this one may have none.
+  // The client keeps every gatekeeper that has an open inquiry; from now on this one may have none.
   const auto self = shared_from_this();
   enter([&](lock::gate& gate, time_ns now) {
     const auto tenure = answered.tenure;
@@ -114,11 +114,11 @@ void gatekeeper::on_verdict(deployment::inquiry& answered, const lock::verdict& 
     if (said.what == lock::answer::granted) see_last_holder();
     gate.on_answer(tenure, serial, said, now);
   });
-  core_.retire_if_idle(*this);
+  client_.retire_if_idle(*this);
 }
 
 std::string gatekeeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) {
-  return rules_.owner_token({core_.id(), id_, ++attempts_, label, grant_ttl_ms});
+  return rules_.owner_token({client_.id(), id_, ++attempts_, label, grant_ttl_ms});
 }
 
 std::int64_t gatekeeper::random_below(std::int64_t bound) noexcept {
@@ -130,7 +130,7 @@ std::int64_t gatekeeper::random_below(std::int64_t bound) noexcept {
 }
 
 outcome gatekeeper::problem() const {
-  auto problem = core_.servers().problem();
+  auto problem = client_.servers().problem();
   // A connection that has just broken may not have said yet why.
   if (problem.ok() && last_sent_ == status::unreachable) {
     problem = outcome::of(status::unreachable, "the connection to the server broke just now");

@@ -17,7 +17,7 @@
 
 namespace mortise::client {
 
-class core;
+class client;
 
 class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
                          private lock::link,
@@ -25,7 +25,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
                          private deployment::inquirer,
                          private net::timer {
  public:
-  gatekeeper(core& owner, std::uint64_t id, std::string_view name, const protocol::table& rules);
+  gatekeeper(client& owner, std::uint64_t id, std::string_view name, const protocol::table& rules);
   ~gatekeeper() override;
 
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
@@ -60,7 +60,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
 
   // Whether nothing is open at the server any more; any thread, as of the last entry.
   [[nodiscard]] bool is_idle() const noexcept { return is_idle_.load(); }
-  // How many handles use it; changed by the core only.
+  // How many handles use it; changed by the registry only.
   std::atomic<int> handles{0};
 
  private:
@@ -91,7 +91,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   // net::timer
   void on_timer(time_ns now) noexcept override;
 
-  core& core_;
+  client& client_;
   const std::uint64_t id_;
   const protocol::table& rules_;
   const std::string name_;

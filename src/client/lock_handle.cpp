@@ -4,11 +4,11 @@
 #include <new>
 #include <utility>
 
-#include "client/core.hpp"
+#include "client/client.hpp"
 #include "client/gatekeeper.hpp"
 #include "client/query.hpp"
 #include "lock/lease.hpp"
-#include "net/waiter.hpp"
+#include "net/caller.hpp"
 
 namespace mortise::client {
 
@@ -16,14 +16,14 @@ namespace {
 
 // A call that blocks: its outcome comes to the caller's stack.
 template <class Base>
-class blocking final : public Base {
+class blocking_operation final : public Base {
  public:
-  blocking() { this->lender = &waiting; }
+  blocking_operation() { this->caller = &own_caller; }
   void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
     if (!how.ok()) result = how;  // copies of texts
-    waiting.finish();             // the caller may be gone from here on
+    own_caller.finish();          // the caller may be gone from here on
   }
-  net::waiter waiting;
+  net::caller own_caller;
   outcome result;
 };
 
@@ -47,14 +47,14 @@ class queued final : public Base, public event_node {
 
 }  // namespace
 
-lock_handle::lock_handle(std::shared_ptr<core> client, std::shared_ptr<gatekeeper> keeper,
+lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekeeper> keeper,
                          std::string name, const settings& terms, std::int64_t limit)
-    : core_(std::move(client)), keeper_(std::move(keeper)), name_(std::move(name)) {
+    : client_(std::move(client)), keeper_(std::move(keeper)), name_(std::move(name)) {
   owner_.handle = this;
   owner_.lease_ms = terms.lease_ms;
   owner_.max_hold_ms = terms.max_hold_ms;
   owner_.renews = terms.renewal;
-  owner_.drift_ppm = core_->defaults().drift_ppm;
+  owner_.drift_ppm = client_->defaults().drift_ppm;
   owner_.is_reentrant = {terms.reentrant_write, terms.reentrant_read};
   owner_.limit = limit;
   // The same whatever the drift: all who share such a lock have to agree on it.
@@ -68,7 +68,7 @@ lock_handle::lock_handle(std::shared_ptr<core> client, std::shared_ptr<gatekeepe
 
 lock_handle::~lock_handle() {
   release();
-  core_->drop(keeper_);
+  client_->drop(keeper_);
 }
 
 void lock_handle::release() noexcept {
@@ -79,7 +79,7 @@ void lock_handle::release() noexcept {
 }
 
 std::int64_t lock_handle::command_timeout_ms() const {
-  return core_->defaults().command_timeout_ms;
+  return client_->defaults().command_timeout_ms;
 }
 
 // ---- blocking -------------------------------------------------------------------------------
@@ -90,22 +90,22 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   time_ns deadline = time_never;
   try {
     accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
-      deadline = core::deadline_after(timeout_ms, now);
-      call.waiting.begins_at(now);
+      deadline = client::deadline_after(timeout_ms, now);
+      call.own_caller.begins_at(now);
       return start(gate, now);
     });
   } catch (...) {
     // Memory ran out; a question may be on its way, in this thread's name.
     keeper_->enter(
         [&](lock::gate& gate, time_ns now) { gate.abandon(call, status::no_memory, now); });
-    static_cast<void>(core_->servers().await(call.waiting, 0));
+    static_cast<void>(client_->servers().await(call.own_caller, 0));
     throw;
   }
   if (!accepted.ok()) return accepted;
-  if (!core_->servers().await(call.waiting, deadline)) {
+  if (!client_->servers().await(call.own_caller, deadline)) {
     // Whatever happens between the deadline and here, abandon leaves the call finished.
     keeper_->enter([&](lock::gate& gate, time_ns now) {
-      if (!call.waiting.is_done()) gate.abandon(call, status::timed_out, now);
+      if (!call.own_caller.is_done()) gate.abandon(call, status::timed_out, now);
     });
   }
   return std::move(call.result);
@@ -113,7 +113,7 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
 
 outcome lock_handle::block_acquire(const lock::portion& wanted, std::int64_t timeout_ms,
                                    bool is_try) {
-  blocking<lock::acquiring> call;
+  blocking_operation<lock::acquire_operation> call;
   call.who = &owner_;
   call.is_try = is_try;
   call.wanted = wanted;
@@ -133,39 +133,39 @@ outcome lock_handle::acquire(const lock::portion& wanted, std::int64_t timeout_m
 }
 
 outcome lock_handle::unlock(lock::hold_mode mode) {
-  blocking<lock::operation> call;
+  blocking_operation<lock::operation> call;
   return block(call, command_timeout_ms(), [&](lock::gate& gate, time_ns now) {
     return gate.unlock(owner_, mode, &call, now);
   });
 }
 
 outcome lock_handle::upgrade() {
-  blocking<lock::operation> call;
+  blocking_operation<lock::operation> call;
   return block(call, command_timeout_ms(),
                [&](lock::gate& gate, time_ns now) { return gate.raise(owner_, call, now); });
 }
 
 outcome lock_handle::downgrade() {
-  blocking<lock::operation> call;
+  blocking_operation<lock::operation> call;
   return block(call, command_timeout_ms(),
                [&](lock::gate& gate, time_ns now) { return gate.lower(owner_, 1, call, now); });
 }
 
 outcome lock_handle::extend(std::int64_t lease_ms) {
-  blocking<lock::operation> call;
+  blocking_operation<lock::operation> call;
   return block(call, command_timeout_ms(), [&](lock::gate& gate, time_ns now) {
     return gate.extend(owner_, lease_ms, call, now);
   });
 }
 
 outcome lock_handle::resize(std::int64_t permits) {
-  if (core_->is_closed()) return client_freed();
-  return core_->answered(ask_resize(core_->servers().connection_for(name_), keeper_->keys(),
-                                    permits, core_->defaults().command_timeout_ms));
+  if (client_->is_closed()) return client_freed();
+  return client_->answered(ask_resize(client_->servers().connection_for(name_), keeper_->keys(),
+                                      permits, client_->defaults().command_timeout_ms));
 }
 
 outcome lock_handle::query(lock_info& info) {
-  if (core_->is_closed()) return client_freed();
+  if (client_->is_closed()) return client_freed();
   lock::question asked;
   std::string mine;
   asked.weight = keeper_->look([&](const lock::gate& gate, time_ns now) {
@@ -175,9 +175,9 @@ outcome lock_handle::query(lock_info& info) {
   asked.token = mine;
   asked.limit = owner_.limit;
   asked.lifetimes_ms = owner_.lifetimes_ms;
-  return core_->answered(ask_query(core_->servers().connection_for(name_), keeper_->rules(),
-                                   keeper_->keys(), asked, core_->defaults().command_timeout_ms,
-                                   info));
+  return client_->answered(ask_query(client_->servers().connection_for(name_), keeper_->rules(),
+                                     keeper_->keys(), asked, client_->defaults().command_timeout_ms,
+                                     info));
 }
 
 // ---- asynchronous ---------------------------------------------------------------------------
@@ -193,7 +193,7 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
   outcome accepted;
   try {
     accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
-      call->deadline = core::deadline_after(timeout_ms, now);
+      call->deadline = client::deadline_after(timeout_ms, now);
       // What ends or extends a hold is about the token of that hold.
       if (kind != event_kind::acquired) call->told.token = owner_.token;
       auto how = start(gate, *call, now);
@@ -211,15 +211,15 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
 outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                                    const lock::portion& wanted, std::int64_t timeout_ms,
                                    bool is_try) {
-  auto accepted =
-      submit<lock::acquiring>(queue, tag, event_kind::acquired, timeout_ms,
-                              [&](lock::gate& gate, lock::acquiring& call, time_ns now) {
-                                call.who = &owner_;
-                                call.is_try = is_try;
-                                call.wanted = wanted;
-                                auto armed = rearm();
-                                return armed.ok() ? gate.acquire(call, now) : armed;
-                              });
+  auto accepted = submit<lock::acquire_operation>(
+      queue, tag, event_kind::acquired, timeout_ms,
+      [&](lock::gate& gate, lock::acquire_operation& call, time_ns now) {
+        call.who = &owner_;
+        call.is_try = is_try;
+        call.wanted = wanted;
+        auto armed = rearm();
+        return armed.ok() ? gate.acquire(call, now) : armed;
+      });
   // A shutdown in between has not seen it.
   if (accepted.ok() && queue->is_shut_down()) cancel();
   return accepted;
@@ -266,7 +266,7 @@ outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std
                                  });
 }
 
-outcome lock_handle::start(lock::acquiring& call) {
+outcome lock_handle::start(lock::acquire_operation& call) {
   call.who = &owner_;
   return keeper_->enter([&](lock::gate& gate, time_ns now) {
     auto armed = rearm();
@@ -324,8 +324,8 @@ outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag)
   return keeper_->enter([&](lock::gate& gate, time_ns) {
     if (gate.is_closed()) return client_freed();
     end_watch();
-    watching_.queue = std::move(queue);
-    watching_.tag = tag;
+    notices_.queue = std::move(queue);
+    notices_.tag = tag;
     auto armed = arm_notices();
     if (!armed.ok()) end_watch();
     return armed;
@@ -341,46 +341,46 @@ outcome lock_handle::rearm() {
 }
 
 outcome lock_handle::arm_notices() {
-  if (!watching_.queue) return {};
-  if (!watching_.lost) {
+  if (!notices_.queue) return {};
+  if (!notices_.lost) {
     auto node = std::make_unique<event_node>();
     node->lock = name_;
-    if (auto reserved = watching_.queue->reserve(); !reserved.ok()) return reserved;
-    watching_.lost = std::move(node);
+    if (auto reserved = notices_.queue->reserve(); !reserved.ok()) return reserved;
+    notices_.lost = std::move(node);
   }
-  if (!watching_.at_risk) {
+  if (!notices_.at_risk) {
     auto node = std::make_unique<event_node>();
     node->lock = name_;
-    watching_.at_risk = std::move(node);
-    watching_.at_risk->takes_place = false;  // a watch is one
+    notices_.at_risk = std::move(node);
+    notices_.at_risk->takes_place = false;  // a watch is one
   }
   return {};
 }
 
 void lock_handle::end_watch() noexcept {
-  if (watching_.lost) watching_.queue->unreserve();
-  watching_ = {};
+  if (notices_.lost) notices_.queue->unreserve();
+  notices_ = {};
 }
 
 void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind, status code,
                          reason why) noexcept {
   if (!slot) return;
   slot->told.kind = kind;
-  slot->told.tag = watching_.tag;
+  slot->told.tag = notices_.tag;
   slot->told.token = owner_.token;
   slot->told.how.code = code;
   slot->told.how.why = why;
   slot->told.how.cause = reason_text(why);
-  auto unread = watching_.queue->deliver(std::move(slot));
+  auto unread = notices_.queue->deliver(std::move(slot));
   if (unread) keeper_->bury(std::move(unread));
 }
 
 void lock_handle::notice_lost() noexcept {
-  notice(watching_.lost, event_kind::lost, status::lost, owner_.loss);
+  notice(notices_.lost, event_kind::lost, status::lost, owner_.loss);
 }
 
 void lock_handle::notice_at_risk(reason why) noexcept {
-  notice(watching_.at_risk, event_kind::at_risk, status::ok, why);
+  notice(notices_.at_risk, event_kind::at_risk, status::ok, why);
 }
 
 // ---- looking --------------------------------------------------------------------------------

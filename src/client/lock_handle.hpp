@@ -13,20 +13,20 @@
 #include "lock/owner.hpp"
 
 namespace mortise::lock {
-class acquiring;
+class acquire_operation;
 class operation;
 }  // namespace mortise::lock
 
 namespace mortise::client {
 
-class core;
+class client;
 class gatekeeper;
 struct lock_info;
 
 class lock_handle : public cancellable, public std::enable_shared_from_this<lock_handle> {
  public:
   // `limit` is how much there is of the lock: 1 of a mutex.
-  lock_handle(std::shared_ptr<core> client, std::shared_ptr<gatekeeper> keeper, std::string name,
+  lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekeeper> keeper, std::string name,
               const settings& terms, std::int64_t limit);
   // Gives back what is held.
   ~lock_handle() override;
@@ -56,7 +56,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome upgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   outcome downgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   // The same for a caller that keeps the operation until it is finished.
-  outcome start(lock::acquiring& call);
+  outcome start(lock::acquire_operation& call);
   outcome start_unlock(lock::operation& call, lock::hold_mode mode);
   outcome start_extend(lock::operation& call, std::int64_t lease_ms);
   // Extends a hold that is not renewed and has lost a tenth of its lease; false when nothing was asked.
@@ -83,7 +83,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   // How much there is of the lock, as far as this handle was told.
   [[nodiscard]] std::int64_t limit() const noexcept { return owner_.limit; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
-  [[nodiscard]] const std::shared_ptr<core>& client() const noexcept { return core_; }
+  [[nodiscard]] const std::shared_ptr<client>& made_by() const noexcept { return client_; }
 
   // For the gatekeeper, under its mutex.
   static lock_handle& of(lock::owner& who) noexcept {
@@ -99,7 +99,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
     lock_handle* handle = nullptr;
   };
   // A watch, with the notices for which room was reserved.
-  struct watching {
+  struct notices {
     std::shared_ptr<event_queue> queue;
     std::int64_t tag = 0;
     std::unique_ptr<event_node> lost;
@@ -120,11 +120,11 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   void end_watch() noexcept;
   [[nodiscard]] std::int64_t command_timeout_ms() const;
 
-  const std::shared_ptr<core> core_;
+  const std::shared_ptr<client> client_;
   const std::shared_ptr<gatekeeper> keeper_;
   const std::string name_;
   handle_owner owner_;  // under the gatekeeper's mutex
-  watching watching_;   // likewise
+  notices notices_;     // likewise
 };
 
 }  // namespace mortise::client

@@ -5,15 +5,15 @@
 #include <string>
 #include <utility>
 
-#include "client/core.hpp"
+#include "client/client.hpp"
 #include "client/lock_handle.hpp"
 
 namespace mortise::client {
 
-multi_call::multi_call(std::shared_ptr<core> client, std::shared_ptr<multi_handle> of,
+multi_call::multi_call(std::shared_ptr<client> client, std::shared_ptr<multi_handle> of,
                        std::vector<multi_handle::member> members, purpose what, time_ns deadline,
                        std::int64_t lease_ms)
-    : core_(std::move(client)),
+    : client_(std::move(client)),
       of_(std::move(of)),
       members_(std::move(members)),
       what_(what),
@@ -26,7 +26,7 @@ multi_call::multi_call(std::shared_ptr<core> client, std::shared_ptr<multi_handl
   }
 }
 
-multi_call::~multi_call() { core_->reactor().cancel(*this); }
+multi_call::~multi_call() { client_->reactor().cancel(*this); }
 
 event_kind multi_call::ends_in() const noexcept {
   if (what_ == purpose::unlock) return event_kind::unlocked;
@@ -128,7 +128,7 @@ bool multi_call::top_up() {
       const std::lock_guard steps(steps_mutex_);
       ++open_steps_;
     }
-    step.deadline = std::min(deadline_, core_->command_deadline());
+    step.deadline = std::min(deadline_, client_->command_deadline());
     if (start_top_up(step)) continue;
     const std::lock_guard steps(steps_mutex_);
     --open_steps_;
@@ -254,7 +254,7 @@ void multi_call::step_ended(const outcome& how, std::size_t member) noexcept {
     if (!how.ok() && says_more) step_result_ = about(how, member);
     if (--open_steps_ > 0) return;
   }
-  core_->reactor().post(*this);
+  client_->reactor().post(*this);
 }
 
 // Names the member that it is about.
@@ -278,7 +278,7 @@ void multi_call::finish() noexcept {
   const auto keep = std::move(self_);
   multi_handle::name(result_, members_);
   of_->finished(*this);
-  if (!event) return waiting.finish();
+  if (!event) return caller.finish();
   event->told.how = result_;
   const auto unread = queue->deliver(std::move(event));
 }

@@ -11,8 +11,8 @@
 
 #include "client/multi_handle.hpp"
 #include "lock/gate.hpp"
+#include "net/caller.hpp"
 #include "net/reactor.hpp"
-#include "net/waiter.hpp"
 
 namespace mortise::client {
 
@@ -20,15 +20,15 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
  public:
   enum class purpose : std::uint8_t { acquire, try_acquire, unlock, extend };
 
-  multi_call(std::shared_ptr<core> client, std::shared_ptr<multi_handle> of,
+  multi_call(std::shared_ptr<client> client, std::shared_ptr<multi_handle> of,
              std::vector<multi_handle::member> members, purpose what, time_ns deadline,
              std::int64_t lease_ms = 0);
   ~multi_call() override;
 
-  // Where it ends: in an event, or with waiting.finish() and result().
+  // Where it ends: in an event, or with caller.finish() and result().
   std::unique_ptr<event_node> event;
   std::shared_ptr<event_queue> queue;
-  net::waiter waiting;
+  net::caller caller;
   [[nodiscard]] const outcome& result() const noexcept { return result_; }
   [[nodiscard]] purpose what() const noexcept { return what_; }
   // The kind of its event.
@@ -45,7 +45,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
 
  private:
   // The open acquire of one member; and the open unlock or extension of one.
-  struct acquire_step final : lock::acquiring {
+  struct acquire_step final : lock::acquire_operation {
     multi_call* call = nullptr;
     void finish(const outcome& how, std::int64_t token) noexcept override;
   };
@@ -74,7 +74,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   [[nodiscard]] outcome about(const outcome& how, std::size_t member) const noexcept;
   void finish() noexcept;
 
-  const std::shared_ptr<core> core_;
+  const std::shared_ptr<client> client_;
   const std::shared_ptr<multi_handle> of_;
   const std::vector<multi_handle::member> members_;
   const purpose what_;

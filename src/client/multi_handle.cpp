@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/printable.hpp"
-#include "client/core.hpp"
+#include "client/client.hpp"
 #include "client/lock_handle.hpp"
 #include "client/multi_call.hpp"
 
 namespace mortise::client {
 
-multi_handle::multi_handle(std::shared_ptr<core> client) : core_(std::move(client)) {}
+multi_handle::multi_handle(std::shared_ptr<client> client) : client_(std::move(client)) {}
 
 multi_handle::~multi_handle() { release(); }
 
@@ -25,7 +25,7 @@ outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::porti
   if (open_ || is_held_) {
     return outcome::of(status::busy, "members are added while nothing is held or waited for");
   }
-  if (handle->client() != core_) {
+  if (handle->made_by() != client_) {
     return refuse("belongs to another client; give handles of the client of this multi");
   }
   if (members_.size() == most_members) {
@@ -47,7 +47,7 @@ outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::porti
 // Takes the multi for this call, or says why not.
 outcome multi_handle::begin(const std::shared_ptr<multi_call>& call) {
   const std::lock_guard guard(mutex_);
-  if (core_->is_closed()) return client_freed();
+  if (client_->is_closed()) return client_freed();
   if (open_) return outcome::of(status::busy, "another call on this multi is at work; wait for it");
   if (!call->is_acquire()) {
     if (!is_held_) return outcome::of(status::not_owner, "this multi holds nothing");
@@ -72,20 +72,20 @@ outcome multi_handle::begin(const std::shared_ptr<multi_call>& call) {
 std::shared_ptr<multi_call> multi_handle::new_acquire(time_ns deadline, bool is_try) {
   const std::lock_guard guard(mutex_);
   return std::make_shared<multi_call>(
-      core_, shared_from_this(), members_,
+      client_, shared_from_this(), members_,
       is_try ? multi_call::purpose::try_acquire : multi_call::purpose::acquire, deadline);
 }
 
 std::shared_ptr<multi_call> multi_handle::new_unlock() {
   const std::lock_guard guard(mutex_);
-  return std::make_shared<multi_call>(core_, shared_from_this(), members_,
-                                      multi_call::purpose::unlock, core_->command_deadline());
+  return std::make_shared<multi_call>(client_, shared_from_this(), members_,
+                                      multi_call::purpose::unlock, client_->command_deadline());
 }
 
 std::shared_ptr<multi_call> multi_handle::new_extend(std::int64_t lease_ms) {
   const std::lock_guard guard(mutex_);
-  return std::make_shared<multi_call>(core_, shared_from_this(), members_,
-                                      multi_call::purpose::extend, core_->command_deadline(),
+  return std::make_shared<multi_call>(client_, shared_from_this(), members_,
+                                      multi_call::purpose::extend, client_->command_deadline(),
                                       lease_ms);
 }
 
@@ -93,7 +93,7 @@ outcome multi_handle::run(const std::shared_ptr<multi_call>& call) {
   if (auto begun = begin(call); !begun.ok()) return begun;
   call->start();
   // Every step has the deadline, so it comes to an end.
-  core_->servers().await(call->waiting, time_never);
+  client_->servers().await(call->caller, time_never);
   return call->result();
 }
 
@@ -122,11 +122,11 @@ outcome multi_handle::submit(const std::shared_ptr<multi_call>& call,
   return {};
 }
 
-outcome multi_handle::try_acquire() { return run(new_acquire(core_->command_deadline(), true)); }
+outcome multi_handle::try_acquire() { return run(new_acquire(client_->command_deadline(), true)); }
 
 outcome multi_handle::acquire(std::int64_t timeout_ms) {
   if (timeout_ms == 0) return try_acquire();
-  return run(new_acquire(core::deadline_after(timeout_ms), false));
+  return run(new_acquire(client::deadline_after(timeout_ms), false));
 }
 
 outcome multi_handle::unlock() { return run(new_unlock()); }
@@ -134,13 +134,13 @@ outcome multi_handle::unlock() { return run(new_unlock()); }
 outcome multi_handle::extend(std::int64_t lease_ms) { return run(new_extend(lease_ms)); }
 
 outcome multi_handle::try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
-  return submit(new_acquire(core_->command_deadline(), true), queue, tag);
+  return submit(new_acquire(client_->command_deadline(), true), queue, tag);
 }
 
 outcome multi_handle::acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                                     std::int64_t timeout_ms) {
   if (timeout_ms == 0) return try_async(queue, tag);
-  return submit(new_acquire(core::deadline_after(timeout_ms), false), queue, tag);
+  return submit(new_acquire(client::deadline_after(timeout_ms), false), queue, tag);
 }
 
 outcome multi_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
@@ -160,7 +160,7 @@ std::shared_ptr<multi_call> multi_handle::open_call() const {
 outcome multi_handle::cancel() {
   const auto call = open_call();
   if (call && call->give_up(outcome::of(status::cancelled))) return {};
-  if (core_->is_closed()) return client_freed();
+  if (client_->is_closed()) return client_freed();
   return outcome::of(status::not_owner, "nothing waits on this multi");
 }
 
@@ -168,7 +168,7 @@ outcome multi_handle::interrupt(bool is_on) {
   std::shared_ptr<multi_call> waiting;
   {
     const std::lock_guard guard(mutex_);
-    if (core_->is_closed()) return client_freed();
+    if (client_->is_closed()) return client_freed();
     is_interrupted_ = is_on;
     if (is_on) waiting = open_;
   }
@@ -178,7 +178,7 @@ outcome multi_handle::interrupt(bool is_on) {
 
 outcome multi_handle::watch(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
   const std::lock_guard guard(mutex_);
-  if (core_->is_closed()) return client_freed();
+  if (client_->is_closed()) return client_freed();
   if (queue && members_.empty()) {
     return outcome::of(status::invalid_argument, "multi: has no members; add some first");
   }

@@ -13,7 +13,7 @@
 
 namespace mortise::client {
 
-class core;
+class client;
 class lock_handle;
 class multi_call;
 
@@ -25,7 +25,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   };
   static constexpr std::size_t most_members = 64;  // MORTISE_MAX_MEMBERS
 
-  explicit multi_handle(std::shared_ptr<core> client);
+  explicit multi_handle(std::shared_ptr<client> client);
   ~multi_handle() override;
   multi_handle(const multi_handle&) = delete;
   multi_handle& operator=(const multi_handle&) = delete;
@@ -77,7 +77,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   std::shared_ptr<multi_call> new_extend(std::int64_t lease_ms);
   [[nodiscard]] std::shared_ptr<multi_call> open_call() const;
 
-  const std::shared_ptr<core> core_;
+  const std::shared_ptr<client> client_;
   const std::string no_name_;
   mutable std::mutex mutex_;
   std::vector<member> members_;       // in the order in which they are acquired

@@ -30,7 +30,7 @@ class plain_request final : public redis::request {
   static outcome run(redis::connection& server, const std::string& bytes, time_ns deadline,
                      purpose use, reader read) {
     auto call = std::make_shared<plain_request>(use, std::move(read));
-    call->caller = &call->waiting_;
+    call->caller = &call->caller_;
     call->self_ = call;
     const auto submitted = server.submit(*call, bytes, redis::flush::before_await);
     if (submitted != status::ok) {
@@ -40,7 +40,7 @@ class plain_request final : public redis::request {
       if (submitted == status::limit) return outcome::of(submitted, "too many requests are open");
       return outcome::of(submitted);
     }
-    if (!server.await(call->waiting_, deadline)) {
+    if (!server.await(call->caller_, deadline)) {
       // The reader may refer to the caller's stack, so it must not run any more.
       const std::lock_guard guard(call->mutex_);
       if (!call->is_over_) {
@@ -90,11 +90,11 @@ class plain_request final : public redis::request {
  private:
   void end() noexcept {
     const auto keep = std::move(self_);
-    waiting_.finish();
+    caller_.finish();
   }
 
   const bool is_change_;
-  net::waiter waiting_;
+  net::caller caller_;
   std::mutex mutex_;
   bool is_over_ = false;
   reader read_;

@@ -10,7 +10,7 @@
 #include "protocol/table.hpp"
 
 namespace mortise::net {
-class waiter;
+class caller;
 }
 namespace mortise::redis {
 class connection;
@@ -34,7 +34,7 @@ class inquiry {
   // Sends the question, with `caller` (or nullptr) lending its thread for the answer. With
   // another status than ok nothing was sent, and no verdict comes: unreachable, limit, no_memory.
   virtual status send(const lock::question& asked, const protocol::table& rules,
-                      const protocol::key_set& keys, net::waiter* caller) noexcept = 0;
+                      const protocol::key_set& keys, net::caller* caller) noexcept = 0;
 
   // What was asked last, for the inquirer.
   std::uint64_t tenure = 0;
@@ -65,7 +65,7 @@ class deployment {
   virtual std::unique_ptr<inquiry> new_inquiry(inquirer& who) = 0;
   // Lends the calling thread until the waiter is done or the deadline; true when it is done. Whoever
   // has sent an inquiry in its own name comes here in any case.
-  virtual bool await(net::waiter& who, time_ns deadline) noexcept = 0;
+  virtual bool await(net::caller& who, time_ns deadline) noexcept = 0;
   // So many more wait for messages, or fewer.
   virtual void expect_messages(int change) noexcept = 0;
   // Hears what is said on the channel of this name's lock, also after a reconnect.

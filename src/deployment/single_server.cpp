@@ -18,21 +18,21 @@ class single_inquiry final : public inquiry, private redis::request {
   single_inquiry(redis::connection& server, inquirer& who) : server_(server), who_(who) {}
 
   status send(const lock::question& asked, const protocol::table& rules,
-              const protocol::key_set& keys, net::waiter* lender) noexcept override try {
+              const protocol::key_set& keys, net::caller* from) noexcept override try {
     rules_ = &rules;
     what_ = asked.what;
     bytes_.clear();
     reply_count = protocol::write_step(bytes_, rules, asked, keys);
-    caller = lender;
-    return server_.submit(*this, bytes_, flush_for(lender));
+    caller = from;
+    return server_.submit(*this, bytes_, flush_for(from));
   } catch (const std::bad_alloc&) {
     return status::no_memory;
   }
 
  private:
-  static redis::flush flush_for(const net::waiter* lender) noexcept {
-    if (lender == nullptr) return redis::flush::by_io_thread;
-    return lender->is_own() ? redis::flush::before_await : redis::flush::now;
+  static redis::flush flush_for(const net::caller* from) noexcept {
+    if (from == nullptr) return redis::flush::by_io_thread;
+    return from->is_own() ? redis::flush::before_await : redis::flush::now;
   }
   void on_reply(const redis::value& reply, time_ns now) noexcept override {
     who_.on_verdict(*this, protocol::read_step(*rules_, what_, reply), now);
@@ -89,7 +89,7 @@ class single_server final : public deployment, private redis::session_listener {
   std::unique_ptr<inquiry> new_inquiry(inquirer& who) override {
     return std::make_unique<single_inquiry>(server_, who);
   }
-  bool await(net::waiter& who, time_ns deadline) noexcept override {
+  bool await(net::caller& who, time_ns deadline) noexcept override {
     return server_.await(who, deadline);
   }
   void expect_messages(int change) noexcept override { server_.expect_messages(change); }

@@ -16,13 +16,13 @@
 #include <string>
 #include <string_view>
 
-#include "local/keeper.hpp"
+#include "local/supervisor.hpp"
 
 namespace mortise::local {
 
 namespace {
 
-constexpr int keeper_lock_fd = 3;
+constexpr int supervisor_lock_fd = 3;
 constexpr int reap_pause_ms = 1;
 
 bool is_program(const std::string& path) {
@@ -53,18 +53,18 @@ outcome missing(const char* what, const char* mend) {
                                               " or give a redis:// URL");
 }
 
-// Everything that the keeper is to inherit: its standard streams are null, and of the program's
+// Everything that the supervisor is to inherit: its standard streams are null, and of the program's
 // descriptors and signal settings it gets none but the lock.
 class spawn_plan {
  public:
   explicit spawn_plan(int lock_fd) {
     ::posix_spawn_file_actions_init(&actions_);
     // First, because the lock may be one of 0, 1 and 2 when the program has closed those.
-    ::posix_spawn_file_actions_adddup2(&actions_, lock_fd, keeper_lock_fd);
-    for (int stream = 0; stream < keeper_lock_fd; ++stream) {
+    ::posix_spawn_file_actions_adddup2(&actions_, lock_fd, supervisor_lock_fd);
+    for (int stream = 0; stream < supervisor_lock_fd; ++stream) {
       ::posix_spawn_file_actions_addopen(&actions_, stream, "/dev/null", O_RDWR, 0);
     }
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, keeper_lock_fd + 1);
+    ::posix_spawn_file_actions_addclosefrom_np(&actions_, supervisor_lock_fd + 1);
     sigset_t none;
     sigset_t all;
     ::sigemptyset(&none);
@@ -106,7 +106,7 @@ void reap(pid_t process, time_ns deadline) {
 
 }  // namespace
 
-outcome launch_keeper(const local_settings& settings, int lock_fd, time_ns deadline) {
+outcome launch_supervisor(const local_settings& settings, int lock_fd, time_ns deadline) {
   auto server = find_program({"valkey-server", "redis-server"}, settings.search_path);
   if (server.empty()) {
     return missing("a server",
@@ -117,10 +117,10 @@ outcome launch_keeper(const local_settings& settings, int lock_fd, time_ns deadl
     return missing("redis-cli or valkey-cli, which looks after the server,",
                    "install it (apt-get install redis-tools)");
   }
-  std::string script = keeper_script;
+  std::string script = supervisor_script;
   std::string folder = settings.folder;
   auto idle = std::to_string(settings.idle_s);
-  std::array<std::string, 3> names = {"/bin/sh", "-c", "mortise-keeper"};
+  std::array<std::string, 3> names = {"/bin/sh", "-c", "mortise-supervisor"};
   const std::array<char*, 9> arguments = {names[0].data(), names[1].data(), script.data(),
                                           names[2].data(), folder.data(),   server.data(),
                                           client.data(),   idle.data(),     nullptr};

@@ -1,4 +1,4 @@
-// Starts the keeper of `local:`, which starts the server.
+// Starts the supervisor of `local:`, which starts the server.
 #pragma once
 
 #include "base/status.hpp"
@@ -7,8 +7,8 @@
 
 namespace mortise::local {
 
-// The keeper inherits `lock_fd`, and so the lock, and keeps it until the server accepts or is dead.
-// Ok only says that the keeper runs.
-outcome launch_keeper(const local_settings& settings, int lock_fd, time_ns deadline);
+// The supervisor inherits `lock_fd`, and so the lock, and keeps it until the server accepts or is dead.
+// Ok only says that the supervisor runs.
+outcome launch_supervisor(const local_settings& settings, int lock_fd, time_ns deadline);
 
 }  // namespace mortise::local

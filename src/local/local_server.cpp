@@ -144,7 +144,7 @@ outcome starter::step() {
     return is_passing ? outcome{}
                       : system_failure("locking " + settings_.folder + "/local.lock", errno);
   }
-  // Only under the lock it is certain: nobody else has started it since, its keeper is not about to
+  // Only under the lock it is certain: nobody else has started it since, its supervisor is not about to
   // end it, and will have noticed this connection before it considers that.
   outcome result;
   const presence confirmed = probe(where_);
@@ -178,13 +178,13 @@ outcome starter::start() {
   if (bring_back_socket()) return {};
   has_started_ = true;
   ::unlinkat(folder_.get(), "local.sock", 0);
-  auto result = launch_keeper(settings_, lock_.get(), deadline_);
-  // The keeper has inherited the lock, and lets go when the server answers or is dead.
+  auto result = launch_supervisor(settings_, lock_.get(), deadline_);
+  // The supervisor has inherited the lock, and lets go when the server answers or is dead.
   if (result.ok()) lock_.close();
   return result;
 }
 
-// A keeper that was killed while it looked whether it may end leaves its server under another name,
+// A supervisor that was killed while it looked whether it may end leaves its server under another name,
 // perhaps with locks in it.
 bool starter::bring_back_socket() const {
   net::address away;

@@ -1,6 +1,6 @@
 // `local:`, a private server of this user on this host: on a unix socket in a folder that only the
 // user can enter, started by whoever needs it first, shared by all of the user's processes, and
-// ended by its keeper (keeper.hpp) when nobody is connected and no lock is kept.
+// ended by its supervisor (supervisor.hpp) when nobody is connected and no lock is kept.
 //
 // Processes share it when they agree on the folder. A process without the user's runtime folder
 // (some daemons, other containers) uses another one; MORTISE_LOCAL_DIR brings them together. Where

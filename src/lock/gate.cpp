@@ -23,7 +23,7 @@ outcome busy(const owner& who) {
 
 // ---- what users ask for ---------------------------------------------------------------------
 
-outcome gate::acquire(acquiring& wanted, time_ns now) {
+outcome gate::acquire(acquire_operation& wanted, time_ns now) {
   if (is_closed_) return client_freed();
   settle(now);
   auto& who = *wanted.who;
@@ -50,7 +50,7 @@ outcome gate::acquire(acquiring& wanted, time_ns now) {
     return {};
   }
   // What needs memory comes first: an operation is accepted as a whole or not at all.
-  std::list<acquiring*> place{&wanted};
+  std::list<acquire_operation*> place{&wanted};
   accept(wanted);
   wanted.began = now;
   who.state = owner_state::acquiring;
@@ -62,7 +62,7 @@ outcome gate::acquire(acquiring& wanted, time_ns now) {
 }
 
 // A hold of the owner that it has already: counted here, the server need not know.
-outcome gate::acquire_again(acquiring& wanted) {
+outcome gate::acquire_again(acquire_operation& wanted) {
   auto& who = *wanted.who;
   if (auto checked = check_held(who); !checked.ok()) return checked;
   if (wanted.wanted.mode == hold_mode::whole && who.hold_count(hold_mode::whole) == 0) {
@@ -184,8 +184,8 @@ time_ns gate::valid_until(const owner& who) const noexcept {
 // ---- giving up ------------------------------------------------------------------------------
 
 void gate::abandon(operation& given_up, status why, time_ns now) {
-  if (auto* const waiter = given_up.as_acquiring()) {
-    if (waiter->who->pending == waiter) abandon_acquiring(*waiter, why, now);
+  if (auto* const waiter = given_up.as_acquire()) {
+    if (waiter->who->pending == waiter) abandon_acquire(*waiter, why, now);
     return;
   }
   auto how =
@@ -212,7 +212,7 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
   end(given_up, how, 0);
 }
 
-outcome gate::give_up_outcome(const acquiring& given_up, status why, time_ns now) const {
+outcome gate::give_up_outcome(const acquire_operation& given_up, status why, time_ns now) const {
   if (why != status::timed_out) return outcome::of(why);
   auto problem = world_.problem();
   const bool is_first = !waiters_.empty() && waiters_.front() == &given_up;
@@ -238,7 +238,7 @@ const char* gate::who_is_ahead() const noexcept {
 }
 
 // With the time that was waited and what stood in the way.
-outcome gate::timed_out(const acquiring& given_up, time_ns now) const {
+outcome gate::timed_out(const acquire_operation& given_up, time_ns now) const {
   const auto at = std::find(waiters_.begin(), waiters_.end(), &given_up);
   const decimal waited_ms((now - given_up.began) / ns_per_ms);
   const decimal ahead(std::distance(waiters_.begin(), at));
@@ -256,7 +256,7 @@ outcome gate::timed_out(const acquiring& given_up, time_ns now) const {
   return how;
 }
 
-void gate::abandon_acquiring(acquiring& given_up, status why, time_ns now) {
+void gate::abandon_acquire(acquire_operation& given_up, status why, time_ns now) {
   const auto how = give_up_outcome(given_up, why, now);
   const bool was_first = waiters_.front() == &given_up;
   finish(given_up, how);
@@ -385,7 +385,7 @@ void gate::end(operation& ended, const outcome& how, std::int64_t token) {
   ended.finish(how, token);
 }
 
-void gate::finish(acquiring& ended, const outcome& how) {
+void gate::finish(acquire_operation& ended, const outcome& how) {
   waiters_.erase(ended.place_);
   auto& who = *ended.who;
   who.pending = nullptr;

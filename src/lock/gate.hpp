@@ -20,9 +20,9 @@
 namespace mortise::lock {
 
 // An acquire or a try that was accepted and has not ended.
-class acquiring : public operation {
+class acquire_operation : public operation {
  public:
-  acquiring* as_acquiring() noexcept final { return this; }
+  acquire_operation* as_acquire() noexcept final { return this; }
   owner* who = nullptr;
   bool is_try = false;
   portion wanted;
@@ -30,7 +30,7 @@ class acquiring : public operation {
 
  private:
   friend class gate;
-  std::list<acquiring*>::iterator place_;
+  std::list<acquire_operation*>::iterator place_;
 };
 
 // What the holder is told without having asked.
@@ -49,7 +49,7 @@ class gate {
 
   // Each of these either rejects at once (the code is not ok, the operation was not accepted),
   // or accepts, and then finishes the operation now or later.
-  outcome acquire(acquiring& wanted, time_ns now);
+  outcome acquire(acquire_operation& wanted, time_ns now);
   outcome unlock(owner& who, hold_mode mode, operation* done, time_ns now);
   outcome extend(owner& who, std::int64_t lease_ms, operation& done, time_ns now);
   // ok when it holds in this mode and no other call is at work on it.
@@ -109,7 +109,7 @@ class gate {
   };
 
   void start_next(time_ns now) noexcept;
-  void start(acquiring& next, time_ns now);
+  void start(acquire_operation& next, time_ns now);
   void handle(news what, time_ns now);
   void grant_to_next(time_ns now);
   void refuse_next(time_ns now);
@@ -123,27 +123,28 @@ class gate {
   void depart(operation* done, owner* who, time_ns now);
   void finish_departure(departure& gone);
   void drop_departed();
-  void abandon_acquiring(acquiring& given_up, status why, time_ns now);
+  void abandon_acquire(acquire_operation& given_up, status why, time_ns now);
   void accept(operation& accepted);
   void expect(operation& accepted);
   void retract(operation& rejected) noexcept;
   void end(operation& ended, const outcome& how, std::int64_t token);
-  void finish(acquiring& ended, const outcome& how);
+  void finish(acquire_operation& ended, const outcome& how);
   void finish_extensions(const outcome& how, time_ns until);
   void raised(time_ns now);
   void finish_raise(const outcome& how);
-  outcome acquire_again(acquiring& wanted);
+  outcome acquire_again(acquire_operation& wanted);
   outcome lower_hold(owner& who, std::int64_t weight, operation* done, time_ns now);
   [[nodiscard]] outcome failure_of_question() const;
   [[nodiscard]] outcome unsent_outcome() const;
   [[nodiscard]] outcome check_held(const owner& who) const;
   [[nodiscard]] outcome check_modes() const;
   void settle(time_ns now);
-  [[nodiscard]] outcome give_up_outcome(const acquiring& given_up, status why, time_ns now) const;
-  [[nodiscard]] outcome timed_out(const acquiring& given_up, time_ns now) const;
+  [[nodiscard]] outcome give_up_outcome(const acquire_operation& given_up, status why,
+                                        time_ns now) const;
+  [[nodiscard]] outcome timed_out(const acquire_operation& given_up, time_ns now) const;
   [[nodiscard]] const char* who_is_ahead() const noexcept;
-  static keeping terms_of(const owner& who, time_ns from) noexcept;
-  static patience patience_of(const acquiring& wanted) noexcept;
+  static lease_terms terms_of(const owner& who, time_ns from) noexcept;
+  static patience patience_of(const acquire_operation& wanted) noexcept;
 
   const protocol_facts& protocol_;
   link& world_;
@@ -151,7 +152,7 @@ class gate {
   std::uint64_t next_tenure_ = 1;
   std::unique_ptr<tenure> current_;
   std::vector<departure> departures_;
-  std::list<acquiring*> waiters_;
+  std::list<acquire_operation*> waiters_;
   std::set<std::pair<time_ns, operation*>> deadlines_;
   std::vector<extension> extensions_;
   operation* raising_ = nullptr;

@@ -10,8 +10,8 @@ namespace mortise::lock {
 
 // ---- the tenure's fate ----------------------------------------------------------------------
 
-keeping gate::terms_of(const owner& who, time_ns from) noexcept {
-  keeping terms;
+lease_terms gate::terms_of(const owner& who, time_ns from) noexcept {
+  lease_terms terms;
   terms.lease_ms = who.lease_ms;
   terms.renews = who.renews;
   terms.drift_ppm = who.drift_ppm;
@@ -23,7 +23,7 @@ keeping gate::terms_of(const owner& who, time_ns from) noexcept {
   return terms;
 }
 
-patience gate::patience_of(const acquiring& wanted) noexcept {
+patience gate::patience_of(const acquire_operation& wanted) noexcept {
   return {!wanted.is_try, wanted.who->poll_interval_ms, wanted.who->poll_attempts};
 }
 
@@ -38,7 +38,7 @@ void gate::start_next(time_ns now) noexcept {
   }
 }
 
-void gate::start(acquiring& next, time_ns now) {
+void gate::start(acquire_operation& next, time_ns now) {
   const auto& who = *next.who;
   departures_.reserve(departures_.size() + 1);  // so that it can be left without memory
   auto token =

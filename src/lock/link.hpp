@@ -10,12 +10,12 @@
 #include "lock/step.hpp"
 
 namespace mortise::net {
-class waiter;
+class caller;
 }
 
 namespace mortise::lock {
 
-class acquiring;
+class acquire_operation;
 
 // One call by a user that waits for an end: an acquire, unlock or extend. The lock logic finishes
 // each operation that it accepted exactly once.
@@ -25,12 +25,12 @@ class operation {
   // Called under the gate's mutex; it must not call back into the gate.
   virtual void finish(const outcome& how, std::int64_t token) noexcept = 0;
   // Itself, when it is an acquire.
-  virtual acquiring* as_acquiring() noexcept { return nullptr; }
+  virtual acquire_operation* as_acquire() noexcept { return nullptr; }
 
   // When the gate is to end it with `timed_out`; time_never when its caller watches the clock.
   time_ns deadline = time_never;
   // The blocked thread that may read the answer itself, if there is one; not looked into here.
-  net::waiter* lender = nullptr;
+  net::caller* caller = nullptr;
 };
 
 class link {

@@ -11,7 +11,7 @@
 
 namespace mortise::lock {
 
-class acquiring;
+class acquire_operation;
 
 enum class owner_state : std::uint8_t {
   idle,
@@ -52,7 +52,7 @@ struct owner {
   owner_state state = owner_state::idle;
   std::array<std::int64_t, 2> hold_counts{};  // by mode
   std::int64_t token = 0;                     // of the present or the last hold
-  acquiring* pending = nullptr;               // the acquire that waits
+  acquire_operation* pending = nullptr;       // the acquire that waits
   reason loss = reason::none;                 // of the last hold that was lost
   bool is_interrupted = false;                // lets no acquire begin
 

@@ -9,7 +9,7 @@ namespace mortise::lock {
 enum class lock_kind : std::uint8_t { mutex, rw, semaphore };
 
 // How somebody who does not get the lock waits for it.
-enum class waiting : std::uint8_t {
+enum class wait_method : std::uint8_t {
   queue,    // in a queue at the server, which grants directly
   channel,  // asks again when the holder's program says so on a channel, and when the lease ends
   polling,  // asks again and again
@@ -17,7 +17,7 @@ enum class waiting : std::uint8_t {
 
 struct protocol_facts {
   std::string_view name;
-  waiting how = waiting::queue;
+  wait_method how = wait_method::queue;
   // Taken with SET NX and no script, which needs the lock to be a string that holds the owner token.
   bool is_plain_string = false;
   // Whether who has a part of the lock can be given all of it.

@@ -9,7 +9,7 @@
 namespace mortise::lock {
 
 tenure::tenure(std::uint64_t id, std::string token, const protocol_facts& protocol,
-               const claim& wanted, const keeping& terms, const patience& patience, link& world)
+               const claim& wanted, const lease_terms& terms, const patience& patience, link& world)
     : world_(world),
       id_(id),
       token_(std::move(token)),
@@ -84,7 +84,7 @@ void tenure::note_trace(step asked, answer said) noexcept {
 
 void tenure::start(bool directly, operation* caller, time_ns now) {
   // Where the cheap way is a script too, there is no point in asking twice.
-  const bool is_queueing = patience_.waits && protocol_.how == waiting::queue &&
+  const bool is_queueing = patience_.waits && protocol_.how == wait_method::queue &&
                            (directly || !protocol_.is_plain_string);
   ask({.what = is_queueing ? step::acquire : step::try_take,
        .ttl_ms = lease_ttl_ms(),

@@ -40,7 +40,7 @@ enum class news : std::uint8_t {
 };
 
 // How long a tenure is kept. Set by the gate for the handle that holds by it.
-struct keeping {
+struct lease_terms {
   std::int64_t lease_ms = 0;
   bool renews = false;
   time_ns until = time_never;  // not renewed beyond: max_hold, or the end of an unrenewed lease
@@ -65,7 +65,7 @@ struct patience {
 class tenure {
  public:
   tenure(std::uint64_t id, std::string token, const protocol_facts& protocol, const claim& wanted,
-         const keeping& terms, const patience& patience, link& world);
+         const lease_terms& terms, const patience& patience, link& world);
 
   // Begins to ask. `directly` skips the cheap try because the lock is likely taken.
   void start(bool directly, operation* caller, time_ns now);
@@ -93,16 +93,16 @@ class tenure {
   // any later one. The question's serial, or 0.
   std::uint32_t lower(std::int64_t weight, operation* caller, time_ns now);
   // A new holder's terms: plans its renewals, and confirms the grant now if they want it.
-  void keep(const keeping& terms, time_ns now);
+  void keep(const lease_terms& terms, time_ns now);
   // Other terms for the present holder, from its next renewal on.
-  void amend(const keeping& terms) noexcept { terms_ = terms; }
+  void amend(const lease_terms& terms) noexcept { terms_ = terms; }
   // Gives up whatever it has or waits for. It is over at once when nothing can be at the server.
   void leave(operation* caller, time_ns now);
   // No second question can follow: what is being released in the belief that nobody waits is handed
   // over to whoever does.
   void leave_at_once(time_ns now);
   // Another handle of this client takes over what is asked or waited for.
-  void take_over(const keeping& terms, const patience& patience) noexcept {
+  void take_over(const lease_terms& terms, const patience& patience) noexcept {
     terms_ = terms;
     patience_ = patience;
   }
@@ -118,7 +118,7 @@ class tenure {
   [[nodiscard]] time_ns asked_until() const noexcept { return asked_until_; }
   // When the grant counts from for who has it: what is not renewed ends a lease later.
   [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
-  [[nodiscard]] const keeping& terms() const noexcept { return terms_; }
+  [[nodiscard]] const lease_terms& terms() const noexcept { return terms_; }
   [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
   // Whether at_risk was said since the hold was last prolonged.
   [[nodiscard]] bool is_risk_told() const noexcept { return told_risk_; }
@@ -202,7 +202,7 @@ class tenure {
   const std::string token_;
   const protocol_facts& protocol_;
   claim claim_;
-  keeping terms_;
+  lease_terms terms_;
   const std::int64_t
       grant_ms_;  // the lease of a grant by message, which the token tells the server
   patience patience_;

@@ -64,7 +64,7 @@ news tenure::on_acquire_answer(const open_question& asked, const verdict& said, 
 }
 
 news tenure::on_not_free(const open_question& asked, const verdict& said, time_ns now) {
-  if (patience_.waits && protocol_.how == waiting::queue) {
+  if (patience_.waits && protocol_.how == wait_method::queue) {
     ask({.what = asked.what == step::try_take ? step::acquire : step::reacquire,
          .ttl_ms = lease_ttl_ms()},
         now);
@@ -108,8 +108,8 @@ void tenure::plan_attempt(const verdict& said, time_ns now) noexcept {
   auto wait = interval_ns / 2 + world_.random_below(interval_ns + 1);
   const auto lease_end =
       to_ns(std::clamp<std::int64_t>(said.ttl_ms, 0, poll_cap_ms)) + poll_slack_ns;
-  if (said.ttl_ms >= 0 && protocol_.how == waiting::channel) wait = std::max(wait, lease_end);
-  if (said.ttl_ms >= 0 && protocol_.how == waiting::polling) wait = std::min(wait, lease_end);
+  if (said.ttl_ms >= 0 && protocol_.how == wait_method::channel) wait = std::max(wait, lease_end);
+  if (said.ttl_ms >= 0 && protocol_.how == wait_method::polling) wait = std::min(wait, lease_end);
   ask_at_ = now + wait;
 }
 

@@ -58,7 +58,7 @@ void tenure::plan_renewal(time_ns from) noexcept {
   renew_at_ = from + third - third / 10 + world_.random_below(third / 5 + 1);
 }
 
-void tenure::keep(const keeping& terms, time_ns now) {
+void tenure::keep(const lease_terms& terms, time_ns now) {
   terms_ = terms;
   told_risk_ = false;
   if (std::exchange(is_too_long_, false)) {

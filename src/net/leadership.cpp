@@ -15,17 +15,17 @@ constexpr time_ns short_rest_ns = 500 * ns_per_us;
 
 // ---- a caller's way -------------------------------------------------------------------------
 
-bool leadership::has_open(const waiter& who, const situation& now) noexcept {
-  const auto number = who.wish_ == waiter::wish::anything ? now.submitted : who.last_request_;
+bool leadership::has_open(const caller& who, const situation& now) noexcept {
+  const auto number = who.wish_ == caller::wish::anything ? now.submitted : who.last_request_;
   return number > now.answered;
 }
 
-bool leadership::can_lead(const waiter& who, const situation& now) const noexcept {
+bool leadership::can_lead(const caller& who, const situation& now) const noexcept {
   if (!is_free() || !now.is_alive || !has_open(who, now)) return false;
-  return who.wish_ == waiter::wish::anything || now.is_next_awaited;
+  return who.wish_ == caller::wish::anything || now.is_next_awaited;
 }
 
-bool leadership::lead_early(waiter& who, const situation& now) noexcept {
+bool leadership::lead_early(caller& who, const situation& now) noexcept {
   if (!can_lead(who, now)) return false;
   who.leads_early_ = true;
   leader_ = &who;
@@ -33,7 +33,7 @@ bool leadership::lead_early(waiter& who, const situation& now) noexcept {
   return true;
 }
 
-bool leadership::begin(waiter& who, pthread_t thread, const situation& now) noexcept {
+bool leadership::begin(caller& who, pthread_t thread, const situation& now) noexcept {
   unfollow(who);
   leader_ = &who;
   reader_ = reader::caller;
@@ -43,7 +43,7 @@ bool leadership::begin(waiter& who, pthread_t thread, const situation& now) noex
   return std::exchange(who.leads_early_, false);
 }
 
-leadership::succession leadership::pass(const waiter* before, const situation& now) noexcept {
+leadership::succession leadership::pass(const caller* before, const situation& now) noexcept {
   leader_ = nullptr;
   reader_ = reader::io_thread_armed;
   is_reading_ = false;
@@ -54,10 +54,10 @@ leadership::succession leadership::pass(const waiter* before, const situation& n
 }
 
 // Makes the first follower with an open request the leader, unless the I/O thread is to read.
-waiter* leadership::choose(const situation& now) noexcept {
+caller* leadership::choose(const situation& now) noexcept {
   if (!now.is_alive) return nullptr;
   while (first_follower_ != nullptr) {
-    waiter& next = *first_follower_;
+    caller& next = *first_follower_;
     // Answered, but not finished: it waits for something else, and cannot lead.
     if (has_open(next, now)) {
       if (!can_lead(next, now)) return nullptr;
@@ -74,7 +74,7 @@ waiter* leadership::choose(const situation& now) noexcept {
   return nullptr;
 }
 
-bool leadership::follow(waiter& who) noexcept {
+bool leadership::follow(caller& who) noexcept {
   if (who.is_following_) return end_rest();
   who.is_following_ = true;
   who.next_ = nullptr;
@@ -84,7 +84,7 @@ bool leadership::follow(waiter& who) noexcept {
   return end_rest();
 }
 
-void leadership::unfollow(waiter& who) noexcept {
+void leadership::unfollow(caller& who) noexcept {
   if (!who.is_following_) return;
   who.is_following_ = false;
   (who.previous_ == nullptr ? first_follower_ : who.previous_->next_) = who.next_;
@@ -107,17 +107,17 @@ void leadership::reset() noexcept {
 // ---- rests ----------------------------------------------------------------------------------
 
 // Not while anything is to be read that somebody else may wait for.
-bool leadership::can_rest(const waiter& before, const situation& now) const noexcept {
+bool leadership::can_rest(const caller& before, const situation& now) const noexcept {
   if (reader_ != reader::io_thread_armed || !now.is_alive || !now.is_calm) return false;
   if (expected_ > 0 || first_follower_ != nullptr || !before.is_done()) return false;
   if (last_left_ > now.answered) return false;
-  return before.wish_ == waiter::wish::anything || (!now.has_output && !now.has_open());
+  return before.wish_ == caller::wish::anything || (!now.has_output && !now.has_open());
 }
 
-time_ns leadership::rest(const waiter& before) noexcept {
+time_ns leadership::rest(const caller& before) noexcept {
   reader_ = reader::nobody;
   has_rested_ = true;
-  was_for_anything_ = before.wish_ == waiter::wish::anything;
+  was_for_anything_ = before.wish_ == caller::wish::anything;
   const time_ns length = was_for_anything_ ? short_rest_ns : rest_ns;
   if (is_rest_timed_ && rest_ns_ <= length) return 0;
   is_rest_timed_ = true;

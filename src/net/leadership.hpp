@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/time.hpp"
-#include "net/waiter.hpp"
+#include "net/caller.hpp"
 
 namespace mortise::net {
 
@@ -28,35 +28,35 @@ class leadership {
   // ---- a caller's way ----------------------------------------------------------------------
 
   // Its request has this number.
-  static void note_request(waiter& who, std::uint64_t number) noexcept {
+  static void note_request(caller& who, std::uint64_t number) noexcept {
     who.last_request_ = number;
   }
   // Nobody comes for the answer to the request with this number, so it is read at once.
   void note_left(std::uint64_t number) noexcept { last_left_ = number; }
   // Gives the lead to a caller that is about to wait, if it can have it, so that the answer wakes
   // nobody else.
-  bool lead_early(waiter& who, const situation& now) noexcept;
+  bool lead_early(caller& who, const situation& now) noexcept;
   // Whether this caller is to lead: it was chosen, or nobody else reads and the next answer is wanted
   // by a caller.
-  [[nodiscard]] bool is_to_lead(const waiter& who, const situation& now) const noexcept {
+  [[nodiscard]] bool is_to_lead(const caller& who, const situation& now) const noexcept {
     return leader_ == &who || can_lead(who, now);
   }
   // Whether it still waits for an answer on this connection.
-  [[nodiscard]] static bool has_open(const waiter& who, const situation& now) noexcept;
+  [[nodiscard]] static bool has_open(const caller& who, const situation& now) noexcept;
   // It begins to read. True when it has had the lead since its submit.
-  bool begin(waiter& who, pthread_t thread, const situation& now) noexcept;
+  bool begin(caller& who, pthread_t thread, const situation& now) noexcept;
   // It does not read any more, or it has not come to read. Who was woken to lead next, or nullptr:
   // then the I/O thread reads, or nobody (is_resting).
   struct succession {
-    waiter* next = nullptr;
+    caller* next = nullptr;
     time_ns look_after_ns = 0;  // when to call look_at_rest(); 0 when it is not to be planned
   };
-  succession pass(const waiter* before, const situation& now) noexcept;
+  succession pass(const caller* before, const situation& now) noexcept;
   // It is about to sleep until its answer is there, or it is chosen to lead. True when this ended a rest.
-  bool follow(waiter& who) noexcept;
-  void unfollow(waiter& who) noexcept;
+  bool follow(caller& who) noexcept;
+  void unfollow(caller& who) noexcept;
   // Whether it was chosen and did not come.
-  [[nodiscard]] bool is_chosen(const waiter& who) const noexcept { return leader_ == &who; }
+  [[nodiscard]] bool is_chosen(const caller& who) const noexcept { return leader_ == &who; }
   [[nodiscard]] bool has_followers() const noexcept { return first_follower_ != nullptr; }
 
   // ---- the I/O thread ----------------------------------------------------------------------
@@ -103,17 +103,17 @@ class leadership {
  private:
   enum class reader : std::uint8_t { io_thread_armed, io_thread_reading, caller, nobody };
 
-  [[nodiscard]] bool can_lead(const waiter& who, const situation& now) const noexcept;
-  [[nodiscard]] bool can_rest(const waiter& before, const situation& now) const noexcept;
-  time_ns rest(const waiter& before) noexcept;
-  waiter* choose(const situation& now) noexcept;
+  [[nodiscard]] bool can_lead(const caller& who, const situation& now) const noexcept;
+  [[nodiscard]] bool can_rest(const caller& before, const situation& now) const noexcept;
+  time_ns rest(const caller& before) noexcept;
+  caller* choose(const situation& now) noexcept;
 
   reader reader_ = reader::io_thread_armed;
   bool is_reading_ = false;  // reader_thread_ has the lead and knows it
   pthread_t reader_thread_{};
-  waiter* leader_ = nullptr;  // the caller that leads, or was chosen to
-  waiter* first_follower_ = nullptr;
-  waiter* last_follower_ = nullptr;
+  caller* leader_ = nullptr;  // the caller that leads, or was chosen to
+  caller* first_follower_ = nullptr;
+  caller* last_follower_ = nullptr;
   int expected_ = 0;               // who waits for messages
   bool is_rest_timed_ = false;     // a look is planned
   time_ns rest_ns_ = 0;            // how long after each look

@@ -1,7 +1,7 @@
 #include "net/wake_scope.hpp"
 
+#include "net/caller.hpp"
 #include "net/futex.hpp"
-#include "net/waiter.hpp"
 
 namespace mortise::net {
 
@@ -9,8 +9,8 @@ namespace {
 
 struct pending_wakes {
   int depth = 0;
-  waiter* first = nullptr;
-  waiter* last = nullptr;
+  caller* first = nullptr;
+  caller* last = nullptr;
 };
 
 constinit thread_local pending_wakes pending;
@@ -25,18 +25,18 @@ wake_scope::~wake_scope() {
 
 bool wake_scope::is_open() noexcept { return pending.depth > 0; }
 
-void wake_scope::add(waiter& finished) noexcept {
+void wake_scope::add(caller& finished) noexcept {
   finished.next_to_wake_ = nullptr;
   (pending.first == nullptr ? pending.first : pending.last->next_to_wake_) = &finished;
   pending.last = &finished;
 }
 
 void wake_scope::flush() noexcept {
-  while (waiter* const item = pending.first) {
+  while (caller* const item = pending.first) {
     pending.first = item->next_to_wake_;
     const std::atomic<std::uint32_t>* const address = &item->state_;
-    item->state_.store(waiter::state_done, std::memory_order_release);
-    net::futex_wake_one(address);  // the waiter may be gone
+    item->state_.store(caller::state_done, std::memory_order_release);
+    net::futex_wake_one(address);  // the caller may be gone
   }
 }
 

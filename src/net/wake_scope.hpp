@@ -5,7 +5,7 @@
 
 namespace mortise::net {
 
-class waiter;
+class caller;
 
 class wake_scope {
  public:
@@ -18,11 +18,11 @@ class wake_scope {
   static void flush() noexcept;
 
  private:
-  friend class waiter;
+  friend class caller;
   // Whether this thread is in a scope.
   static bool is_open() noexcept;
-  // The waiter says `finishing`, so it stays until it is woken.
-  static void add(waiter& finished) noexcept;
+  // The caller says `finishing`, so it stays until it is woken.
+  static void add(caller& finished) noexcept;
 };
 
 }  // namespace mortise::net

@@ -67,7 +67,7 @@ constexpr row_set rows_of(const row& acquire, const row& renew, const row& relea
 
 table timestamp_table(std::string_view name, std::string_view form) {
   return {
-      .facts = {.name = name, .how = lock::waiting::polling},
+      .facts = {.name = name, .how = lock::wait_method::polling},
       .keys = noted_keys,
       .owner_token = make_owner_token,
       .rows =
@@ -81,7 +81,7 @@ table timestamp_table(std::string_view name, std::string_view form) {
 
 const table& token() {
   static const table protocol = {
-      .facts = {.name = "token", .how = lock::waiting::polling, .is_plain_string = true},
+      .facts = {.name = "token", .how = lock::wait_method::polling, .is_plain_string = true},
       .keys = plain_keys,
       .owner_token = make_owner_token,
       .rows = rows_of({&scripts::token_acquire, 2, 2, ""}, {&scripts::token_renew, 2, 2, ""},
@@ -93,7 +93,7 @@ const table& token() {
 
 const table& hash() {
   static const table protocol = {
-      .facts = {.name = "hash", .how = lock::waiting::channel},
+      .facts = {.name = "hash", .how = lock::wait_method::channel},
       .keys = plain_keys,
       .channel = redisson_channel,
       .owner_token = redisson_owner,
@@ -116,7 +116,7 @@ const table& timestamp_binary() {
 
 const table& two_key() {
   static const table protocol = {
-      .facts = {.name = "two_key", .how = lock::waiting::polling},
+      .facts = {.name = "two_key", .how = lock::wait_method::polling},
       .has_weights = true,
       .keys = two_keys,
       .owner_token = make_owner_token,
@@ -129,7 +129,7 @@ const table& two_key() {
 
 const table& rw_hash() {
   static const table protocol = {
-      .facts = {.name = "hash", .how = lock::waiting::polling},
+      .facts = {.name = "hash", .how = lock::wait_method::polling},
       .has_weights = true,
       .keys = noted_keys,
       .owner_token = make_owner_token,

@@ -18,7 +18,7 @@ key_set queued_keys(std::string_view name) {
 
 const table& queued() {
   static const table protocol = {
-      .facts = {.name = "queued", .how = lock::waiting::queue, .is_plain_string = true},
+      .facts = {.name = "queued", .how = lock::wait_method::queue, .is_plain_string = true},
       .keys = queued_keys,
       .owner_token = make_owner_token,
       .rows =

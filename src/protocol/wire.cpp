@@ -78,7 +78,7 @@ verdict read_acquire(const table& protocol, step what, const redis::value& reply
     result.others_wait = reply.at(4).integer() == 1;
     return result;
   }
-  const bool is_queued = protocol.facts.how == lock::waiting::queue &&
+  const bool is_queued = protocol.facts.how == lock::wait_method::queue &&
                          (what == step::acquire || what == step::reacquire);
   result.what = is_queued ? answer::queued : answer::not_free;
   result.place = reply.at(4).integer();

@@ -16,9 +16,9 @@
 
 #include "base/status.hpp"
 #include "base/time.hpp"
+#include "net/caller.hpp"
 #include "net/dialer.hpp"
 #include "net/reactor.hpp"
-#include "net/waiter.hpp"
 #include "redis/greeting.hpp"
 #include "redis/pipeline.hpp"
 #include "redis/request.hpp"
@@ -76,8 +76,8 @@ class connection final : private pipeline_listener,
   }
   // Lends the calling thread until who.finish() was called or the deadline passed; true when it was
   // called. While a request with this caller is open, the thread may read for everybody and run
-  // the callbacks of others. A waiter belongs to one connection. Not from the I/O thread.
-  bool await(net::waiter& who, time_ns deadline) noexcept { return commands_.await(who, deadline); }
+  // the callbacks of others. A caller belongs to one connection. Not from the I/O thread.
+  bool await(net::caller& who, time_ns deadline) noexcept { return commands_.await(who, deadline); }
   // So many more wait for messages, or fewer: while anybody does, none waits to be read.
   void expect_messages(int change) noexcept { commands_.expect_messages(change); }
 

@@ -15,7 +15,7 @@
 
 namespace mortise::redis {
 
-bool pipeline::await(net::waiter& who, time_ns deadline) noexcept {
+bool pipeline::await(net::caller& who, time_ns deadline) noexcept {
   if (!who.leads_early() && who.settle()) return true;
   lock_type lock(mutex_);
   for (;;) {
@@ -64,7 +64,7 @@ net::leadership::situation pipeline::situation(bool is_by_reader) const noexcept
   return now;
 }
 
-void pipeline::lead(lock_type& lock, net::waiter& who, time_ns deadline) noexcept {
+void pipeline::lead(lock_type& lock, net::caller& who, time_ns deadline) noexcept {
   const bool is_early = lead_.begin(who, ::pthread_self(), situation());
   update_interest();
   if (!who.begin_leading(kick_fd_)) return;
@@ -86,7 +86,7 @@ void pipeline::lead(lock_type& lock, net::waiter& who, time_ns deadline) noexcep
 }
 
 // Finds the next reader, and unlocks.
-void pipeline::pass_lead(lock_type& lock, const net::waiter* before) noexcept {
+void pipeline::pass_lead(lock_type& lock, const net::caller* before) noexcept {
   const auto after = lead_.pass(before, situation(true));
   const auto* const sleeper = after.next == nullptr ? nullptr : after.next->address();
   if (after.look_after_ns > 0) loop_.schedule(rest_timer_, boot_now() + after.look_after_ns);

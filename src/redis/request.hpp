@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/time.hpp"
-#include "net/waiter.hpp"
+#include "net/caller.hpp"
 #include "redis/resp.hpp"
 
 namespace mortise::redis {
@@ -28,7 +28,7 @@ class request {
   // an error.
   bool is_subscription = false;
   // Who blocks for it, if anybody; looked at in submit() only.
-  net::waiter* caller = nullptr;
+  net::caller* caller = nullptr;
 
  private:
   friend class pipeline;

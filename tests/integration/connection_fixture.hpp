@@ -112,7 +112,7 @@ class question : public redis::request {
 
   std::string answer;
   int ends = 0;
-  net::waiter wait;
+  net::caller wait;
 
  protected:
   virtual void end() {

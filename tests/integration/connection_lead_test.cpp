@@ -85,13 +85,13 @@ TEST(ConnectionLead, IsTakenByACallerThatWaitsForAnything) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   for (int i = 1; i <= 200; ++i) {
-    net::waiter anything(net::waiter::wish::anything);
+    net::caller anything(net::caller::wish::anything);
     struct told final : question {
       void end() override {
         ++ends;
         (reader != nullptr ? *reader : wait).finish();
       }
-      net::waiter* reader = nullptr;
+      net::caller* reader = nullptr;
     } first, second;
     first.reader = &anything;
     ASSERT_EQ(client.link->submit(first, encoded({"INCR", "n"}), flush::by_io_thread), status::ok);
@@ -112,7 +112,7 @@ TEST(ConnectionLead, SendsABurstOfACallerThatStaysAway) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
-  net::waiter anything(net::waiter::wish::anything);
+  net::caller anything(net::caller::wish::anything);
   question first;
   client.heard.when_pushed = [&] { anything.finish(); };
   ASSERT_EQ(
@@ -131,7 +131,7 @@ TEST(ConnectionLead, SendsABurstOfACallerThatStaysAway) {
 }
 
 TEST(ConnectionLead, WakesCallersWhenTheOutermostScopeEnds) {
-  net::waiter sleeper;
+  net::caller sleeper;
   std::atomic<bool> is_awake{false};
   std::thread thread([&] {
     EXPECT_TRUE(sleeper.wait(soon()));
@@ -156,9 +156,9 @@ TEST(ConnectionLead, WakesCallersWhenTheOutermostScopeEnds) {
 // A caller whose deadline passes while it is finished, but not woken, stays until it is.
 TEST(ConnectionLead, KeepsAFinishedCallerUntilItIsWoken) {
   for (int i = 0; i < 200; ++i) {
-    std::atomic<net::waiter*> shown{nullptr};
+    std::atomic<net::caller*> shown{nullptr};
     std::thread thread([&] {
-      net::waiter short_lived;
+      net::caller short_lived;
       shown = &short_lived;
       short_lived.wait(boot_now() + ns_per_ms);
       // Finished now or soon: the destructor must wait for whoever is at it.

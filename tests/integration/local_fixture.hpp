@@ -51,7 +51,7 @@ inline std::string command_line(const std::string& process) {
   return line;
 }
 
-// The processes that have `text` among their arguments: a server, its keeper, a look of the keeper.
+// The processes that have `text` among their arguments: a server, its supervisor, a look of the supervisor.
 inline std::vector<pid_t> processes_with(const std::string& text) {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -127,7 +127,7 @@ class local_server_test : public ::testing::Test {
     settings_.idle_s = 1;
   }
   ~local_server_test() override {
-    // Again and again: a keeper may just be starting something.
+    // Again and again: a supervisor may just be starting something.
     const bool is_clean = eventually([this] {
       for (const pid_t process : processes_with(base_)) ::kill(process, SIGKILL);
       return processes_with(base_).empty();

@@ -33,7 +33,7 @@ TEST_F(local_server_test, SurvivesWhoStartedItAndTheTerminalsSignals) {
   EXPECT_TRUE(waits_for_end()) << "nobody looks after it any more";
 }
 
-// The lock of the start is inherited by the keeper: a second server would be started otherwise.
+// The lock of the start is inherited by the supervisor: a second server would be started otherwise.
 TEST_F(local_server_test, AStarterKilledInTheMiddleLeavesOneServer) {
   std::mt19937 random(20240229);
   for (int round = 0; round < 12; ++round) {
@@ -64,7 +64,7 @@ TEST_F(local_server_test, EndsWhenIdleAndStartsAgain) {
 TEST_F(local_server_test, StaysWhileSomebodyIsConnected) {
   ASSERT_TRUE(ensure().ok());
   raw_client client(socket_path_);
-  // Far more looks of the keeper than it would take to find the server idle.
+  // Far more looks of the supervisor than it would take to find the server idle.
   const auto arrivals = [&client] {
     const auto text = client.command({"INFO", "stats"});
     return std::stoi(text.substr(text.find("total_connections_received:") + 27));

@@ -57,7 +57,7 @@ class user {
     time_ns accepted_at = 0;   // true time
     time_ns due = time_never;  // local
   };
-  struct acquiring_operation final : lock::acquiring, operation_facts {
+  struct acquiring_operation final : lock::acquire_operation, operation_facts {
     explicit acquiring_operation(user& by) : by_(by) {}
     void finish(const outcome& how, std::int64_t token) noexcept override;
     user& by_;

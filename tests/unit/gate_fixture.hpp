@@ -9,7 +9,7 @@
 
 namespace mortise::testing {
 
-struct acquire_call : lock::acquiring {
+struct acquire_call : lock::acquire_operation {
   explicit acquire_call(lock::owner& handle, bool tries = false) {
     who = &handle;
     is_try = tries;

@@ -16,7 +16,7 @@ using lock::owner;
 using lock::step;
 using lock::whole_weight;
 
-struct acquire_call : lock::acquiring {
+struct acquire_call : lock::acquire_operation {
   explicit acquire_call(owner& handle) { who = &handle; }
   void finish(const outcome& how, std::int64_t /*token*/) noexcept override { result = how; }
   outcome result = outcome::of(status::internal);

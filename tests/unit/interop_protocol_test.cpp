@@ -49,7 +49,7 @@ TEST(interop_protocols, can_do_all_steps_but_change_a_hold_s_mode) {
       EXPECT_LE(rules->rows.of(what).keys, rules->keys("a").size());
     }
     EXPECT_NE(rules->query.code, nullptr);
-    EXPECT_NE(rules->facts.how, lock::waiting::queue);
+    EXPECT_NE(rules->facts.how, lock::wait_method::queue);
   }
 }
 
@@ -99,7 +99,7 @@ TEST(interop_protocols, the_lifetimes_are_those_of_reads_and_then_of_writes) {
 class waiting_without_a_queue : public ::testing::Test {
  protected:
   lock::tenure make(const protocol::table& rules, std::int64_t attempts = -1) {
-    lock::keeping terms;
+    lock::lease_terms terms;
     terms.lease_ms = 30'000;
     const lock::patience how{.waits = true, .poll_interval_ms = 100, .poll_attempts = attempts};
     return {1, "token", rules.facts, {}, terms, how, link_};

@@ -13,12 +13,12 @@
 namespace mortise::testing {
 namespace {
 
+using net::caller;
 using net::leadership;
-using net::waiter;
 
 class play {
  public:
-  explicit play(unsigned seed) : chance_(seed), callers_(2 + chance_() % 4) {}
+  explicit play(unsigned seed) : chance_(seed), users_(2 + chance_() % 4) {}
 
   void run() {
     for (int i = 0; i < 400 && !::testing::Test::HasFailure(); ++i) step(true);
@@ -30,18 +30,18 @@ class play {
 
  private:
   enum class at { home, before_await, asleep, leading };
-  struct caller {
+  struct user {
     at place = at::home;
-    std::unique_ptr<waiter> who;
+    std::unique_ptr<net::caller> caller;
   };
   struct open_request {
-    caller* whose = nullptr;
+    user* whose = nullptr;
     bool is_blocking = false;
   };
 
   bool is_over() const {
     bool is_quiet = open_.empty();
-    for (const auto& one : callers_) is_quiet = is_quiet && one.place == at::home;
+    for (const auto& one : users_) is_quiet = is_quiet && one.place == at::home;
     return is_quiet;
   }
   [[nodiscard]] unsigned below(unsigned bound) { return static_cast<unsigned>(chance_() % bound); }
@@ -57,7 +57,7 @@ class play {
 
   void step(bool may_begin) {
     const auto what = below(10);
-    auto& one = callers_[below(static_cast<unsigned>(callers_.size()))];
+    auto& one = users_[below(static_cast<unsigned>(users_.size()))];
     if (what < 6) {
       act(one, may_begin);
     } else if (what == 6 && may_begin) {
@@ -74,20 +74,20 @@ class play {
     check();
   }
 
-  void submit(caller* whose, bool is_blocking) {
+  void submit(user* whose, bool is_blocking) {
     ++submitted_;
     open_.push_back({whose, is_blocking});
-    if (whose != nullptr) leadership::note_request(*whose->who, submitted_);
-    if (is_blocking && below(2) == 0) lead_.lead_early(*whose->who, now());
+    if (whose != nullptr) leadership::note_request(*whose->caller, submitted_);
+    if (is_blocking && below(2) == 0) lead_.lead_early(*whose->caller, now());
     lead_.end_rest();
   }
 
-  void act(caller& one, bool may_begin) {
+  void act(user& one, bool may_begin) {
     switch (one.place) {
       case at::home:
         if (!may_begin) return;
-        one.who =
-            std::make_unique<waiter>(below(4) == 0 ? waiter::wish::anything : waiter::wish::answer);
+        one.caller = std::make_unique<net::caller>(below(4) == 0 ? net::caller::wish::anything
+                                                                 : net::caller::wish::answer);
         submit(&one, true);
         one.place = at::before_await;
         return;
@@ -95,52 +95,53 @@ class play {
         return await(one);
       case at::asleep:
         // The deadline, or a word that did not come by this connection.
-        if (below(4) == 0) one.who->finish();
-        one.who->sleep(0);
+        if (below(4) == 0) one.caller->finish();
+        one.caller->sleep(0);
         return leave(one);
       case at::leading:
         answer(1 + below(2));
-        if (!leadership::has_open(*one.who, now()) || !one.who->is_leading()) stop_leading(one);
+        if (!leadership::has_open(*one.caller, now()) || !one.caller->is_leading())
+          stop_leading(one);
         return;
     }
   }
 
   // As pipeline::await.
-  void await(caller& one) {
-    if (!one.who->leads_early() && one.who->settle()) return leave(one);
-    if (lead_.is_to_lead(*one.who, now())) {
-      lead_.begin(*one.who, thread_, now());
+  void await(user& one) {
+    if (!one.caller->leads_early() && one.caller->settle()) return leave(one);
+    if (lead_.is_to_lead(*one.caller, now())) {
+      lead_.begin(*one.caller, thread_, now());
       one.place = at::leading;
-      if (!one.who->begin_leading(-1)) stop_leading(one);
+      if (!one.caller->begin_leading(-1)) stop_leading(one);
       return;
     }
-    if (leadership::has_open(*one.who, now())) lead_.follow(*one.who);
-    if (!one.who->begin_sleep()) return leave(one);
+    if (leadership::has_open(*one.caller, now())) lead_.follow(*one.caller);
+    if (!one.caller->begin_sleep()) return leave(one);
     one.place = at::asleep;
   }
 
-  void stop_leading(caller& one) {
-    one.who->end_leading();
-    succeed(lead_.pass(one.who.get(), now()));
+  void stop_leading(user& one) {
+    one.caller->end_leading();
+    succeed(lead_.pass(one.caller.get(), now()));
     one.place = at::before_await;
-    if (one.who->settle()) leave(one);
+    if (one.caller->settle()) leave(one);
   }
 
-  void leave(caller& one) {
-    lead_.unfollow(*one.who);
-    if (lead_.is_chosen(*one.who)) succeed(lead_.pass(nullptr, now()));
-    EXPECT_FALSE(lead_.is_chosen(*one.who));
+  void leave(user& one) {
+    lead_.unfollow(*one.caller);
+    if (lead_.is_chosen(*one.caller)) succeed(lead_.pass(nullptr, now()));
+    EXPECT_FALSE(lead_.is_chosen(*one.caller));
     for (auto& request : open_) {
       if (request.whose == &one) request.whose = nullptr;
     }
-    one.who.reset();
+    one.caller.reset();
     one.place = at::home;
   }
 
   void succeed(const leadership::succession& after) {
     if (after.look_after_ns > 0) is_look_planned_ = true;
-    for (auto& one : callers_) {
-      if (one.who.get() != after.next || after.next == nullptr) continue;
+    for (auto& one : users_) {
+      if (one.caller.get() != after.next || after.next == nullptr) continue;
       EXPECT_EQ(one.place, at::asleep) << "only who sleeps can be woken to lead";
       one.place = at::before_await;
     }
@@ -151,7 +152,7 @@ class play {
       auto* const whose = open_.front().whose;
       open_.pop_front();
       // A caller's own thread is not woken by a system call here: it is played.
-      if (whose != nullptr) whose->who->finish();
+      if (whose != nullptr) whose->caller->finish();
     }
   }
 
@@ -162,10 +163,10 @@ class play {
 
   void check() {
     int readers = lead_.is_io_thread() ? 1 : 0;
-    for (const auto& one : callers_) {
+    for (const auto& one : users_) {
       if (one.place == at::leading) ++readers;
-      if (one.place == at::before_await && lead_.is_chosen(*one.who)) ++readers;
-      const bool is_chosen_asleep = one.place == at::asleep && lead_.is_chosen(*one.who);
+      if (one.place == at::before_await && lead_.is_chosen(*one.caller)) ++readers;
+      const bool is_chosen_asleep = one.place == at::asleep && lead_.is_chosen(*one.caller);
       EXPECT_FALSE(is_chosen_asleep) << "who is to read sleeps";
     }
     if (!lead_.is_resting()) {
@@ -180,7 +181,7 @@ class play {
 
   std::mt19937 chance_;
   leadership lead_;
-  std::vector<caller> callers_;
+  std::vector<user> users_;
   std::deque<open_request> open_;
   std::uint64_t submitted_ = 0;
   int expected_ = 0;
@@ -199,7 +200,7 @@ TEST(leadership, a_caller_with_its_answer_leaves_the_lead_at_rest_and_takes_it_a
   leadership lead;
   leadership::situation now;
   now.is_alive = now.is_calm = true;
-  waiter first;
+  net::caller first;
   now.submitted = 1;
   now.is_next_awaited = true;
   leadership::note_request(first, 1);
@@ -210,7 +211,7 @@ TEST(leadership, a_caller_with_its_answer_leaves_the_lead_at_rest_and_takes_it_a
   EXPECT_GT(lead.pass(&first, now).look_after_ns, 0);
   EXPECT_TRUE(lead.is_resting());
 
-  waiter second;
+  net::caller second;
   now.submitted = 2;
   leadership::note_request(second, 2);
   EXPECT_TRUE(lead.lead_early(second, now));
@@ -223,7 +224,7 @@ TEST(leadership, the_io_thread_reads_for_who_does_not_block) {
   leadership lead;
   leadership::situation now;
   now.is_alive = now.is_calm = true;
-  waiter blocked;
+  net::caller blocked;
   now.submitted = 2;  // the first is nobody's
   leadership::note_request(blocked, 2);
   EXPECT_FALSE(lead.is_to_lead(blocked, now));
@@ -236,8 +237,8 @@ TEST(leadership, who_sleeps_is_not_woken_to_read_for_who_does_not_block) {
   leadership lead;
   leadership::situation now;
   now.is_alive = now.is_calm = true;
-  waiter leader;
-  waiter sleeper;
+  net::caller leader;
+  net::caller sleeper;
   now.submitted = 3;  // the second is nobody's
   now.is_next_awaited = true;
   leadership::note_request(leader, 1);
@@ -260,13 +261,13 @@ TEST(leadership, who_sleeps_is_not_woken_to_read_for_who_does_not_block) {
   EXPECT_TRUE(lead.is_caller());
 }
 
-// Whether a caller that waits for anything, and has got something, leaves the lead at rest with the
+// Whether a user that waits for anything, and has got something, leaves the lead at rest with the
 // second request open.
 bool rests_with_one_open(bool is_left) {
   leadership lead;
   leadership::situation now;
   now.is_alive = now.is_calm = true;
-  waiter anything(waiter::wish::anything);
+  net::caller anything(net::caller::wish::anything);
   now.submitted = 2;
   if (is_left) lead.note_left(2);
   lead.begin(anything, ::pthread_self(), now);
@@ -285,7 +286,7 @@ TEST(leadership, a_thread_that_asks_for_a_queue_that_is_watched_is_not_back_soon
   leadership lead;
   leadership::situation now;
   now.is_alive = now.is_calm = true;
-  waiter anything(waiter::wish::anything);
+  net::caller anything(net::caller::wish::anything);
   now.submitted = 1;
   lead.begin(anything, ::pthread_self(), now);
   now.answered = 1;

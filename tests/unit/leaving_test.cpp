@@ -16,7 +16,7 @@ using lock::tenure_phase;
 class leaving_test : public ::testing::Test {
  protected:
   lock::tenure make(std::int64_t lease_ms = 30'000) {
-    lock::keeping terms;
+    lock::lease_terms terms;
     terms.lease_ms = lease_ms;
     terms.renews = true;
     return {1, "token", protocol::queued().facts, {}, terms, {.waits = true}, link_};
@@ -171,7 +171,7 @@ TEST_F(leaving_test, hazard_24_an_answer_older_than_a_message_does_not_undo_it) 
 
 // ---- the same, as a handle sees it ----------------------------------------------------------
 
-struct call : lock::acquiring {
+struct call : lock::acquire_operation {
   explicit call(lock::owner& handle) { who = &handle; }
   void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
     ++finished;

@@ -15,8 +15,8 @@ using lock::tenure_phase;
 
 class tenure_test : public ::testing::Test {
  protected:
-  static lock::keeping terms(std::int64_t lease_ms = 30'000) {
-    lock::keeping terms;
+  static lock::lease_terms terms(std::int64_t lease_ms = 30'000) {
+    lock::lease_terms terms;
     terms.lease_ms = lease_ms;
     terms.renews = true;
     return terms;

@@ -25,10 +25,10 @@ namespace mortise::client {
 class lock_handle;
 class multi_handle;
 
-class core final : public std::enable_shared_from_this<core>, private deployment::listener {
+class client final : public std::enable_shared_from_this<client>, private deployment::listener {
  public:
-  explicit core(settings defaults);
-  ~core() override;
+  explicit client(settings defaults);
+  ~client() override;
 
   // Connects to what the URL names, or begins to; the URL's query overrides the defaults.
   outcome open(std::string_view url);

@@ -1,4 +1,4 @@
-#include "client/core.hpp"
+#include "client/client.hpp"
 
 #include <new>
 #include <utility>
@@ -53,9 +53,9 @@ std::string seed_command() {
 }  // namespace
 
 // Also a sign of life: a connection that does not answer it in time counts as broken.
-class core::heartbeat final : public net::timer, public redis::request {
+class client::heartbeat final : public net::timer, public redis::request {
  public:
-  explicit heartbeat(core& owner)
+  explicit heartbeat(client& owner)
       : owner_(owner), bytes_(record_command(owner.id_)), farewell_(farewell_command(owner.id_)) {}
 
   void on_timer(time_ns now) noexcept override {
@@ -77,17 +77,17 @@ class core::heartbeat final : public net::timer, public redis::request {
   void on_broken(bool /*was_sent*/) noexcept override { is_open_ = false; }
 
  private:
-  core& owner_;
+  client& owner_;
   const std::string bytes_;
   const std::string farewell_;
   std::atomic<bool> is_open_{false};
 };
 
-core::core(settings defaults) : id_(random_text(16)), defaults_(std::move(defaults)) {}
+client::client(settings defaults) : id_(random_text(16)), defaults_(std::move(defaults)) {}
 
-core::~core() { close(); }
+client::~client() { close(); }
 
-outcome core::open(std::string_view url) {
+outcome client::open(std::string_view url) {
   redis::endpoint_url where;
   if (auto parsed = redis::parse_url(url, where); !parsed.ok()) return parsed;
   for (const auto& [key, value] : where.query) {
@@ -109,18 +109,18 @@ outcome core::open(std::string_view url) {
   return opened;
 }
 
-void core::close() noexcept {
+void client::close() noexcept {
   if (begin_close()) end_close(linger_ns);
 }
 
-bool core::begin_close() noexcept {
+bool client::begin_close() noexcept {
   if (is_closed_.exchange(true)) return false;
   each_keeper([](lock::gate& gate, time_ns now) { gate.close(now); });
   if (heartbeat_) heartbeat_->say_farewell();
   return true;
 }
 
-void core::end_close(time_ns longest_ns) noexcept {
+void client::end_close(time_ns longest_ns) noexcept {
   if (servers_) servers_->close(longest_ns);
   reactor_.stop();
   close_multis();
@@ -132,12 +132,12 @@ void core::end_close(time_ns longest_ns) noexcept {
 
 // ---- gates ----------------------------------------------------------------------------------
 
-outcome core::new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
-                         std::int64_t permits, std::shared_ptr<lock_handle>& into) {
+outcome client::new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
+                           std::int64_t permits, std::shared_ptr<lock_handle>& into) {
   if (is_closed()) return client_freed();
   const auto* rules = protocol::find(kind, terms.protocol);
   if (rules == nullptr) return protocol::no_such_protocol(kind, terms.protocol);
-  if (rules->facts.how != lock::waiting::queue && protocol::is_own_key(name)) {
+  if (rules->facts.how != lock::wait_method::queue && protocol::is_own_key(name)) {
     return outcome::of(status::invalid_argument, "name: " + printable(name) +
                                                      " begins as Mortise's own keys do, and " +
                                                      std::string(rules->facts.name) +
@@ -148,7 +148,8 @@ outcome core::new_handle(lock::lock_kind kind, std::string_view name, const sett
                                                     : permits;
   know_scripts(*rules);
   // `strict` competes by itself: nobody of this client passes the lock on to it or gets it from it.
-  const bool is_shared = kind == lock::lock_kind::mutex && rules->facts.how == lock::waiting::queue;
+  const bool is_shared =
+      kind == lock::lock_kind::mutex && rules->facts.how == lock::wait_method::queue;
   auto keeper = keeper_for(name, is_shared && !terms.fair_strict, *rules);
   if (!keeper) return client_freed();
   auto own_terms = terms;
@@ -167,8 +168,8 @@ outcome core::new_handle(lock::lock_kind kind, std::string_view name, const sett
 
 // Every server knows the scripts of the common mutex; those of other kinds follow with their first
 // handle, so that a client without them costs no memory for them.
-void core::know_scripts(const protocol::table& rules) {
-  if (&rules == &protocol::queued() || rules.facts.how != lock::waiting::queue) return;
+void client::know_scripts(const protocol::table& rules) {
+  if (&rules == &protocol::queued() || rules.facts.how != lock::wait_method::queue) return;
   {
     const std::lock_guard guard(registry_mutex_);
     if (!known_protocols_.insert(&rules).second) return;
@@ -176,7 +177,7 @@ void core::know_scripts(const protocol::table& rules) {
   script_loader::load(servers_->connection_for({}), protocol::scripts_of(rules));
 }
 
-std::shared_ptr<multi_handle> core::new_multi() {
+std::shared_ptr<multi_handle> client::new_multi() {
   auto made = std::make_shared<multi_handle>(shared_from_this());
   const std::lock_guard guard(registry_mutex_);
   std::erase_if(multis_, [](const auto& item) { return item.expired(); });
@@ -185,7 +186,7 @@ std::shared_ptr<multi_handle> core::new_multi() {
 }
 
 // Without the I/O thread nobody else takes their calls to an end.
-void core::close_multis() noexcept {
+void client::close_multis() noexcept {
   std::vector<std::weak_ptr<multi_handle>> multis;
   {
     const std::lock_guard guard(registry_mutex_);
@@ -196,12 +197,12 @@ void core::close_multis() noexcept {
   }
 }
 
-outcome core::ping() {
+outcome client::ping() {
   if (is_closed()) return client_freed();
   return answered(ask_ping(servers_->connection_for({}), defaults_.command_timeout_ms));
 }
 
-outcome core::answered(outcome how) const {
+outcome client::answered(outcome how) const {
   const bool is_unanswered =
       how.code == status::unknown || how.code == status::unreachable || how.code == status::limit;
   if (!is_unanswered || !is_closed()) return how;
@@ -210,8 +211,8 @@ outcome core::answered(outcome how) const {
   return closed;
 }
 
-std::shared_ptr<gatekeeper> core::keeper_for(std::string_view name, bool is_shared,
-                                             const protocol::table& rules) {
+std::shared_ptr<gatekeeper> client::keeper_for(std::string_view name, bool is_shared,
+                                               const protocol::table& rules) {
   const auto key = rules.keys(name).front();
   const std::lock_guard guard(registry_mutex_);
   if (is_closed()) return nullptr;  // its gate would never be closed
@@ -231,12 +232,12 @@ std::shared_ptr<gatekeeper> core::keeper_for(std::string_view name, bool is_shar
   return keeper;
 }
 
-void core::drop(const std::shared_ptr<gatekeeper>& keeper) noexcept {
+void client::drop(const std::shared_ptr<gatekeeper>& keeper) noexcept {
   --keeper->handles;
   retire_if_idle(*keeper);
 }
 
-void core::retire_if_idle(gatekeeper& keeper) noexcept {
+void client::retire_if_idle(gatekeeper& keeper) noexcept {
   if (keeper.handles.load() > 0 || !keeper.is_idle()) return;
   std::shared_ptr<gatekeeper> gone;  // destroyed without the mutex
   const std::lock_guard guard(registry_mutex_);
@@ -251,14 +252,14 @@ void core::retire_if_idle(gatekeeper& keeper) noexcept {
   }
 }
 
-std::shared_ptr<gatekeeper> core::next_keeper(std::uint64_t from) noexcept {
+std::shared_ptr<gatekeeper> client::next_keeper(std::uint64_t from) noexcept {
   const std::lock_guard guard(registry_mutex_);
   const auto next = keepers_.lower_bound(from);
   return next == keepers_.end() ? nullptr : next->second;
 }
 
 template <class Step>
-void core::each_keeper(Step&& step) noexcept {
+void client::each_keeper(Step&& step) noexcept {
   for (auto keeper = next_keeper(0); keeper; keeper = next_keeper(keeper->id() + 1)) {
     keeper->enter(step);
   }
@@ -266,28 +267,28 @@ void core::each_keeper(Step&& step) noexcept {
 
 // ---- from the servers -----------------------------------------------------------------------
 
-void core::on_up(time_ns /*now*/) noexcept {
+void client::on_up(time_ns /*now*/) noexcept {
   lines_.begin_anew();
   each_keeper([](lock::gate& gate, time_ns now) { gate.on_up(now); });
 }
 
-void core::on_said(std::string_view channel) noexcept {
+void client::on_said(std::string_view channel) noexcept {
   std::uint64_t last = 0;
   while ((last = lines_.next_listener(channel, last)) != 0) look_anew(last);
 }
 
-void core::on_listening(std::string_view channel) noexcept {
+void client::on_listening(std::string_view channel) noexcept {
   while (const auto keeper = lines_.next_newcomer(channel)) look_anew(keeper);
 }
 
-void core::look_anew(std::uint64_t number) noexcept {
+void client::look_anew(std::uint64_t number) noexcept {
   const auto keeper = next_keeper(number);
   if (!keeper || keeper->id() != number) return;
   keeper->enter([](lock::gate& gate, time_ns now) { gate.on_free(now); });
   retire_if_idle(*keeper);
 }
 
-void core::on_message(std::string_view text, time_ns /*now*/) noexcept {
+void client::on_message(std::string_view text, time_ns /*now*/) noexcept {
   const auto told = read_message(text);
   if (!told) return;
   const auto keeper = next_keeper(told->keeper);

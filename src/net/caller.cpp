@@ -1,4 +1,4 @@
-#include "net/waiter.hpp"
+#include "net/caller.hpp"
 
 #include <unistd.h>
 
@@ -22,18 +22,18 @@ void comes_back(bool is_so) noexcept { is_thread_coming_back = is_so; }
 
 bool is_coming_back() noexcept { return is_thread_coming_back; }
 
-void waiter::finish() noexcept { end_wait(caller::ordinary); }
+void caller::finish() noexcept { end_wait(finisher::ordinary); }
 
-void waiter::finish_from_signal() noexcept { end_wait(caller::maybe_signal_handler); }
+void caller::finish_from_signal() noexcept { end_wait(finisher::maybe_signal_handler); }
 
-void waiter::end_wait(caller who) noexcept {
+void caller::end_wait(finisher who) noexcept {
   const std::atomic<std::uint32_t>* const address = &state_;
   auto seen = state_.load(std::memory_order_acquire);
   for (;;) {
     if (seen == state_done || seen == state_finishing) return;
     // A signal handler may have interrupted the waiting thread itself just before it sleeps, and
     // must not touch thread-local memory.
-    const bool is_handler = who == caller::maybe_signal_handler;
+    const bool is_handler = who == finisher::maybe_signal_handler;
     const bool is_elsewhere = seen == state_leading && (is_handler || !is_own());
     const bool is_later = seen == state_sleeping && !is_handler && wake_scope::is_open();
     const auto next = is_elsewhere || is_later ? state_finishing : state_done;
@@ -56,18 +56,18 @@ void waiter::end_wait(caller who) noexcept {
   }
 }
 
-bool waiter::wait(time_ns deadline) noexcept {
+bool caller::wait(time_ns deadline) noexcept {
   if (begin_sleep()) sleep(deadline);
   return settle();
 }
 
-bool waiter::may_nap(bool is_early, time_ns deadline) const noexcept {
+bool caller::may_nap(bool is_early, time_ns deadline) const noexcept {
   if (wish_ != wish::answer) return false;
   const time_ns now = is_early && begun_ns_ != 0 ? begun_ns_ : boot_now();
   return deadline - now > nap_room_ns;
 }
 
-bool waiter::settle() noexcept {
+bool caller::settle() noexcept {
   auto seen = state_.load(std::memory_order_acquire);
   while (seen == state_finishing) {
     net::futex_wait(state_, state_finishing, time_never);
@@ -76,24 +76,24 @@ bool waiter::settle() noexcept {
   return seen == state_done;
 }
 
-bool waiter::begin_leading(int kick_descriptor) noexcept {
+bool caller::begin_leading(int kick_descriptor) noexcept {
   kick_descriptor_.store(kick_descriptor, std::memory_order_relaxed);
   thread_.store(::pthread_self(), std::memory_order_relaxed);
   auto expected = state_running;
   return state_.compare_exchange_strong(expected, state_leading, std::memory_order_acq_rel);
 }
 
-void waiter::end_leading() noexcept {
+void caller::end_leading() noexcept {
   auto expected = state_leading;
   state_.compare_exchange_strong(expected, state_running, std::memory_order_acq_rel);
 }
 
-bool waiter::begin_sleep() noexcept {
+bool caller::begin_sleep() noexcept {
   auto expected = state_running;
   return state_.compare_exchange_strong(expected, state_sleeping, std::memory_order_acq_rel);
 }
 
-void waiter::sleep(time_ns deadline) noexcept {
+void caller::sleep(time_ns deadline) noexcept {
   while (state_.load(std::memory_order_acquire) == state_sleeping) {
     net::futex_wait(state_, state_sleeping, deadline);
     if (boot_now() < deadline) continue;
@@ -103,7 +103,7 @@ void waiter::sleep(time_ns deadline) noexcept {
   }
 }
 
-bool waiter::rouse() noexcept {
+bool caller::rouse() noexcept {
   auto expected = state_sleeping;
   return state_.compare_exchange_strong(expected, state_running, std::memory_order_acq_rel);
 }

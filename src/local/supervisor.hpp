@@ -5,6 +5,6 @@ namespace mortise::local {
 
 // Arguments: folder, server program, command-line client, seconds of idleness. Descriptor 3 is the
 // folder's start lock, already taken.
-extern const char* const keeper_script;
+extern const char* const supervisor_script;
 
 }  // namespace mortise::local

@@ -1,10 +1,10 @@
-#include "local/keeper.hpp"
+#include "local/supervisor.hpp"
 
 namespace mortise::local {
 
 // A script rather than a process of our own: it must outlive the program that started it, which may
 // be a JVM of gigabytes, and a library has no executable of its own to run.
-const char* const keeper_script = R"SCRIPT(
+const char* const supervisor_script = R"SCRIPT(
 folder=$1 server=$2 client=$3 idle_limit=$4
 socket=$folder/local.sock away=$folder/local.away
 umask 077

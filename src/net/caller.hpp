@@ -16,17 +16,17 @@ namespace mortise::net {
 void comes_back(bool is_so) noexcept;
 [[nodiscard]] bool is_coming_back() noexcept;
 
-class waiter {
+class caller {
  public:
   // What a caller waits for: the answer to a request of its own, or whatever comes. One that waits
   // for anything leads while any request is open.
   enum class wish : std::uint8_t { answer, anything };
 
-  explicit waiter(wish what = wish::answer) noexcept : wish_(what) {}
+  explicit caller(wish what = wish::answer) noexcept : wish_(what) {}
   // Once it has been finished, finish() has let go of it.
-  ~waiter() { settle(); }
-  waiter(const waiter&) = delete;
-  waiter& operator=(const waiter&) = delete;
+  ~caller() { settle(); }
+  caller(const caller&) = delete;
+  caller& operator=(const caller&) = delete;
 
   // Marks the wait as over and wakes the caller wherever it sleeps. Any thread, any number of
   // times, but not after the caller could see is_done(): the object may be gone then.
@@ -72,7 +72,7 @@ class waiter {
   friend class leadership;
   friend class wake_scope;
 
-  // Whoever finishes a waiter and is not done with it says `finishing`, which keeps the caller where
+  // Whoever finishes a caller and is not done with it says `finishing`, which keeps the caller where
   // it is until `done`: because it leads, and so sleeps in ppoll, where a futex does not reach it
   // but its descriptor has to be there; or because it is woken later (see wake_scope).
   static constexpr std::uint32_t state_running = 0;
@@ -81,8 +81,8 @@ class waiter {
   static constexpr std::uint32_t state_finishing = 3;
   static constexpr std::uint32_t state_done = 4;
 
-  enum class caller : std::uint8_t { ordinary, maybe_signal_handler };
-  void end_wait(caller who) noexcept;
+  enum class finisher : std::uint8_t { ordinary, maybe_signal_handler };
+  void end_wait(finisher who) noexcept;
 
   // By another thread: ends a sleep without ending the wait. False when it does not sleep.
   bool rouse() noexcept;
@@ -91,14 +91,14 @@ class waiter {
   std::atomic<std::uint32_t> state_{state_running};
   std::atomic<int> kick_descriptor_{-1};
   std::atomic<pthread_t> thread_{::pthread_self()};  // that made it, or that leads
-  waiter* next_to_wake_ = nullptr;                   // the wake_scope's
+  caller* next_to_wake_ = nullptr;                   // the wake_scope's
   time_ns begun_ns_ = 0;                             // its thread's own; 0 when not told
   bool leads_early_ = false;  // its thread's own: it has had the lead since its submit
 
   // The leadership's, under its owner's mutex.
   std::uint64_t last_request_ = 0;  // the number of the last request in its name
-  waiter* previous_ = nullptr;      // in the list of followers
-  waiter* next_ = nullptr;
+  caller* previous_ = nullptr;      // in the list of followers
+  caller* next_ = nullptr;
   bool is_following_ = false;
 };
 
