@@ -28,7 +28,7 @@ const (
 	ErrAlreadyHeld Status = -5
 	// ErrBusy: another call on this handle is at work. Give each goroutine a handle of its own.
 	ErrBusy Status = -6
-	// ErrLimit: a bound was hit: a full queue, a full buffer, too many waiters.
+	// ErrLimit: a bound was hit: a full queue, too many members, open requests or file descriptors.
 	ErrLimit Status = -7
 	// ErrClosed: the handle or its client was closed.
 	ErrClosed Status = -8

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a user of the server can still do without each of the rights that README.md names.
+"""What a user of the server can still do without each of the rights that capi/doc/server.md names.
 
-    rights.py --actor build/release/conformance_actor --page README.md [--compare FILE]
+    rights.py --actor build/release/conformance_actor --page capi/doc/server.md
 
 Prints a table of the rights and what came of taking each away, as it was just seen: on servers whose
-user lacks it, actors of tests/conformance try everything. With --compare it fails unless the table is
-in that file. It fails also when nothing misses a right, which then need not be given.
+user lacks it, actors of tests/conformance try everything. It fails unless the table is on the page, and
+also when nothing misses a right, which then need not be given.
 """
 import argparse
 import os
@@ -283,11 +283,11 @@ def describe(right, failed, refused):
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--actor", required=True)
-    options.add_argument("--page", required=True, help="the page with the ACL SETUSER line")
-    options.add_argument("--compare", metavar="FILE", help="fail unless the table is in FILE")
+    options.add_argument("--page", required=True, help="the page with the ACL SETUSER line and the table")
     options.add_argument("--only", nargs="*", help="only these rights")
     given = options.parse_args()
-    rule = re.search(r"^ACL SETUSER locker .*$", pathlib.Path(given.page).read_text("utf-8"), re.M).group(0)
+    page = pathlib.Path(given.page).read_text("utf-8")
+    rule = re.search(r"^ACL SETUSER locker .*$", page, re.M).group(0)
     failed, refused = try_all(given.actor, rule)
     if failed or refused:
         sys.exit(f"with all rights: {failed}, refused: {refused}")
@@ -304,8 +304,8 @@ def main():
         sys.exit(f"nothing that was tried misses +{', +'.join(idle)}: try more here, or take it from the rule")
     table = "\n".join(["| right | without it |", "|---|---|"] + rows) + "\n"
     print(table)
-    if given.compare and table not in pathlib.Path(given.compare).read_text("utf-8"):
-        sys.exit(f"{given.compare} does not have this table")
+    if not given.only and table not in page:
+        sys.exit(f"{given.page} does not have this table")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ namespace {
 class rights : public ::testing::Test {
  protected:
   rights() {
-    EXPECT_EQ("OK", server_.command(rights_on_page("README.md")));
+    EXPECT_EQ("OK", server_.command(rights_on_page("capi/doc/server.md")));
     EXPECT_EQ("OK", server_.command(rights_on_page("capi/doc/protocols.md", "k")));
   }
   ~rights() override {

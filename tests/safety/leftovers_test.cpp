@@ -1,4 +1,4 @@
-// What a lock leaves at the server ends by itself, and when: each key of README's table.
+// What a lock leaves at the server ends by itself, and when: each key of the table in capi/doc/server.md.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -95,13 +95,13 @@ TEST_F(leftovers, every_key_ends) {
   expected["{mortise:s}:permits"] = {day_ms + hold_ms, day_ms};
   expect_keys(server_, expected);
 
-  // README names them all, and no others.
+  // The page names them all, and no others.
   std::set<std::string> named;
-  auto readme = open_page("README.md");
+  auto page = open_page("capi/doc/server.md");
   std::string line;
-  while (std::getline(readme, line) && line != "These keys are kept, in the database of the URL:") {
+  while (std::getline(page, line) && line != "These keys are kept, in the database of the URL:") {
   }
-  while (std::getline(readme, line) && line.substr(0, 12) != "A client lis") {
+  while (std::getline(page, line) && line.substr(0, 12) != "A client lis") {
     std::istringstream first_column(line.substr(0, line.find('|', 1)));
     std::string text;
     std::string quoted;  // `like this`

@@ -222,11 +222,11 @@ TEST_P(shared_heads, hazard_24_each_stopped_waiter_costs_the_next_one_grant) {
   EXPECT_LT(ms_since(begin), 3 * each_silent_ms + grace_ms);
 }
 
-TEST_P(shared_heads, the_rights_that_readme_names_are_enough) {
+TEST_P(shared_heads, the_rights_that_the_page_names_are_enough) {
   waiting_process dying(GetParam(), MORTISE_FOREVER);
   waiting_process stopped(GetParam(), MORTISE_FOREVER);
   hold();
-  ASSERT_EQ("OK", server_->command(rights_on_page("README.md")));
+  ASSERT_EQ("OK", server_->command(rights_on_page("capi/doc/server.md")));
   const auto as_locker = open_client("unix://locker:PASSWORD@" + server_->socket_path());
   other_ = open_shared(GetParam(), as_locker);
   dying.wait_in(*server_, GetParam());

@@ -172,7 +172,7 @@ enum mortise_status_code {
   MORTISE_ALREADY_HELD = -5,
   /** Another call on this handle is acquiring or unlocking. */
   MORTISE_BUSY = -6,
-  /** A bound was hit: a full queue, a full buffer, too many waiters. */
+  /** A bound was hit: a full queue, too many members, open requests or file descriptors. */
   MORTISE_LIMIT = -7,
   /** The handle or its client was freed while the call waited. */
   MORTISE_CLOSED = -8,
@@ -417,8 +417,8 @@ MORTISE_API mortise_status mortise_options_set_poll_attempts(mortise_options *op
 MORTISE_API mortise_status mortise_options_set_fair_strict(mortise_options *options, int32_t is_on,
                                                            mortise_error *error);
 /**
- * A text that `mortise_lock_query` and the command line show for this handle: UTF-8 without
- * control characters, at most MORTISE_MAX_LABEL_LEN bytes. Default empty.
+ * A text that `mortise_lock_query` shows for this handle: UTF-8 without control characters, at
+ * most MORTISE_MAX_LABEL_LEN bytes. Default empty.
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_options_set_label(mortise_options *options, const char *label,

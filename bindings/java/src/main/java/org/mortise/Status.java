@@ -30,7 +30,7 @@ public enum Status {
   ALREADY_HELD(-5),
   /** Another call on this owner is acquiring or unlocking. */
   BUSY(-6),
-  /** A bound was hit: a full queue, a full buffer, too many waiters. */
+  /** A bound was hit: a full queue, too many members, open requests or file descriptors. */
   LIMIT(-7),
   /** The owner or its client was closed. */
   CLOSED(-8),
