@@ -1,5 +1,5 @@
-// The arithmetic of leases (research: validity from before the first byte, margins on the server's
-// side). Pure.
+// The arithmetic of leases: a lease counts from before the first byte of its request, and the margins
+// are on the server's side. Pure.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ constexpr std::int64_t token_limit = std::int64_t{1} << 53;
 constexpr std::int64_t millionths = 1'000'000;
 
 // What the server is told for a lease of `lease_ms`: the drift of the clocks and 2 ms for rounding on
-// top, so that the user gets the lease that was asked for (safety.md, section 3).
+// top, so that the user gets the lease that was asked for.
 constexpr std::int64_t server_ttl_ms(std::int64_t lease_ms,
                                      std::int64_t drift_ppm = default_drift_ppm) noexcept {
   return lease_ms + (lease_ms * drift_ppm + millionths - 1) / millionths + 2;
