@@ -1,10 +1,10 @@
 // mortise_client.
 #include <cstdlib>
 
-#include "handles.hpp"
+#include "handle_calls.hpp"
 
 using mortise::outcome;
-using mortise::status;
+using namespace mortise::capi;  // the ABI's own file
 
 namespace {
 
@@ -16,13 +16,12 @@ outcome find_url(const char* url, size_t url_len, std::string& found) {
     found.assign(url, url_len);
     return {};
   }
-  if (url_len > 0) return mortise::capi::is_null("url");
+  if (url_len > 0) return is_null("url");
   const char* said = ::secure_getenv(url_variable);
   if (said == nullptr || *said == '\0') {
-    return mortise::capi::bad_argument(
-        "url", std::string("is missing, and the environment variable ") + url_variable + " is " +
-                   (said == nullptr ? "unset" : "empty") +
-                   "; give a URL, or set it to one such as redis://localhost");
+    return bad_argument("url", std::string("is missing, and the environment variable ") +
+                                   url_variable + " is " + (said == nullptr ? "unset" : "empty") +
+                                   "; give a URL, or set it to one such as redis://localhost");
   }
   found = said;
   return {};
@@ -43,7 +42,7 @@ outcome open(mortise::client::client& client, const char* url, size_t url_len) {
 mortise_client* mortise_client_new(const char* url, size_t url_len, const mortise_options* options,
                                    mortise_error* error) {
   std::unique_ptr<mortise_client> made;
-  const auto how = mortise::capi::guard(error, [&]() -> outcome {
+  const auto how = guard(error, [&]() -> outcome {
     auto handle = std::make_unique<mortise_client>();
     handle->object = std::make_shared<mortise::client::client>(
         options == nullptr ? mortise::settings{} : options->values);
@@ -59,14 +58,9 @@ mortise_client* mortise_client_new(const char* url, size_t url_len, const mortis
 }
 
 void mortise_client_free(mortise_client* client) {
-  // In a forked child it is left as it is: its threads and their locks are the parent's.
-  if (client == nullptr || client->is_foreign()) return;
-  const mortise::capi::uncancellable here;
-  client->object->close();
-  delete client;
+  free_handle(client, &mortise::client::client::close);
 }
 
 mortise_status mortise_client_ping(mortise_client* client, mortise_error* error) {
-  return mortise::capi::with(client, "client", error,
-                             [](mortise::client::client& self) { return self.ping(); });
+  return call(client, error, &mortise::client::client::ping);
 }

@@ -34,7 +34,7 @@ class uncancellable {
 inline mortise_status code_of(status code) noexcept { return static_cast<mortise_status>(code); }
 
 // Fills the error and returns its code. Success empties it.
-inline mortise_status report(outcome how, mortise_error* error) noexcept {
+inline mortise_status report(outcome&& how, mortise_error* error) noexcept {
   const auto code = code_of(how.code);
   if (error == nullptr) return code;
   if (!how.ok() && how.message.empty()) {
@@ -59,16 +59,25 @@ inline outcome bad_argument(const char* name, const std::string& problem) {
 }
 inline outcome is_null(const char* name) { return bad_argument(name, "is NULL; give a value"); }
 
+// What the exception that was just caught comes to.
+inline outcome caught() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return outcome::of(status::no_memory);
+  } catch (...) {
+    return outcome::of(status::internal);
+  }
+}
+
 // Runs the body, which returns an outcome.
 template <class Body>
 mortise_status guard(mortise_error* error, Body&& body) noexcept {
   const uncancellable here;
   try {
     return report(body(), error);
-  } catch (const std::bad_alloc&) {
-    return report(outcome::of(status::no_memory), error);
   } catch (...) {
-    return report(outcome::of(status::internal), error);
+    return report(caught(), error);
   }
 }
 

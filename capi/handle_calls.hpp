@@ -1,127 +1,79 @@
-// What the entries of all kinds of lock share: checked arguments, and the calls whose meaning does not
-// depend on the kind.
+// How a call of the ABI reaches the object behind its handle: the firewall and all that is checked, in
+// one frame.
 #pragma once
 
 #include <memory>
-#include <string>
+#include <type_traits>
+#include <utility>
 
-#include "handles.hpp"
+#include "arguments.hpp"
 
 namespace mortise::capi {
 
+using client::event_queue;
 using client::lock_handle;
+using client::multi_handle;
 
-inline outcome check_name(const char* name, size_t name_len) {
-  if (name == nullptr) return is_null("name");
-  if (name_len >= 1 && name_len <= MORTISE_MAX_NAME_LEN) return {};
-  return bad_argument("name", std::to_string(name_len) + " bytes; give 1 to " +
-                                  std::to_string(MORTISE_MAX_NAME_LEN));
+// Whether it is right; `how` says what is wrong with it.
+template <class Argument>
+bool is_right(const Argument& argument, outcome& how) {
+  if constexpr (requires { argument.check(); }) how = argument.check();
+  return how.ok();
 }
 
-inline outcome check_extension(int64_t lease_ms) {
-  if (lease_ms == 0 || (lease_ms >= MORTISE_MIN_LEASE_MS && lease_ms <= MORTISE_MAX_MS)) return {};
-  return bad_argument("lease_ms", std::to_string(lease_ms) + " is out of range; give 0, or " +
-                                      std::to_string(MORTISE_MIN_LEASE_MS) + " to " +
-                                      std::to_string(MORTISE_MAX_MS));
+template <class Argument>
+decltype(auto) value_of(const Argument& argument) {
+  if constexpr (requires { argument.value(); }) {
+    return argument.value();
+  } else {
+    return (argument);
+  }
 }
 
-inline outcome check_weight(int64_t weight) {
-  if (weight >= 1 && weight <= MORTISE_MAX_PERMITS) return {};
-  return bad_argument("weight", std::to_string(weight) + " is out of range; give 1 to " +
-                                    std::to_string(MORTISE_MAX_PERMITS));
+// Says of which lock a failure is told. A forked child must not look into a multi, whose mutex may be
+// held by a thread that it does not have.
+template <class Object>
+void name(outcome& how, const Object& object) noexcept {
+  if constexpr (std::is_same_v<Object, lock_handle>) {
+    how.name(object.name());
+  } else if constexpr (std::is_same_v<Object, multi_handle>) {
+    if (how.code != status::forked) object.name(how);
+  }
 }
 
-// A new handle of the C type, or nullptr with the error filled.
-template <class Handle>
-Handle* new_handle(mortise_client* client, lock::lock_kind kind, const char* name, size_t name_len,
-                   const mortise_options* options, int64_t permits, mortise_error* error) noexcept {
-  auto made = std::unique_ptr<Handle>();
-  const auto how = with(client, "client", error, [&](client::client& self) -> outcome {
-    if (auto checked = check_name(name, name_len); !checked.ok()) return checked;
-    if (options != nullptr) {
-      if (auto fit = check_fit_for_handle(options->values); !fit.ok()) return fit;
-    }
-    auto handle = std::make_unique<Handle>();
-    auto created = self.new_handle(kind, {name, name_len},
-                                   options == nullptr ? self.defaults() : options->values, permits,
-                                   handle->object);
-    if (created.ok()) made = std::move(handle);
-    created.name({name, name_len});
-    return created;
-  });
-  return how == MORTISE_OK ? made.release() : nullptr;
-}
-
-template <class Handle>
-void free_handle(Handle* handle) noexcept {
-  if (handle == nullptr || handle->is_foreign()) return;
+// Calls a member function of the object behind the handle, or what else takes that object, with these
+// arguments when they are right.
+template <class Handle, class Callee, class... Arguments>
+mortise_status call(const Handle* handle, mortise_error* error, Callee&& callee,
+                    const Arguments&... arguments) noexcept {
   const uncancellable here;
-  handle->object->release();
-  delete handle;
+  try {
+    auto how = usable(handle);
+    if (handle == nullptr) return report(std::move(how), error);
+    // Kept for the length of the call so that a concurrent free does no harm.
+    const auto object = handle->object;
+    if (how.ok() && (is_right(arguments, how) && ...)) {
+      if constexpr (std::is_member_function_pointer_v<std::remove_reference_t<Callee>>) {
+        how = ((*object).*callee)(value_of(arguments)...);
+      } else {
+        how = callee(*object, value_of(arguments)...);
+      }
+    }
+    if (error != nullptr && !how.ok()) capi::name(how, *object);
+    return report(std::move(how), error);
+  } catch (...) {
+    return report(caught(), error);
+  }
 }
 
-// A call on a handle and a queue, both of this process; a queue serves any handle.
-template <class Handle, class Body>
-mortise_status with_queue(Handle* handle, const char* name, mortise_queue* queue,
-                          mortise_error* error, Body&& body) noexcept {
-  return with(handle, name, error, [&](lock_handle& object) -> outcome {
-    if (auto checked = usable(queue, "queue"); !checked.ok()) return checked;
-    return body(object, queue->object);
-  });
-}
-
-template <class Value, class Handle, class Body>
-Value look(const Handle* handle, Body&& body) noexcept {
+// What the object says that is asked for no more than this; 0 where there is none.
+template <class Handle, class Object, class Value, class... Arguments>
+Value look(const Handle* handle, Value (Object::*callee)(Arguments...) const,
+           const std::type_identity_t<Arguments>&... arguments) noexcept {
   return guard_value<Value>(0, [&]() -> Value {
     if (handle == nullptr || handle->is_foreign()) return 0;
     const auto object = handle->object;
-    return body(*object);
-  });
-}
-
-// ---- blocking -------------------------------------------------------------------------------
-
-template <class Handle>
-mortise_status try_now(Handle* handle, const char* name, const lock::portion& wanted,
-                       mortise_error* error) noexcept {
-  return with(handle, name, error, [&](lock_handle& object) { return object.try_acquire(wanted); });
-}
-
-template <class Handle>
-mortise_status acquire(Handle* handle, const char* name, const lock::portion& wanted,
-                       int64_t timeout_ms, mortise_error* error) noexcept {
-  return with(handle, name, error, [&](lock_handle& object) {
-    const auto checked = check_timeout(timeout_ms);
-    return checked.ok() ? object.acquire(wanted, timeout_ms) : checked;
-  });
-}
-
-template <class Handle>
-mortise_status unlock(Handle* handle, const char* name, lock::hold_mode mode,
-                      mortise_error* error) noexcept {
-  return with(handle, name, error, [&](lock_handle& object) { return object.unlock(mode); });
-}
-
-template <class Handle>
-mortise_status extend(Handle* handle, const char* name, int64_t lease_ms,
-                      mortise_error* error) noexcept {
-  return with(handle, name, error, [&](lock_handle& object) {
-    const auto checked = check_extension(lease_ms);
-    return checked.ok() ? object.extend(lease_ms) : checked;
-  });
-}
-
-template <class Handle>
-mortise_status cancel(Handle* handle, const char* name, mortise_error* error) noexcept {
-  return with(handle, name, error, [](lock_handle& object) { return object.cancel(); });
-}
-
-template <class Handle>
-mortise_status interrupt(Handle* handle, const char* name, int32_t is_on,
-                         mortise_error* error) noexcept {
-  return with(handle, name, error, [&](auto& object) -> outcome {
-    if (is_on == 0 || is_on == 1) return object.interrupt(is_on == 1);
-    return bad_argument("is_on", std::to_string(is_on) + " is neither 0 nor 1");
+    return ((*object).*callee)(arguments...);
   });
 }
 
@@ -131,60 +83,44 @@ const char* name_of(const Handle* handle, size_t* name_len) noexcept {
   return text_of(handle == nullptr ? nullptr : &handle->object->name(), name_len);
 }
 
-template <class Handle>
-mortise_status query(Handle* handle, const char* name, mortise_info* info,
-                     mortise_error* error) noexcept {
-  return with(handle, name, error, [&](lock_handle& object) {
-    return info == nullptr ? is_null("info") : object.query(info->told);
-  });
+// A new handle, or nullptr with the error filled. The body is given the client and what is to be filled.
+template <class Handle, class Body, class... Arguments>
+Handle* make(const mortise_client* client, mortise_error* error, Body&& body,
+             const Arguments&... arguments) noexcept {
+  std::unique_ptr<Handle> made;
+  const auto fill = [&](client::client& self, const auto&... values) -> outcome {
+    auto handle = std::make_unique<Handle>();
+    auto filled = body(self, *handle, values...);
+    if (filled.ok()) made = std::move(handle);
+    return filled;
+  };
+  return call(client, error, fill, arguments...) == MORTISE_OK ? made.release() : nullptr;
 }
 
+// `limit` is how much there is of the lock.
 template <class Handle>
-mortise_status watch(Handle* handle, const char* name, mortise_queue* queue, int64_t tag,
-                     mortise_error* error) noexcept {
-  if (queue != nullptr) {
-    return with_queue(handle, name, queue, error, [&](lock_handle& object, const auto& events) {
-      return object.watch(events, tag);
-    });
-  }
-  return with(handle, name, error, [&](lock_handle& object) { return object.watch(nullptr, tag); });
+Handle* make_lock(mortise_client* client, const char* name, size_t name_len, std::int64_t limit,
+                  const mortise_options* options, mortise_error* error) noexcept {
+  const auto fill = [&](client::client& self, Handle& handle, std::string_view named) -> outcome {
+    if (options != nullptr) {
+      if (auto fit = check_fit_for_handle(options->values); !fit.ok()) return fit;
+    }
+    const auto& terms = options == nullptr ? self.defaults() : options->values;
+    auto created = self.new_handle(Handle::kind, named, terms, limit, handle.object);
+    created.name(named);
+    return created;
+  };
+  return make<Handle>(client, error, fill, argument::name{name, name_len});
 }
 
-// ---- asynchronous ---------------------------------------------------------------------------
-
-template <class Handle>
-mortise_status try_async(Handle* handle, const char* name, mortise_queue* queue, int64_t tag,
-                         const lock::portion& wanted, mortise_error* error) noexcept {
-  return with_queue(handle, name, queue, error, [&](lock_handle& object, const auto& events) {
-    return object.try_async(events, tag, wanted);
-  });
-}
-
-template <class Handle>
-mortise_status acquire_async(Handle* handle, const char* name, mortise_queue* queue, int64_t tag,
-                             const lock::portion& wanted, int64_t timeout_ms,
-                             mortise_error* error) noexcept {
-  return with_queue(handle, name, queue, error, [&](lock_handle& object, const auto& events) {
-    const auto checked = check_timeout(timeout_ms);
-    return checked.ok() ? object.acquire_async(events, tag, wanted, timeout_ms) : checked;
-  });
-}
-
-template <class Handle>
-mortise_status unlock_async(Handle* handle, const char* name, mortise_queue* queue, int64_t tag,
-                            lock::hold_mode mode, mortise_error* error) noexcept {
-  return with_queue(handle, name, queue, error, [&](lock_handle& object, const auto& events) {
-    return object.unlock_async(events, tag, mode);
-  });
-}
-
-template <class Handle>
-mortise_status extend_async(Handle* handle, const char* name, mortise_queue* queue, int64_t tag,
-                            int64_t lease_ms, mortise_error* error) noexcept {
-  return with_queue(handle, name, queue, error, [&](lock_handle& object, const auto& events) {
-    const auto checked = check_extension(lease_ms);
-    return checked.ok() ? object.extend_async(events, tag, lease_ms) : checked;
-  });
+// Ends what its object does, and frees the handle. In a forked child it is left as it is: its threads and
+// their locks are the parent's.
+template <class Handle, class Object>
+void free_handle(Handle* handle, void (Object::*end)() noexcept) noexcept {
+  if (handle == nullptr || handle->is_foreign()) return;
+  const uncancellable here;
+  ((*handle->object).*end)();
+  delete handle;
 }
 
 }  // namespace mortise::capi

@@ -1,8 +1,8 @@
-// What is behind the opaque handles: a shared object, and the process that it was made in.
+// What is behind the opaque handles: a shared object, the process that it was made in, and by its type
+// what the handle is called as an argument.
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "base/fork.hpp"
 #include "base/options.hpp"
@@ -12,18 +12,6 @@
 #include "client/multi_handle.hpp"
 #include "client/query.hpp"
 #include "guard.hpp"
-
-struct mortise_options {
-  mortise::settings values;
-};
-
-struct mortise_event {
-  mortise::client::event told;
-};
-
-struct mortise_info {
-  mortise::client::lock_info told;
-};
 
 namespace mortise::capi {
 
@@ -39,52 +27,56 @@ struct process_handle {
 
 // ok when the handle can be used.
 template <class Handle>
-outcome usable(const Handle* handle, const char* name) {
-  if (handle == nullptr) return is_null(name);
+outcome usable(const Handle* handle) {
+  if (handle == nullptr) return is_null(Handle::argument_name);
   if (handle->is_foreign()) {
-    return outcome::of(status::forked, "this ", name,
+    return outcome::of(status::forked, "this ", Handle::argument_name,
                        " was made before fork(); make a new client here");
   }
   return {};
 }
 
-// Says of which lock a failure is told. A forked child must not look into a multi, whose mutex may be
-// held by a thread that it does not have.
-inline void name(outcome& how, const client::lock_handle& handle) noexcept {
-  how.name(handle.name());
-}
-inline void name(outcome& how, const client::multi_handle& handle) noexcept {
-  if (how.code != status::forked) handle.name(how);
-}
-template <class Object>
-void name(outcome& /*how*/, const Object& /*of_no_lock*/) noexcept {}
-
-// The object, kept for the length of the call so that a concurrent free does no harm.
-template <class Handle, class Body>
-mortise_status with(const Handle* handle, const char* name, mortise_error* error,
-                    Body&& body) noexcept {
-  return guard(error, [&]() -> outcome {
-    if (handle == nullptr) return is_null(name);
-    auto how = usable(handle, name);
-    const auto object = handle->object;
-    if (how.ok()) how = body(*object);
-    if (error != nullptr && !how.ok()) capi::name(how, *object);
-    return how;
-  });
-}
-
-// Milliseconds to wait: 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
-inline outcome check_timeout(std::int64_t timeout_ms) {
-  if (timeout_ms == MORTISE_FOREVER || (timeout_ms >= 0 && timeout_ms <= MORTISE_MAX_MS)) return {};
-  return bad_argument("timeout_ms", std::to_string(timeout_ms) + " is out of range; give 0 to " +
-                                        std::to_string(MORTISE_MAX_MS) + ", or MORTISE_FOREVER");
-}
-
 }  // namespace mortise::capi
 
-struct mortise_client : mortise::capi::process_handle<mortise::client::client> {};
-struct mortise_lock : mortise::capi::process_handle<mortise::client::lock_handle> {};
-struct mortise_rw : mortise::capi::process_handle<mortise::client::lock_handle> {};
-struct mortise_semaphore : mortise::capi::process_handle<mortise::client::lock_handle> {};
-struct mortise_multi : mortise::capi::process_handle<mortise::client::multi_handle> {};
-struct mortise_queue : mortise::capi::process_handle<mortise::client::event_queue> {};
+struct mortise_client : mortise::capi::process_handle<mortise::client::client> {
+  static constexpr const char* argument_name = "client";
+};
+
+struct mortise_lock : mortise::capi::process_handle<mortise::client::lock_handle> {
+  static constexpr const char* argument_name = "lock";
+  static constexpr auto kind = mortise::lock::lock_kind::mutex;
+};
+
+struct mortise_rw : mortise::capi::process_handle<mortise::client::lock_handle> {
+  static constexpr const char* argument_name = "rw";
+  static constexpr auto kind = mortise::lock::lock_kind::rw;
+};
+
+struct mortise_semaphore : mortise::capi::process_handle<mortise::client::lock_handle> {
+  static constexpr const char* argument_name = "semaphore";
+  static constexpr auto kind = mortise::lock::lock_kind::semaphore;
+};
+
+struct mortise_multi : mortise::capi::process_handle<mortise::client::multi_handle> {
+  static constexpr const char* argument_name = "multi";
+};
+
+struct mortise_queue : mortise::capi::process_handle<mortise::client::event_queue> {
+  static constexpr const char* argument_name = "queue";
+};
+
+// ---- those that are mere memory -------------------------------------------------------------
+
+struct mortise_options {
+  mortise::settings values;
+};
+
+struct mortise_event {
+  static constexpr const char* argument_name = "event";
+  mortise::client::event told;
+};
+
+struct mortise_info {
+  static constexpr const char* argument_name = "info";
+  mortise::client::lock_info told;
+};

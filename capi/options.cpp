@@ -1,5 +1,5 @@
 // mortise_options.
-#include "handles.hpp"
+#include "handle_calls.hpp"
 
 namespace {
 
@@ -29,16 +29,13 @@ mortise_options* mortise_options_new(void) {
 }
 
 mortise_options* mortise_options_new_from(const mortise_client* client, mortise_error* error) {
-  std::unique_ptr<mortise_options> made;
-  const auto how =
-      mortise::capi::with(client, "client", error, [&](mortise::client::client& self) -> outcome {
-        made = std::make_unique<mortise_options>();
-        made->values = self.defaults();
+  return mortise::capi::make<mortise_options>(
+      client, error, [](const auto& self, mortise_options& options) -> outcome {
+        options.values = self.defaults();
         // Its own options stay in force for a client that is made with these, and are no handle's.
-        made->values.client_option = nullptr;
+        options.values.client_option = nullptr;
         return {};
       });
-  return how == MORTISE_OK ? made.release() : nullptr;
 }
 
 void mortise_options_free(mortise_options* options) { delete options; }

@@ -1,10 +1,8 @@
 // mortise_queue and mortise_event.
-#include "handles.hpp"
+#include "handle_calls.hpp"
 
 using mortise::outcome;
-using mortise::status;
-using mortise::client::event_queue;
-using namespace mortise::capi;  // NOLINT(google-build-using-namespace): the ABI's own file
+using namespace mortise::capi;  // the ABI's own file
 
 namespace {
 
@@ -13,51 +11,39 @@ constexpr int64_t default_capacity = 65536;
 }  // namespace
 
 mortise_queue* mortise_queue_new(mortise_client* client, int64_t capacity, mortise_error* error) {
-  auto made = std::unique_ptr<mortise_queue>();
-  const auto how = with(client, "client", error, [&](mortise::client::client& self) -> outcome {
+  return make<mortise_queue>(client, error, [&](auto& self, mortise_queue& queue) -> outcome {
     if (capacity < 0 || capacity > MORTISE_MAX_QUEUE_CAPACITY) {
-      return bad_argument("capacity", std::to_string(capacity) + " is out of range; give 1 to " +
-                                          std::to_string(MORTISE_MAX_QUEUE_CAPACITY) +
-                                          ", or 0 for the default");
+      return out_of_range(
+          "capacity", capacity,
+          "1 to " + std::to_string(MORTISE_MAX_QUEUE_CAPACITY) + ", or 0 for the default");
     }
     if (self.is_closed()) return mortise::client_freed();
-    auto handle = std::make_unique<mortise_queue>();
-    handle->object =
+    queue.object =
         std::make_shared<event_queue>(capacity == 0 ? default_capacity : capacity, client->object);
-    auto opened = handle->object->open();
-    if (opened.ok()) made = std::move(handle);
-    return opened;
+    return queue.object->open();
   });
-  return how == MORTISE_OK ? made.release() : nullptr;
 }
 
-void mortise_queue_free(mortise_queue* queue) {
-  if (queue == nullptr || queue->is_foreign()) return;
-  const uncancellable here;
-  queue->object->close();
-  delete queue;
-}
+void mortise_queue_free(mortise_queue* queue) { free_handle(queue, &event_queue::close); }
 
 mortise_status mortise_queue_next(mortise_queue* queue, int64_t timeout_ms, mortise_event* event,
                                   mortise_error* error) {
-  return with(queue, "queue", error, [&](event_queue& events) -> outcome {
-    if (event == nullptr) return is_null("event");
-    if (auto checked = check_timeout(timeout_ms); !checked.ok()) return checked;
-    const auto deadline = mortise::client::client::deadline_after(timeout_ms);
-    return outcome::of(events.next(deadline, event->told));
-  });
+  const auto next = [](event_queue& events, auto& told, int64_t within_ms) {
+    return outcome::of(events.next(mortise::client::client::deadline_after(within_ms), told));
+  };
+  return call(queue, error, next, argument::result{event}, argument::timeout{timeout_ms});
 }
 
 mortise_status mortise_queue_next_batch(mortise_queue* queue, int64_t timeout_ms, int64_t* records,
                                         int64_t capacity, int64_t* count, mortise_error* error) {
-  return with(queue, "queue", error, [&](event_queue& events) -> outcome {
+  return call(queue, error, [&](event_queue& events) -> outcome {
     if (records == nullptr) return is_null("records");
     if (count == nullptr) return is_null("count");
     *count = 0;
     if (capacity < 1) {
       return bad_argument("capacity", std::to_string(capacity) + " is too small; give 1 or more");
     }
-    if (auto checked = check_timeout(timeout_ms); !checked.ok()) return checked;
+    if (auto checked = argument::timeout{timeout_ms}.check(); !checked.ok()) return checked;
     const auto deadline = mortise::client::client::deadline_after(timeout_ms);
     return outcome::of(events.next_batch(deadline, capacity, [&](const auto& told) {
       int64_t* const record = records + *count * MORTISE_RECORD_FIELDS;

@@ -1,151 +1,141 @@
 // mortise_rw.
 #include "handle_calls.hpp"
-#include "lock/owner.hpp"
 
 using mortise::lock::hold_mode;
 using mortise::lock::portion;
 using mortise::lock::whole_weight;
-using namespace mortise::capi;  // NOLINT(google-build-using-namespace): the ABI's own file
+using namespace mortise::capi;  // the ABI's own file
 
 namespace {
 
-constexpr portion reading{hold_mode::part, 1};
-constexpr portion writing{hold_mode::whole, whole_weight};
+constexpr portion reader{hold_mode::part, 1};
+constexpr portion writer{hold_mode::whole, whole_weight};
 
 }  // namespace
 
 mortise_rw* mortise_rw_new(mortise_client* client, const char* name, size_t name_len,
                            const mortise_options* options, mortise_error* error) {
-  return new_handle<mortise_rw>(client, mortise::lock::lock_kind::rw, name, name_len, options,
-                                whole_weight, error);
+  return make_lock<mortise_rw>(client, name, name_len, whole_weight, options, error);
 }
 
-void mortise_rw_free(mortise_rw* rw) { free_handle(rw); }
+void mortise_rw_free(mortise_rw* rw) { free_handle(rw, &lock_handle::release); }
 
 mortise_status mortise_rw_read_try(mortise_rw* rw, mortise_error* error) {
-  return try_now(rw, "rw", reading, error);
+  return call(rw, error, &lock_handle::try_acquire, reader);
 }
 
 mortise_status mortise_rw_read_acquire(mortise_rw* rw, int64_t timeout_ms, mortise_error* error) {
-  return acquire(rw, "rw", reading, timeout_ms, error);
+  return call(rw, error, &lock_handle::acquire, reader, argument::timeout{timeout_ms});
 }
 
 mortise_status mortise_rw_read_unlock(mortise_rw* rw, mortise_error* error) {
-  return unlock(rw, "rw", hold_mode::part, error);
+  return call(rw, error, &lock_handle::unlock, hold_mode::part);
 }
 
 mortise_status mortise_rw_read_try_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                          mortise_error* error) {
-  return try_async(rw, "rw", queue, tag, reading, error);
+  return call(rw, error, &lock_handle::try_async, argument::handle{queue}, tag, reader);
 }
 
 mortise_status mortise_rw_read_acquire_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                              int64_t timeout_ms, mortise_error* error) {
-  return acquire_async(rw, "rw", queue, tag, reading, timeout_ms, error);
+  return call(rw, error, &lock_handle::acquire_async, argument::handle{queue}, tag, reader,
+              argument::timeout{timeout_ms});
 }
 
 mortise_status mortise_rw_read_unlock_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                             mortise_error* error) {
-  return unlock_async(rw, "rw", queue, tag, hold_mode::part, error);
+  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag, hold_mode::part);
 }
 
 mortise_status mortise_rw_write_try(mortise_rw* rw, mortise_error* error) {
-  return try_now(rw, "rw", writing, error);
+  return call(rw, error, &lock_handle::try_acquire, writer);
 }
 
 mortise_status mortise_rw_write_acquire(mortise_rw* rw, int64_t timeout_ms, mortise_error* error) {
-  return acquire(rw, "rw", writing, timeout_ms, error);
+  return call(rw, error, &lock_handle::acquire, writer, argument::timeout{timeout_ms});
 }
 
 mortise_status mortise_rw_write_unlock(mortise_rw* rw, mortise_error* error) {
-  return unlock(rw, "rw", hold_mode::whole, error);
+  return call(rw, error, &lock_handle::unlock, hold_mode::whole);
 }
 
 mortise_status mortise_rw_write_try_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                           mortise_error* error) {
-  return try_async(rw, "rw", queue, tag, writing, error);
+  return call(rw, error, &lock_handle::try_async, argument::handle{queue}, tag, writer);
 }
 
 mortise_status mortise_rw_write_acquire_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                               int64_t timeout_ms, mortise_error* error) {
-  return acquire_async(rw, "rw", queue, tag, writing, timeout_ms, error);
+  return call(rw, error, &lock_handle::acquire_async, argument::handle{queue}, tag, writer,
+              argument::timeout{timeout_ms});
 }
 
 mortise_status mortise_rw_write_unlock_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                              mortise_error* error) {
-  return unlock_async(rw, "rw", queue, tag, hold_mode::whole, error);
+  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
+              hold_mode::whole);
 }
 
 mortise_status mortise_rw_upgrade_try(mortise_rw* rw, mortise_error* error) {
-  return with(rw, "rw", error, [](lock_handle& handle) { return handle.upgrade(); });
+  return call(rw, error, &lock_handle::upgrade);
 }
 
 mortise_status mortise_rw_downgrade(mortise_rw* rw, mortise_error* error) {
-  return with(rw, "rw", error, [](lock_handle& handle) { return handle.downgrade(); });
+  return call(rw, error, &lock_handle::downgrade);
 }
 
 mortise_status mortise_rw_upgrade_try_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                             mortise_error* error) {
-  return with_queue(rw, "rw", queue, error, [&](lock_handle& handle, const auto& events) {
-    return handle.upgrade_async(events, tag);
-  });
+  return call(rw, error, &lock_handle::upgrade_async, argument::handle{queue}, tag);
 }
 
 mortise_status mortise_rw_downgrade_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                           mortise_error* error) {
-  return with_queue(rw, "rw", queue, error, [&](lock_handle& handle, const auto& events) {
-    return handle.downgrade_async(events, tag);
-  });
+  return call(rw, error, &lock_handle::downgrade_async, argument::handle{queue}, tag);
 }
 
 int32_t mortise_rw_is_reading(const mortise_rw* rw) {
-  return look<int32_t>(
-      rw, [](const lock_handle& handle) { return handle.is_held(hold_mode::part) ? 1 : 0; });
+  return look(rw, &lock_handle::has_hold, hold_mode::part);
 }
 
 int32_t mortise_rw_is_writing(const mortise_rw* rw) {
-  return look<int32_t>(
-      rw, [](const lock_handle& handle) { return handle.is_held(hold_mode::whole) ? 1 : 0; });
+  return look(rw, &lock_handle::has_hold, hold_mode::whole);
 }
 
 mortise_status mortise_rw_extend(mortise_rw* rw, int64_t lease_ms, mortise_error* error) {
-  return extend(rw, "rw", lease_ms, error);
+  return call(rw, error, &lock_handle::extend, argument::lease{lease_ms});
 }
 
 mortise_status mortise_rw_cancel(mortise_rw* rw, mortise_error* error) {
-  return cancel(rw, "rw", error);
+  return call(rw, error, &lock_handle::cancel);
 }
 
-int64_t mortise_rw_valid_ms(const mortise_rw* rw) {
-  return look<int64_t>(rw, [](const lock_handle& handle) { return handle.valid_ms(); });
-}
+int64_t mortise_rw_valid_ms(const mortise_rw* rw) { return look(rw, &lock_handle::valid_ms); }
 
-int64_t mortise_rw_token(const mortise_rw* rw) {
-  return look<int64_t>(rw, [](const lock_handle& handle) { return handle.token(); });
-}
+int64_t mortise_rw_token(const mortise_rw* rw) { return look(rw, &lock_handle::token); }
 
 mortise_status mortise_rw_query(mortise_rw* rw, mortise_info* info, mortise_error* error) {
-  return query(rw, "rw", info, error);
+  return call(rw, error, &lock_handle::query, argument::result{info});
 }
 
 mortise_status mortise_rw_extend_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                        int64_t lease_ms, mortise_error* error) {
-  return extend_async(rw, "rw", queue, tag, lease_ms, error);
+  return call(rw, error, &lock_handle::extend_async, argument::handle{queue}, tag,
+              argument::lease{lease_ms});
 }
 
 mortise_status mortise_rw_watch(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                 mortise_error* error) {
-  return watch(rw, "rw", queue, tag, error);
+  return call(rw, error, &lock_handle::watch, argument::handle_or_none{queue}, tag);
 }
 
 mortise_status mortise_rw_interrupt(mortise_rw* rw, int32_t is_on, mortise_error* error) {
-  return interrupt(rw, "rw", is_on, error);
+  return call(rw, error, &lock_handle::interrupt, argument::is_on{is_on});
 }
 
 const char* mortise_rw_name(const mortise_rw* rw, size_t* name_len) {
   return name_of(rw, name_len);
 }
 
-int64_t mortise_rw_deadline_ns(const mortise_rw* rw) {
-  return look<int64_t>(rw, [](const lock_handle& handle) { return handle.deadline_ns(); });
-}
+int64_t mortise_rw_deadline_ns(const mortise_rw* rw) { return look(rw, &lock_handle::deadline_ns); }

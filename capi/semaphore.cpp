@@ -1,128 +1,108 @@
 // mortise_semaphore.
 #include "handle_calls.hpp"
 
-using mortise::outcome;
 using mortise::lock::hold_mode;
 using mortise::lock::portion;
-using namespace mortise::capi;  // NOLINT(google-build-using-namespace): the ABI's own file
-
-namespace {
-
-portion permits_of(int64_t weight) { return {hold_mode::part, weight}; }
-
-outcome check_permits(int64_t permits) {
-  if (permits >= 1 && permits <= MORTISE_MAX_PERMITS) return {};
-  return bad_argument("permits", std::to_string(permits) + " is out of range; give 1 to " +
-                                     std::to_string(MORTISE_MAX_PERMITS));
-}
-
-// Runs a call with a weight that the handle's semaphore can have.
-template <class Body>
-mortise_status with_weight(mortise_semaphore* semaphore, int64_t weight, mortise_error* error,
-                           Body&& body) noexcept {
-  const auto how =
-      with(semaphore, "semaphore", error, [&](lock_handle&) { return check_weight(weight); });
-  return how == MORTISE_OK ? body() : how;
-}
-
-}  // namespace
+using namespace mortise::capi;  // the ABI's own file
 
 mortise_semaphore* mortise_semaphore_new(mortise_client* client, const char* name, size_t name_len,
                                          int64_t permits, const mortise_options* options,
                                          mortise_error* error) {
-  const auto checked = guard(error, [&] { return check_permits(permits); });
+  const auto checked = guard(error, [&] { return argument::permits{permits}.check(); });
   if (checked != MORTISE_OK) return nullptr;
-  return new_handle<mortise_semaphore>(client, mortise::lock::lock_kind::semaphore, name, name_len,
-                                       options, permits, error);
+  return make_lock<mortise_semaphore>(client, name, name_len, permits, options, error);
 }
 
-void mortise_semaphore_free(mortise_semaphore* semaphore) { free_handle(semaphore); }
+void mortise_semaphore_free(mortise_semaphore* semaphore) {
+  free_handle(semaphore, &lock_handle::release);
+}
 
 mortise_status mortise_semaphore_try(mortise_semaphore* semaphore, int64_t weight,
                                      mortise_error* error) {
-  return with_weight(semaphore, weight, error,
-                     [&] { return try_now(semaphore, "semaphore", permits_of(weight), error); });
+  return call(semaphore, error, &lock_handle::try_acquire, argument::weight{weight});
 }
 
 mortise_status mortise_semaphore_acquire(mortise_semaphore* semaphore, int64_t weight,
                                          int64_t timeout_ms, mortise_error* error) {
-  return with_weight(semaphore, weight, error, [&] {
-    return acquire(semaphore, "semaphore", permits_of(weight), timeout_ms, error);
-  });
+  return call(semaphore, error, &lock_handle::acquire, argument::weight{weight},
+              argument::timeout{timeout_ms});
 }
 
 mortise_status mortise_semaphore_release(mortise_semaphore* semaphore, mortise_error* error) {
-  return unlock(semaphore, "semaphore", hold_mode::part, error);
+  return call(semaphore, error, &lock_handle::unlock, hold_mode::part);
 }
 
 mortise_status mortise_semaphore_resize(mortise_semaphore* semaphore, int64_t permits,
                                         mortise_error* error) {
-  return with(semaphore, "semaphore", error, [&](lock_handle& handle) {
-    const auto checked = check_permits(permits);
-    return checked.ok() ? handle.resize(permits) : checked;
-  });
+  return call(semaphore, error, &lock_handle::resize, argument::permits{permits});
 }
 
 mortise_status mortise_semaphore_try_async(mortise_semaphore* semaphore, mortise_queue* queue,
                                            int64_t tag, int64_t weight, mortise_error* error) {
-  return with_weight(semaphore, weight, error, [&] {
-    return try_async(semaphore, "semaphore", queue, tag, permits_of(weight), error);
-  });
+  // A wrong weight is told before a wrong queue.
+  const auto start = [&](lock_handle& handle, const portion& wanted, const auto& events) {
+    return handle.try_async(events, tag, wanted);
+  };
+  return call(semaphore, error, start, argument::weight{weight}, argument::handle{queue});
 }
 
 mortise_status mortise_semaphore_acquire_async(mortise_semaphore* semaphore, mortise_queue* queue,
                                                int64_t tag, int64_t weight, int64_t timeout_ms,
                                                mortise_error* error) {
-  return with_weight(semaphore, weight, error, [&] {
-    return acquire_async(semaphore, "semaphore", queue, tag, permits_of(weight), timeout_ms, error);
-  });
+  const auto start = [&](lock_handle& handle, const portion& wanted, const auto& events,
+                         int64_t within_ms) {
+    return handle.acquire_async(events, tag, wanted, within_ms);
+  };
+  return call(semaphore, error, start, argument::weight{weight}, argument::handle{queue},
+              argument::timeout{timeout_ms});
 }
 
 mortise_status mortise_semaphore_release_async(mortise_semaphore* semaphore, mortise_queue* queue,
                                                int64_t tag, mortise_error* error) {
-  return unlock_async(semaphore, "semaphore", queue, tag, hold_mode::part, error);
+  return call(semaphore, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
+              hold_mode::part);
 }
 
 int32_t mortise_semaphore_is_held(const mortise_semaphore* semaphore) {
-  return look<int32_t>(semaphore,
-                       [](const lock_handle& handle) { return handle.is_held() ? 1 : 0; });
+  return look(semaphore, &lock_handle::is_held);
 }
 
 mortise_status mortise_semaphore_extend(mortise_semaphore* semaphore, int64_t lease_ms,
                                         mortise_error* error) {
-  return extend(semaphore, "semaphore", lease_ms, error);
+  return call(semaphore, error, &lock_handle::extend, argument::lease{lease_ms});
 }
 
 mortise_status mortise_semaphore_cancel(mortise_semaphore* semaphore, mortise_error* error) {
-  return cancel(semaphore, "semaphore", error);
+  return call(semaphore, error, &lock_handle::cancel);
 }
 
 int64_t mortise_semaphore_valid_ms(const mortise_semaphore* semaphore) {
-  return look<int64_t>(semaphore, [](const lock_handle& handle) { return handle.valid_ms(); });
+  return look(semaphore, &lock_handle::valid_ms);
 }
 
 int64_t mortise_semaphore_token(const mortise_semaphore* semaphore) {
-  return look<int64_t>(semaphore, [](const lock_handle& handle) { return handle.token(); });
+  return look(semaphore, &lock_handle::token);
 }
 
 mortise_status mortise_semaphore_query(mortise_semaphore* semaphore, mortise_info* info,
                                        mortise_error* error) {
-  return query(semaphore, "semaphore", info, error);
+  return call(semaphore, error, &lock_handle::query, argument::result{info});
 }
 
 mortise_status mortise_semaphore_extend_async(mortise_semaphore* semaphore, mortise_queue* queue,
                                               int64_t tag, int64_t lease_ms, mortise_error* error) {
-  return extend_async(semaphore, "semaphore", queue, tag, lease_ms, error);
+  return call(semaphore, error, &lock_handle::extend_async, argument::handle{queue}, tag,
+              argument::lease{lease_ms});
 }
 
 mortise_status mortise_semaphore_watch(mortise_semaphore* semaphore, mortise_queue* queue,
                                        int64_t tag, mortise_error* error) {
-  return watch(semaphore, "semaphore", queue, tag, error);
+  return call(semaphore, error, &lock_handle::watch, argument::handle_or_none{queue}, tag);
 }
 
 mortise_status mortise_semaphore_interrupt(mortise_semaphore* semaphore, int32_t is_on,
                                            mortise_error* error) {
-  return interrupt(semaphore, "semaphore", is_on, error);
+  return call(semaphore, error, &lock_handle::interrupt, argument::is_on{is_on});
 }
 
 const char* mortise_semaphore_name(const mortise_semaphore* semaphore, size_t* name_len) {
@@ -130,5 +110,5 @@ const char* mortise_semaphore_name(const mortise_semaphore* semaphore, size_t* n
 }
 
 int64_t mortise_semaphore_deadline_ns(const mortise_semaphore* semaphore) {
-  return look<int64_t>(semaphore, [](const lock_handle& handle) { return handle.deadline_ns(); });
+  return look(semaphore, &lock_handle::deadline_ns);
 }

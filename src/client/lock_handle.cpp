@@ -390,7 +390,7 @@ bool lock_handle::is_held() const {
       [&](const lock::gate& gate, time_ns now) { return gate.is_held(owner_, now); });
 }
 
-bool lock_handle::is_held(lock::hold_mode mode) const {
+bool lock_handle::has_hold(lock::hold_mode mode) const {
   return keeper_->look([&](const lock::gate& gate, time_ns now) {
     return gate.is_held(owner_, now) && owner_.has_hold(mode);
   });

@@ -73,7 +73,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   void release() noexcept;
 
   [[nodiscard]] bool is_held() const;
-  [[nodiscard]] bool is_held(lock::hold_mode mode) const;
+  [[nodiscard]] bool has_hold(lock::hold_mode mode) const;
   // ok, or why there is no such hold that a call could be about.
   outcome check_held(lock::hold_mode mode);
   [[nodiscard]] std::int64_t valid_ms() const;

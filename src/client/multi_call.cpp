@@ -149,7 +149,7 @@ void multi_call::end_acquire() noexcept {
   if (result_.ok()) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const auto& [handle, wanted] = members_[i];
-      if (handle->is_held(wanted.mode)) continue;
+      if (handle->has_hold(wanted.mode)) continue;
       result_ =
           about(outcome::of(status::lost, "its lease ended while the others were acquired"), i);
       break;

@@ -238,7 +238,7 @@ void multi_handle::release() noexcept {
 bool multi_handle::is_held() const {
   const std::lock_guard guard(mutex_);
   return is_held_ && std::all_of(members_.begin(), members_.end(), [](const member& item) {
-           return item.handle->is_held(item.wanted.mode);
+           return item.handle->has_hold(item.wanted.mode);
          });
 }
 

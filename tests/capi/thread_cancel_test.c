@@ -4,7 +4,7 @@
 static test_server *server;
 static mortise_client *client;
 
-enum { calls_that_block = 6, calls_that_free = 4 };
+enum { calls_that_block = 7, calls_that_free = 4 };
 
 /* From here on the thread ends at the first point where it may be cancelled. */
 static void cancel_myself(void) { CHECK(pthread_cancel(pthread_self()) == 0); }
@@ -18,6 +18,9 @@ static void *make_calls(void *argument) {
   mortise_info *info = mortise_info_new();
   CHECK(queue != NULL && event != NULL && info != NULL);
   cancel_myself();
+  mortise_client *own =
+      mortise_client_new(server_url(server), strlen(server_url(server)), NULL, NULL);
+  *done += own != NULL;
   *done += mortise_lock_acquire(lock, patience_ms, NULL) == MORTISE_OK;
   *done += mortise_lock_extend(lock, 0, NULL) == MORTISE_OK;
   *done += mortise_lock_query(lock, info, NULL) == MORTISE_OK;
@@ -29,6 +32,7 @@ static void *make_calls(void *argument) {
   mortise_info_free(info);
   mortise_queue_free(queue);
   mortise_lock_free(lock);
+  mortise_client_free(own);
   pthread_setcancelstate(old_state, NULL);
   pthread_testcancel();
   return NULL;

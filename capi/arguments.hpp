@@ -1,0 +1,119 @@
+// The arguments that can be wrong: each type knows what is right, says what is wrong with the rest, and
+// has what the object behind the handle is given for it. They are checked in their order, before the call.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "handles.hpp"
+#include "lock/owner.hpp"
+
+namespace mortise::capi {
+
+// `range` says what to give.
+inline outcome out_of_range(const char* name, std::int64_t value, const std::string& range) {
+  return bad_argument(name, std::to_string(value) + " is out of range; give " + range);
+}
+
+inline outcome check_permits(const char* name, std::int64_t count) {
+  if (count >= 1 && count <= MORTISE_MAX_PERMITS) return {};
+  return out_of_range(name, count, "1 to " + std::to_string(MORTISE_MAX_PERMITS));
+}
+
+}  // namespace mortise::capi
+
+namespace mortise::capi::argument {
+
+// How long to wait.
+struct timeout {
+  std::int64_t ms;
+  [[nodiscard]] outcome check() const {
+    if (ms == MORTISE_FOREVER || (ms >= 0 && ms <= MORTISE_MAX_MS)) return {};
+    return out_of_range("timeout_ms", ms,
+                        "0 to " + std::to_string(MORTISE_MAX_MS) + ", or MORTISE_FOREVER");
+  }
+  [[nodiscard]] std::int64_t value() const { return ms; }
+};
+
+// What an extension is to leave; 0 for the handle's own.
+struct lease {
+  std::int64_t ms;
+  [[nodiscard]] outcome check() const {
+    if (ms == 0 || (ms >= MORTISE_MIN_LEASE_MS && ms <= MORTISE_MAX_MS)) return {};
+    return out_of_range(
+        "lease_ms", ms,
+        "0, or " + std::to_string(MORTISE_MIN_LEASE_MS) + " to " + std::to_string(MORTISE_MAX_MS));
+  }
+  [[nodiscard]] std::int64_t value() const { return ms; }
+};
+
+// How many permits are wanted.
+struct weight {
+  std::int64_t count;
+  [[nodiscard]] outcome check() const { return check_permits("weight", count); }
+  [[nodiscard]] lock::portion value() const { return {lock::hold_mode::part, count}; }
+};
+
+// How many permits there are.
+struct permits {
+  std::int64_t count;
+  [[nodiscard]] outcome check() const { return check_permits("permits", count); }
+  [[nodiscard]] std::int64_t value() const { return count; }
+};
+
+struct is_on {
+  std::int32_t given;
+  [[nodiscard]] outcome check() const {
+    if (given == 0 || given == 1) return {};
+    return bad_argument("is_on", std::to_string(given) + " is neither 0 nor 1");
+  }
+  [[nodiscard]] bool value() const { return given == 1; }
+};
+
+// A lock's, as any bytes.
+struct name {
+  const char* bytes;
+  std::size_t length;
+  [[nodiscard]] outcome check() const {
+    if (bytes == nullptr) return is_null("name");
+    if (length >= 1 && length <= MORTISE_MAX_NAME_LEN) return {};
+    return bad_argument("name", std::to_string(length) + " bytes; give 1 to " +
+                                    std::to_string(MORTISE_MAX_NAME_LEN));
+  }
+  [[nodiscard]] std::string_view value() const { return {bytes, length}; }
+};
+
+// A handle beside the one that the call is about.
+template <class Handle>
+struct handle {
+  const Handle* given;
+  [[nodiscard]] outcome check() const { return usable(given); }
+  [[nodiscard]] const auto& value() const { return given->object; }
+};
+template <class Handle>
+handle(const Handle*) -> handle<Handle>;
+
+// The same where NULL says that there is none.
+template <class Handle>
+struct handle_or_none {
+  const Handle* given;
+  [[nodiscard]] outcome check() const { return given == nullptr ? outcome{} : usable(given); }
+  [[nodiscard]] auto value() const { return given == nullptr ? nullptr : given->object; }
+};
+template <class Handle>
+handle_or_none(const Handle*) -> handle_or_none<Handle>;
+
+// What the call fills: an event or an info.
+template <class Result>
+struct result {
+  Result* given;
+  [[nodiscard]] outcome check() const {
+    return given == nullptr ? is_null(Result::argument_name) : outcome{};
+  }
+  [[nodiscard]] auto& value() const { return given->told; }
+};
+template <class Result>
+result(Result*) -> result<Result>;
+
+}  // namespace mortise::capi::argument
