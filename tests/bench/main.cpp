@@ -1,10 +1,10 @@
 // bench: measures every figure that the library promises, each against its reference in the same
 // run, and prints the table of them with a verdict. Timings never make it fail; it fails when
 // something does not run.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
@@ -14,61 +14,6 @@
 namespace mortise::bench {
 
 namespace {
-
-constexpr const char* usage =
-    "usage: bench [OPTION]…\n"
-    "Measures each figure against its reference and prints the table of them.\n"
-    "\n"
-    "  --only ROW        only this row, or all whose name begins so; may be repeated\n"
-    "  --list            the rows' names, without measuring\n"
-    "  --quick           fewer rounds: sooner done, and less exact\n"
-    "  --raw             the absolute numbers behind each row\n"
-    "  --server PROGRAM  the server to start instead of redis-server, such as valkey-server\n"
-    "  --tcp             over loopback TCP instead of unix sockets\n"
-    "  --url URL         a server that is there already (unix:///path or redis://host:port)\n"
-    "                    and that nobody else uses; the bench leaves keys there that expire\n"
-    "  --help            this text\n";
-
-struct command_line {
-  settings chosen;
-  std::vector<std::string> only;
-  bool with_raw = false;
-  bool lists = false;
-  bool wants_help = false;
-  std::string problem;
-};
-
-command_line parse(int argc, char** argv) {
-  command_line line;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const auto value = [&]() -> std::string {
-      if (i + 1 < argc) return argv[++i];
-      line.problem = word + " needs a value";
-      return {};
-    };
-    if (word == "--only") {
-      line.only.push_back(value());
-    } else if (word == "--list") {
-      line.lists = true;
-    } else if (word == "--quick") {
-      line.chosen.is_quick = true;
-    } else if (word == "--raw") {
-      line.with_raw = true;
-    } else if (word == "--server") {
-      ::setenv("MORTISE_TEST_SERVER", value().c_str(), 1);
-    } else if (word == "--tcp") {
-      line.chosen.over_tcp = true;
-    } else if (word == "--url") {
-      line.chosen.url = value();
-    } else if (word == "--help") {
-      line.wants_help = true;
-    } else {
-      line.problem = word + " is no option of bench";
-    }
-  }
-  return line;
-}
 
 std::vector<const experiment*> all_experiments() {
   std::vector<const experiment*> all{&uncontended(), &threads(),      &async(),      &server_cost(),
@@ -96,17 +41,17 @@ void list_rows() {
   }
 }
 
-int run(const command_line& line) {
+int measure(const settings& chosen, const std::vector<std::string>& only, bool with_raw) {
   allow_many_files();
-  table results(line.with_raw);
+  table results(with_raw);
   results.print_head();
   int wanted = 0;
   for (const auto* item : all_experiments()) {
-    if (!is_wanted(*item, line.only)) continue;
+    if (!is_wanted(*item, only)) continue;
     ++wanted;
     results.expect(item->rows);
     try {
-      item->run(line.chosen, results);
+      item->run(chosen, results);
     } catch (const std::exception& problem) {
       results.failed(item->name, problem.what());
     }
@@ -119,23 +64,44 @@ int run(const command_line& line) {
   return results.has_failed() ? 1 : 0;
 }
 
+int run(int argc, char** argv) {
+  settings chosen;
+  std::vector<std::string> only;
+  std::string server;
+  bool lists = false;
+  bool with_raw = false;
+  CLI::App line("Measures each figure against its reference and prints the table of them.",
+                "bench");
+  line.set_help_flag("--help", "this text");
+  line.add_option("--only", only, "only this row, or all whose name begins so; may be repeated")
+      ->type_name("ROW")
+      ->allow_extra_args(false);
+  line.add_flag("--list", lists, "the rows' names, without measuring");
+  line.add_flag("--quick", chosen.is_quick, "fewer rounds: sooner done, and less exact");
+  line.add_flag("--raw", with_raw, "the absolute numbers behind each row");
+  line.add_option("--server", server,
+                  "the server to start instead of redis-server, such as valkey-server")
+      ->type_name("PROGRAM");
+  line.add_flag("--tcp", chosen.over_tcp, "over loopback TCP instead of unix sockets");
+  line.add_option("--url", chosen.url,
+                  "a server that is there already (unix:///path or redis://host:port) and that "
+                  "nobody else uses; the bench leaves keys there that expire")
+      ->type_name("URL");
+  try {
+    line.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return line.exit(problem) == 0 ? 0 : 2;
+  }
+  if (!server.empty()) ::setenv("MORTISE_TEST_SERVER", server.c_str(), 1);
+  if (lists) {
+    list_rows();
+    return 0;
+  }
+  return measure(chosen, only, with_raw);
+}
+
 }  // namespace
 
 }  // namespace mortise::bench
 
-int main(int argc, char** argv) {
-  const auto line = mortise::bench::parse(argc, argv);
-  if (!line.problem.empty()) {
-    std::fprintf(stderr, "bench: %s\n%s", line.problem.c_str(), mortise::bench::usage);
-    return 2;
-  }
-  if (line.wants_help) {
-    std::fputs(mortise::bench::usage, stdout);
-    return 0;
-  }
-  if (line.lists) {
-    mortise::bench::list_rows();
-    return 0;
-  }
-  return mortise::bench::run(line);
-}
+int main(int argc, char** argv) { return mortise::bench::run(argc, argv); }

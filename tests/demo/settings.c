@@ -1,5 +1,6 @@
 #include "settings.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static void usage(FILE *to) {
 
 static int read_number(const char *text, long lowest, long highest, long *number) {
   char *end = NULL;
-  if (text == NULL || *text == '\0') return -1;
+  if (*text == '\0') return -1;
   *number = strtol(text, &end, 10);
   return *end == '\0' && *number >= lowest && *number <= highest ? 0 : -1;
 }
@@ -53,24 +54,33 @@ static int read_languages(struct settings *settings, const char *text) {
   return settings->language_count > 0 ? 0 : -1;
 }
 
-static int read_option(struct settings *settings, const char *name, const char *value) {
+/* Of an option; says what would be a value if this is none. */
+static int read_value(struct settings *settings, int option, const char *value) {
   long number = 0;
-  if (strcmp(name, "--seconds") == 0 && read_number(value, 5, 3600, &number) == 0) {
-    settings->run_ms = number * 1000;
-  } else if (strcmp(name, "--workers") == 0 &&
-             read_number(value, MIN_WORKERS, CREW_MAX, &number) == 0) {
-    settings->workers = (int)number;
-  } else if (strcmp(name, "--languages") == 0 && read_languages(settings, value) == 0) {
-    return 0;
-  } else if (strcmp(name, "--url") == 0 && value != NULL) {
-    settings->url = value;
-  } else {
-    fprintf(stderr, "demo: %s %s is no option, or no value for it\n\n", name,
-            value == NULL ? "" : value);
-    usage(stderr);
-    return -1;
+  switch (option) {
+    case 'l':
+      if (read_languages(settings, value) == 0) return 0;
+      fprintf(stderr, "demo: --languages %s: give c, go, java or lua, each once\n", value);
+      return -1;
+    case 's':
+      if (read_number(value, 5, 3600, &number) == 0) {
+        settings->run_ms = number * 1000;
+        return 0;
+      }
+      fprintf(stderr, "demo: --seconds %s: give a number from 5 to 3600\n", value);
+      return -1;
+    case 'w':
+      if (read_number(value, MIN_WORKERS, CREW_MAX, &number) == 0) {
+        settings->workers = (int)number;
+        return 0;
+      }
+      fprintf(stderr, "demo: --workers %s: give a number from %d to %d\n", value, MIN_WORKERS,
+              CREW_MAX);
+      return -1;
+    default:
+      settings->url = value;
+      return 0;
   }
-  return 0;
 }
 
 /* What was not given, and whether what was given can be had. */
@@ -100,23 +110,37 @@ static int complete(struct settings *settings) {
 }
 
 enum settings_result settings_read(struct settings *settings, int count, char **arguments) {
-  int i;
+  static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+                                          {"unsafe", no_argument, NULL, 'u'},
+                                          {"languages", required_argument, NULL, 'l'},
+                                          {"seconds", required_argument, NULL, 's'},
+                                          {"workers", required_argument, NULL, 'w'},
+                                          {"url", required_argument, NULL, 'r'},
+                                          {NULL, 0, NULL, 0}};
+  int option;
   memset(settings, 0, sizeof *settings);
   settings->is_safe = 1;
   settings->run_ms = 10000;
   settings->url = "local:";
-  for (i = 1; i < count; ++i) {
-    const char *name = arguments[i];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+  while ((option = getopt_long(count, arguments, "h", options, NULL)) != -1) {
+    if (option == 'h') {
       usage(stdout);
       return SETTINGS_HELP;
     }
-    if (strcmp(name, "--unsafe") == 0) {
-      settings->is_safe = 0;
-      continue;
+    if (option == '?') { /* It has said what it does not know. */
+      usage(stderr);
+      return SETTINGS_WRONG;
     }
-    i += 1;
-    if (read_option(settings, name, i < count ? arguments[i] : NULL) != 0) return SETTINGS_WRONG;
+    if (option == 'u') {
+      settings->is_safe = 0;
+    } else if (read_value(settings, option, optarg) != 0) {
+      return SETTINGS_WRONG;
+    }
+  }
+  if (optind < count) {
+    fprintf(stderr, "demo: %s is no option\n\n", arguments[optind]);
+    usage(stderr);
+    return SETTINGS_WRONG;
   }
   return complete(settings) == 0 ? SETTINGS_READ : SETTINGS_WRONG;
 }
