@@ -45,7 +45,7 @@ std::int64_t commands_done(test_server& server) {
   return sum;
 }
 
-TEST(safety, hazard_11_a_dead_readers_hold_lapses_while_others_read_on) {
+TEST(safety, a_dead_readers_hold_lapses_while_others_read_on) {
   // Forked before this process has threads; the server's address comes later.
   child dying([](child_end& test) {
     const auto client = open_client(test.hear() + "?lease=1s");
