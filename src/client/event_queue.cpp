@@ -55,8 +55,7 @@ outcome event_queue::admit(event_node& call) {
   std::list<event_node*> place;
   if (call.told.kind == event_kind::acquired) place.push_back(&call);
   const std::lock_guard guard(mutex_);
-  // Who watches the descriptor comes when there is an event, and not to read answers.
-  net::comes_back(!is_polled_);
+  call.is_watched_for = is_polled_;
   auto admitted = reserve_locked();
   if (!admitted.ok()) return admitted;
   ++open_calls_;

@@ -58,6 +58,8 @@ class event_node {
   event told;
   // Whether it counts against the queue's capacity.
   bool takes_place = true;
+  // Whether the queue's descriptor is watched, since admit().
+  bool is_watched_for = false;
   // The handle lives at least until its event has been read.
   std::shared_ptr<cancellable> handle;
   // The name of the lock that a notice is about, which keeps no handle.

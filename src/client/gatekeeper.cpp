@@ -83,7 +83,7 @@ void gatekeeper::on_timer(time_ns /*now*/) noexcept {
   client_.retire_if_idle(*this);
 }
 
-bool gatekeeper::ask(const lock::question& asked, lock::operation* caller) noexcept try {
+bool gatekeeper::ask(const lock::question& asked, const lock::operation* by) noexcept try {
   last_sent_ = status::no_memory;
   if (free_inquiries_.empty()) {
     // Room for its return to the free list is made first, so that an answer never needs memory.
@@ -95,7 +95,7 @@ bool gatekeeper::ask(const lock::question& asked, lock::operation* caller) noexc
   next->tenure = asked.tenure;
   next->serial = asked.serial;
   if (may_give_back(asked.what)) order_.before_giving_back();
-  last_sent_ = next->send(asked, rules_, keys_, caller != nullptr ? caller->caller : nullptr);
+  last_sent_ = next->send(asked, rules_, keys_, by);
   if (last_sent_ != status::ok) return false;
   free_inquiries_.pop_back();
   return true;

@@ -77,7 +77,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   void listen_or_not() noexcept;
 
   // lock::link
-  bool ask(const lock::question& asked, lock::operation* caller) noexcept override;
+  bool ask(const lock::question& asked, const lock::operation* by) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;

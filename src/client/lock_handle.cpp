@@ -190,6 +190,7 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
   call->told.tag = tag;
   call->handle = shared_from_this();
   if (auto admitted = queue->admit(*call); !admitted.ok()) return admitted;
+  call->comes_back = !call->is_watched_for;
   outcome accepted;
   try {
     accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {

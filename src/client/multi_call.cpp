@@ -37,6 +37,9 @@ void multi_call::start() {
   {
     const std::lock_guard guard(mutex_);
     self_ = shared_from_this();
+    const bool comes_back = !event || !event->is_watched_for;
+    acquiring_.comes_back = comes_back;
+    for (auto& step : member_steps_) step.comes_back = comes_back;
   }
   go_on();
 }

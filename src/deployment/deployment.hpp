@@ -7,11 +7,9 @@
 
 #include "base/status.hpp"
 #include "base/time.hpp"
+#include "lock/link.hpp"
 #include "protocol/table.hpp"
 
-namespace mortise::net {
-class caller;
-}
 namespace mortise::redis {
 class connection;
 }
@@ -31,10 +29,11 @@ class inquirer {
 class inquiry {
  public:
   virtual ~inquiry() = default;
-  // Sends the question, with `caller` (or nullptr) lending its thread for the answer. With
-  // another status than ok nothing was sent, and no verdict comes: unreachable, limit, no_memory.
+  // Sends the question, asked by an operation (or nullptr), whose caller lends its thread for the
+  // answer. With another status than ok nothing was sent, and no verdict comes: unreachable, limit,
+  // no_memory.
   virtual status send(const lock::question& asked, const protocol::table& rules,
-                      const protocol::key_set& keys, net::caller* caller) noexcept = 0;
+                      const protocol::key_set& keys, const lock::operation* by) noexcept = 0;
 
   // What was asked last, for the inquirer.
   std::uint64_t tenure = 0;

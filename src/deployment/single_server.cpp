@@ -18,21 +18,24 @@ class single_inquiry final : public inquiry, private redis::request {
   single_inquiry(redis::connection& server, inquirer& who) : server_(server), who_(who) {}
 
   status send(const lock::question& asked, const protocol::table& rules,
-              const protocol::key_set& keys, net::caller* from) noexcept override try {
+              const protocol::key_set& keys, const lock::operation* by) noexcept override try {
     rules_ = &rules;
     what_ = asked.what;
     bytes_.clear();
     reply_count = protocol::write_step(bytes_, rules, asked, keys);
-    caller = from;
-    return server_.submit(*this, bytes_, flush_for(from));
+    caller = by != nullptr ? by->caller : nullptr;
+    return server_.submit(*this, bytes_, flush_for(by));
   } catch (const std::bad_alloc&) {
     return status::no_memory;
   }
 
  private:
-  static redis::flush flush_for(const net::caller* from) noexcept {
-    if (from == nullptr) return redis::flush::by_io_thread;
-    return from->is_own() ? redis::flush::before_await : redis::flush::now;
+  static redis::flush flush_for(const lock::operation* by) noexcept {
+    if (by == nullptr) return redis::flush::by_io_thread;
+    if (by->caller != nullptr) {
+      return by->caller->is_own() ? redis::flush::before_await : redis::flush::now;
+    }
+    return by->comes_back ? redis::flush::by_io_thread : redis::flush::unattended;
   }
   void on_reply(const redis::value& reply, time_ns now) noexcept override {
     who_.on_verdict(*this, protocol::read_step(*rules_, what_, reply), now);

@@ -31,15 +31,18 @@ class operation {
   time_ns deadline = time_never;
   // The blocked thread that may read the answer itself, if there is one; not looked into here.
   net::caller* caller = nullptr;
+  // Without a caller: whether the thread that asks comes to read answers soon. Who asks for a queue
+  // whose descriptor is watched does not: it comes when there is an event.
+  bool comes_back = true;
 };
 
 class link {
  public:
   virtual ~link() = default;
-  // Sends one step, on behalf of `caller` (or nullptr), who may lend its thread for the answer. The
-  // answer reaches gate::on_answer exactly once, never from inside this call. False when there is no
-  // connection or no room: nothing was sent, no answer will come.
-  virtual bool ask(const question& asked, operation* caller) noexcept = 0;
+  // Sends one step, asked by an operation (or nullptr), whose caller may lend its thread for the
+  // answer. The answer reaches gate::on_answer exactly once, never from inside this call. False when
+  // there is no connection or no room: nothing was sent, no answer will come.
+  virtual bool ask(const question& asked, const operation* by) noexcept = 0;
   // A new owner token, never given before (hazard 21).
   virtual std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) = 0;
   // An even number in [0, bound).

@@ -14,13 +14,7 @@ namespace {
 // A caller whose deadline is nearer does not nap, so that it keeps its deadline.
 constexpr time_ns nap_room_ns = 50 * ns_per_ms;
 
-constinit thread_local bool is_thread_coming_back = true;
-
 }  // namespace
-
-void comes_back(bool is_so) noexcept { is_thread_coming_back = is_so; }
-
-bool is_coming_back() noexcept { return is_thread_coming_back; }
 
 void caller::finish() noexcept { end_wait(finisher::ordinary); }
 

@@ -11,11 +11,6 @@
 
 namespace mortise::net {
 
-// Whether this thread comes to await() for what it submits in nobody's name from now on; who asks for a
-// queue whose descriptor is watched does not.
-void comes_back(bool is_so) noexcept;
-[[nodiscard]] bool is_coming_back() noexcept;
-
 class caller {
  public:
   // What a caller waits for: the answer to a request of its own, or whatever comes. One that waits

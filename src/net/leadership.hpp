@@ -92,9 +92,10 @@ class leadership {
   // So many more wait for messages, or fewer; while anybody does, there is no rest. True when this
   // ended one.
   bool expect_messages(int change) noexcept;
-  // Whether this thread led last, for anything, and is expected to do so again.
-  [[nodiscard]] bool is_back_soon(pthread_t thread) const noexcept {
-    return is_resting() && was_for_anything_ && is_coming_back() &&
+  // Whether this thread, which comes back for an answer or does not, led last, for anything, and is
+  // expected to do so again.
+  [[nodiscard]] bool is_back_soon(pthread_t thread, bool comes_back) const noexcept {
+    return comes_back && is_resting() && was_for_anything_ &&
            ::pthread_equal(reader_thread_, thread) != 0;
   }
   // How many requests were open when a caller last began to read.

@@ -57,17 +57,17 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   ++submitted_;
   item.has_caller_ = item.caller != nullptr;
   if (item.has_caller_) net::leadership::note_request(*item.caller, submitted_);
-  if (how == flush::by_io_thread && !net::is_coming_back()) lead_.note_left(submitted_);
+  if (how == flush::unattended) lead_.note_left(submitted_);
   submitted_list_.push(item);
   if (!silence_.is_on()) start_watching(silence_.period_ns());
   const auto self = ::pthread_self();
   if (how == flush::before_await && lead_.lead_early(*item.caller, situation())) update_interest();
-  const bool may_stay = how == flush::by_io_thread && lead_.is_back_soon(self);
+  const bool may_stay = lead_.is_back_soon(self, how == flush::by_io_thread);
   if (may_stay && !sender_.is_burst_due(lead_.open_at_lead())) return status::ok;
   if (!may_stay && lead_.end_rest()) update_interest();
   // What is submitted from a reply leaves when all replies at hand have been read.
   if (lead_.is_reading(self) || sender_.is_sending() || sender_.is_stalled()) return status::ok;
-  if (how != flush::by_io_thread || may_stay) {
+  if (how == flush::now || how == flush::before_await || may_stay) {
     send_output(lock);
   } else if (!std::exchange(is_flush_posted_, true)) {
     lock.unlock();

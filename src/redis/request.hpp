@@ -42,7 +42,8 @@ class request {
 
 // Blocking callers flush themselves; what is submitted by_io_thread is sent in batches. With
 // before_await the request's caller is the submitting thread, and it comes to await() in any case:
-// it can have the lead before the answer is on its way, which then wakes nobody else.
-enum class flush { now, before_await, by_io_thread };
+// it can have the lead before the answer is on its way, which then wakes nobody else. Unattended is
+// by_io_thread for a thread that does not come to await() for the answer.
+enum class flush { now, before_await, by_io_thread, unattended };
 
 }  // namespace mortise::redis

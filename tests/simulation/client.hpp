@@ -46,7 +46,7 @@ class simulated_keeper final : public lock::link, public lock::gate_listener {
   [[nodiscard]] time_ns local_now() const;
 
   // lock::link
-  bool ask(const lock::question& asked, lock::operation* caller) noexcept override;
+  bool ask(const lock::question& asked, const lock::operation* by) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;

@@ -116,7 +116,7 @@ simulated_keeper::simulated_keeper(simulated_client& owner, std::uint64_t id, co
 
 time_ns simulated_keeper::local_now() const { return client_.now(); }
 
-bool simulated_keeper::ask(const lock::question& asked, lock::operation* /*caller*/) noexcept {
+bool simulated_keeper::ask(const lock::question& asked, const lock::operation* /*by*/) noexcept {
   const bool is_sent = client_.ask(*this, asked);
   client_.world_.say("%s: asks step %d of tenure %lu, ttl %ld, %s", client_.id_.c_str(),
                      static_cast<int>(asked.what), asked.tenure, asked.ttl_ms,

@@ -292,10 +292,8 @@ TEST(leadership, a_thread_that_asks_for_a_queue_that_is_watched_is_not_back_soon
   now.answered = 1;
   anything.finish();
   lead.pass(&anything, now);
-  EXPECT_TRUE(lead.is_back_soon(::pthread_self()));
-  net::comes_back(false);
-  EXPECT_FALSE(lead.is_back_soon(::pthread_self()));
-  net::comes_back(true);
+  EXPECT_TRUE(lead.is_back_soon(::pthread_self(), true));
+  EXPECT_FALSE(lead.is_back_soon(::pthread_self(), false));
 }
 
 }  // namespace

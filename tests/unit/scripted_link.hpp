@@ -28,7 +28,7 @@ enum class chance_of : std::uint8_t { least, most };
 
 class scripted_link final : public lock::link {
  public:
-  bool ask(const lock::question& asked, lock::operation* /*caller*/) noexcept override {
+  bool ask(const lock::question& asked, const lock::operation* /*by*/) noexcept override {
     if (!is_up || !has_room) return false;
     questions.push_back({asked.tenure, asked.serial, asked.what, std::string(asked.token),
                          asked.ttl_ms, asked.reserve, asked.weight, asked.with_text});
