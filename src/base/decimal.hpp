@@ -7,6 +7,8 @@
 
 namespace mortise {
 
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
 class decimal {
  public:
   template <class Integer>

@@ -12,6 +12,9 @@ using time_ns = std::int64_t;
 constexpr time_ns ns_per_us = 1'000;
 constexpr time_ns ns_per_ms = 1'000'000;
 constexpr time_ns ns_per_s = 1'000'000'000;
+
+constexpr time_ns to_ns(std::int64_t ms) noexcept { return ms * ns_per_ms; }
+
 // Later than anything: about 146 years, so that adding a duration to it cannot overflow.
 constexpr time_ns time_never = INT64_MAX / 2;
 

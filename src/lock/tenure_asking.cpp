@@ -25,8 +25,6 @@ constexpr std::int64_t poll_places_max = 10'000;
 // A refusal that will pass is asked again after this, with full jitter on top.
 constexpr time_ns retry_ns = 50 * ns_per_ms;
 
-constexpr time_ns to_ns(std::int64_t ms) noexcept { return ms * ns_per_ms; }
-
 }  // namespace
 
 news tenure::on_acquire_answer(const open_question& asked, const verdict& said, time_ns now) {

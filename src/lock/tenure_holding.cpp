@@ -7,12 +7,6 @@
 
 namespace mortise::lock {
 
-namespace {
-
-constexpr time_ns to_ns(std::int64_t ms) noexcept { return ms * ns_per_ms; }
-
-}  // namespace
-
 // The lease is the one that the server was asked for, by another handle if this one has taken over.
 // Its holder is promised no more than its own.
 news tenure::enter_held(time_ns from, std::int64_t lease_ms, const verdict& said, time_ns now) {

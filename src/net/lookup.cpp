@@ -14,7 +14,7 @@ namespace mortise::net {
 namespace {
 
 // Name service modules are foreign code with large frames.
-constexpr std::size_t stack_bytes = 512U << 10U;
+constexpr std::size_t lookup_stack_bytes = 512U << 10U;
 
 outcome no_memory() { return outcome::of(status::no_memory, "memory ran out in a name lookup"); }
 
@@ -50,7 +50,7 @@ void lookup::start(time_ns deadline) {
   shared_->owner = this;
   auto handed_over = std::make_unique<std::shared_ptr<shared>>(shared_);
   const int error =
-      start_detached_thread(stack_bytes, &lookup::resolve_in_background, handed_over.get());
+      start_detached_thread(lookup_stack_bytes, &lookup::resolve_in_background, handed_over.get());
   if (error != 0) {
     is_wanted_ = false;
     if (!known_.empty()) return listener_.on_resolved({{}, known_});

@@ -17,7 +17,7 @@ namespace mortise::net {
 namespace {
 
 constexpr int batch_limit = 16;
-constexpr std::size_t stack_bytes = 128U << 10U;
+constexpr std::size_t io_stack_bytes = 128U << 10U;
 
 outcome refusal(const char* what, int error) {
   return outcome::of(error == ENOMEM ? status::no_memory : status::limit, "cannot create ", what,
@@ -65,7 +65,7 @@ outcome reactor::start() {
   auto result = open_descriptors();
   if (result.ok()) {
     const std::lock_guard guard(mutex_);
-    const int error = start_thread(thread_, stack_bytes, &reactor::enter, this);
+    const int error = start_thread(thread_, io_stack_bytes, &reactor::enter, this);
     if (error == 0) {
       is_started_ = true;
       return {};

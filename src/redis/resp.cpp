@@ -4,6 +4,8 @@
 #include <charconv>
 #include <new>
 
+#include "base/decimal.hpp"
+
 namespace mortise::redis {
 namespace {
 
@@ -17,8 +19,6 @@ constexpr std::size_t max_kept_nodes = 1024;
 constexpr const char* too_large = "a reply is larger than the limit";
 
 const value null_value;
-
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 // An optional sign and digits, and nothing else, that fit into 64 bits.
 bool parse_integer(std::string_view text, std::int64_t& number) noexcept {

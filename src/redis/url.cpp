@@ -8,6 +8,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/decimal.hpp"
 #include "base/printable.hpp"
 
 namespace mortise::redis {
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t longest_url = 4096;
 constexpr std::size_t longest_host = 253;  // of a DNS name
 constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
-constexpr const char* forms = "; give redis://host:port, unix:///path or local:";
+constexpr const char* url_forms = "; give redis://host:port, unix:///path or local:";
 
 outcome wrong(std::string_view part, std::string_view problem) {
   return outcome::of(status::invalid_argument, std::string(part).append(": ").append(problem));
@@ -28,7 +29,6 @@ outcome too_long(const char* part, std::size_t size, std::size_t most) {
 }
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool contains(std::string_view text, char c) { return text.find(c) != std::string_view::npos; }
 
 // Cuts `text` in front of the first of `marks`; the second half is empty when there is none.
@@ -236,7 +236,7 @@ outcome read_hierarchy(std::string_view text, endpoint_url& into) {
 
 // What every URL has to be, whatever its scheme. Shows none of it.
 outcome check_bytes(std::string_view url) {
-  if (url.empty()) return wrong("url", std::string("it is empty") + forms);
+  if (url.empty()) return wrong("url", std::string("it is empty") + url_forms);
   if (url.size() > longest_url) return too_long("url", url.size(), longest_url);
   const auto* odd = std::find_if(url.begin(), url.end(), [](char c) {
     return static_cast<unsigned char>(c) <= ' ' || c == 0x7F || c == '#';
@@ -260,13 +260,13 @@ outcome refuse_scheme(std::string_view scheme, std::string_view url) {
                                                      "redlock", "shard"};
   if (std::find(later.begin(), later.end(), scheme) != later.end()) {
     return outcome::of(status::unsupported,
-                       "scheme: " + printable(scheme) + " is not in this version" + forms);
+                       "scheme: " + printable(scheme) + " is not in this version" + url_forms);
   }
   // "user:secret@host" has no scheme at all: what stands in front of the ':' isn't shown.
   if (scheme.empty() || contains(url, '@')) {
-    return wrong("scheme", std::string("none that is known") + forms);
+    return wrong("scheme", std::string("none that is known") + url_forms);
   }
-  return wrong("scheme", printable(scheme) + " is not known" + forms);
+  return wrong("scheme", printable(scheme) + " is not known" + url_forms);
 }
 
 }  // namespace
@@ -274,7 +274,7 @@ outcome refuse_scheme(std::string_view scheme, std::string_view url) {
 outcome parse_url(std::string_view url, endpoint_url& into) {
   if (auto how = check_bytes(url); !how.ok()) return how;
   const auto [name, colon_and_rest] = cut(url, ":");
-  if (colon_and_rest.empty()) return wrong("scheme", std::string("there is none") + forms);
+  if (colon_and_rest.empty()) return wrong("scheme", std::string("there is none") + url_forms);
   const auto scheme = lower(name);
   const auto rest = colon_and_rest.substr(1);
   endpoint_url parsed;
@@ -289,7 +289,7 @@ outcome parse_url(std::string_view url, endpoint_url& into) {
     how = read_query(rest, parsed);
   } else if (scheme == "redis" || scheme == "unix") {
     if (scheme == "unix") parsed.scheme = url_scheme::unix_socket;
-    if (!rest.starts_with("//")) return wrong("url", "no '//' behind " + scheme + ":" + forms);
+    if (!rest.starts_with("//")) return wrong("url", "no '//' behind " + scheme + ":" + url_forms);
     how = read_hierarchy(rest.substr(2), parsed);
   } else {
     how = refuse_scheme(scheme, url);
