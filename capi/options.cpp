@@ -1,10 +1,9 @@
-// mortise_options.
+// mortise_options: a key of the table in base/options.hpp, and its value as text or as a number.
 #include "handle_calls.hpp"
 
 namespace {
 
 using mortise::outcome;
-using mortise::settings;
 
 template <class Set>
 mortise_status set_value(mortise_options* options, mortise_error* error, Set&& set) noexcept {
@@ -14,12 +13,28 @@ mortise_status set_value(mortise_options* options, mortise_error* error, Set&& s
   });
 }
 
+mortise_status set_number(mortise_options* options, const char* key, int64_t number,
+                          mortise_error* error) noexcept {
+  return set_value(options, error, [&](mortise::settings& values) {
+    return mortise::set_number(values, key, number);
+  });
+}
+
 // A length that no text has, such as -1 in an unsigned type, is refused before anything is read.
-outcome check_length(const char* name, size_t length) {
+outcome check_text(const char* name, const char* text, size_t length) {
   constexpr size_t longest = 4096;
+  if (text == nullptr && length > 0) return mortise::capi::is_null(name);
   if (length <= longest) return {};
   return mortise::capi::bad_argument(
       name, std::to_string(length) + " bytes; give at most " + std::to_string(longest));
+}
+
+mortise_status set_text(mortise_options* options, const char* key, const char* text, size_t length,
+                        mortise_error* error) noexcept {
+  return set_value(options, error, [&](mortise::settings& values) -> outcome {
+    if (auto checked = check_text(key, text, length); !checked.ok()) return checked;
+    return mortise::set_option(values, key, {text == nullptr ? "" : text, length});
+  });
 }
 
 }  // namespace
@@ -42,98 +57,77 @@ void mortise_options_free(mortise_options* options) { delete options; }
 
 mortise_status mortise_options_set(mortise_options* options, const char* key, size_t key_len,
                                    const char* value, size_t value_len, mortise_error* error) {
-  return set_value(options, error, [&](settings& values) -> outcome {
+  return set_value(options, error, [&](mortise::settings& values) -> outcome {
     if (key == nullptr) return mortise::capi::is_null("key");
-    if (value == nullptr && value_len > 0) return mortise::capi::is_null("value");
-    if (auto checked = check_length("key", key_len); !checked.ok()) return checked;
-    if (auto checked = check_length("value", value_len); !checked.ok()) return checked;
+    if (auto checked = check_text("key", key, key_len); !checked.ok()) return checked;
+    if (auto checked = check_text("value", value, value_len); !checked.ok()) return checked;
     return mortise::set_option(values, {key, key_len}, {value == nullptr ? "" : value, value_len});
   });
 }
 
 mortise_status mortise_options_set_lease_ms(mortise_options* options, int64_t lease_ms,
                                             mortise_error* error) {
-  return set_value(options, error,
-                   [&](settings& values) { return mortise::set_lease_ms(values, lease_ms); });
+  return set_number(options, MORTISE_OPTION_LEASE, lease_ms, error);
 }
 
 mortise_status mortise_options_set_renewal(mortise_options* options, int32_t is_on,
                                            mortise_error* error) {
-  return set_value(options, error,
-                   [&](settings& values) { return mortise::set_renewal(values, is_on); });
+  return set_number(options, MORTISE_OPTION_RENEWAL, is_on, error);
 }
 
 mortise_status mortise_options_set_max_hold_ms(mortise_options* options, int64_t max_hold_ms,
                                                mortise_error* error) {
-  return set_value(options, error,
-                   [&](settings& values) { return mortise::set_max_hold_ms(values, max_hold_ms); });
+  return set_number(options, MORTISE_OPTION_MAX_HOLD, max_hold_ms, error);
 }
 
 mortise_status mortise_options_set_reentrant(mortise_options* options, int32_t is_on,
                                              mortise_error* error) {
-  return set_value(options, error,
-                   [&](settings& values) { return mortise::set_reentrant(values, is_on); });
+  return set_number(options, MORTISE_OPTION_REENTRANT, is_on, error);
 }
 
 mortise_status mortise_options_set_reentrant_read(mortise_options* options, int32_t is_on,
                                                   mortise_error* error) {
-  return set_value(options, error,
-                   [&](settings& values) { return mortise::set_reentrant_read(values, is_on); });
+  return set_number(options, MORTISE_OPTION_REENTRANT_READ, is_on, error);
 }
 
 mortise_status mortise_options_set_reentrant_write(mortise_options* options, int32_t is_on,
                                                    mortise_error* error) {
-  return set_value(options, error,
-                   [&](settings& values) { return mortise::set_reentrant_write(values, is_on); });
+  return set_number(options, MORTISE_OPTION_REENTRANT_WRITE, is_on, error);
 }
 
 mortise_status mortise_options_set_protocol(mortise_options* options, const char* protocol,
                                             size_t protocol_len, mortise_error* error) {
-  return set_value(options, error, [&](settings& values) -> outcome {
-    if (protocol == nullptr) return mortise::capi::is_null("protocol");
-    return mortise::set_protocol(values, {protocol, protocol_len});
-  });
+  return set_text(options, MORTISE_OPTION_PROTOCOL, protocol, protocol_len, error);
 }
 
 mortise_status mortise_options_set_poll_interval_ms(mortise_options* options,
                                                     int64_t poll_interval_ms,
                                                     mortise_error* error) {
-  return set_value(options, error, [&](settings& values) {
-    return mortise::set_poll_interval_ms(values, poll_interval_ms);
-  });
+  return set_number(options, MORTISE_OPTION_POLL_INTERVAL, poll_interval_ms, error);
 }
 
 mortise_status mortise_options_set_poll_attempts(mortise_options* options, int64_t poll_attempts,
                                                  mortise_error* error) {
-  return set_value(options, error, [&](settings& values) {
-    return mortise::set_poll_attempts(values, poll_attempts);
-  });
+  return set_number(options, MORTISE_OPTION_POLL_ATTEMPTS, poll_attempts, error);
 }
 
 mortise_status mortise_options_set_fair_strict(mortise_options* options, int32_t is_on,
                                                mortise_error* error) {
-  return set_value(options, error,
-                   [&](settings& values) { return mortise::set_fair_strict(values, is_on); });
+  return set_number(options, MORTISE_OPTION_FAIR, is_on, error);
 }
 
 mortise_status mortise_options_set_label(mortise_options* options, const char* label,
                                          size_t label_len, mortise_error* error) {
-  return set_value(options, error, [&](settings& values) -> outcome {
-    if (label == nullptr && label_len > 0) return mortise::capi::is_null("label");
-    return mortise::set_label(values, {label == nullptr ? "" : label, label_len});
-  });
+  return set_text(options, MORTISE_OPTION_LABEL, label, label_len, error);
 }
 
 mortise_status mortise_options_set_command_timeout_ms(mortise_options* options,
                                                       int64_t command_timeout_ms,
                                                       mortise_error* error) {
-  return set_value(options, error, [&](settings& values) {
-    return mortise::set_command_timeout_ms(values, command_timeout_ms);
-  });
+  return set_number(options, MORTISE_OPTION_COMMAND_TIMEOUT, command_timeout_ms, error);
 }
 
 mortise_status mortise_options_set_drift_ppm(mortise_options* options, int64_t drift_ppm,
                                              mortise_error* error) {
-  return set_value(options, error,
-                   [&](settings& values) { return mortise::set_drift_ppm(values, drift_ppm); });
+  return set_number(options, MORTISE_OPTION_DRIFT, drift_ppm, error);
 }

@@ -1,11 +1,15 @@
-// The settings of a client or a handle, with their defaults and ranges. The C ABI's typed setters,
-// its text form, URLs and config files all end here.
+// The options of a client and of its locks, as one table: what values each has, where settings keep
+// them, and who takes it. The C ABI's setters, URLs and config files all end here; the keys in
+// mortise.h and the table of capi/doc/options.md are written from it by `./dev options`.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <variant>
 
 #include "base/status.hpp"
 
@@ -14,27 +18,30 @@ namespace mortise {
 // How far the speeds of the client's clock and the server's may differ, in millionths.
 constexpr std::int64_t default_drift_ppm = 100'000;
 
+// The values of all options. New ones have the table's defaults.
 struct settings {
-  std::int64_t lease_ms = 30'000;
-  bool renewal = true;
-  std::int64_t max_hold_ms = 3'600'000;  // -1: no limit
+  settings();
+
+  std::int64_t lease_ms = 0;
+  bool renewal = false;
+  std::int64_t max_hold_ms = 0;  // -1: no limit
   bool reentrant_read = false;
   bool reentrant_write = false;  // also of a mutex
   bool fair_strict = false;
   std::string label;
-  std::string protocol = "queued";
-  std::int64_t poll_interval_ms = 100;  // of protocols without a queue
-  std::int64_t poll_attempts = -1;      // -1: no limit
+  std::string protocol;
+  std::int64_t poll_interval_ms = 0;  // of protocols without a queue
+  std::int64_t poll_attempts = 0;     // -1: no limit
   // For how long a hold in the format of the read-write lock's `hash` counts; 0: as the lease.
   std::int64_t read_lifetime_ms = 0;
   std::int64_t write_lifetime_ms = 0;
   // Of a client only.
-  std::int64_t command_timeout_ms = 3'000;
+  std::int64_t command_timeout_ms = 0;
   bool connects_lazily = false;
   std::string client_name;
   std::int64_t busy_poll_us = 0;
   bool release_at_exit = false;
-  std::int64_t drift_ppm = default_drift_ppm;
+  std::int64_t drift_ppm = 0;
   // The last option of a client that was set here; nullptr for none.
   const char* client_option = nullptr;
 };
@@ -43,26 +50,59 @@ constexpr std::int64_t longest_ms = 31'622'400'000;  // MORTISE_MAX_MS
 constexpr std::int64_t shortest_lease_ms = 50;       // MORTISE_MIN_LEASE_MS
 constexpr std::size_t longest_label = 64;            // MORTISE_MAX_LABEL_LEN
 
-// Each leaves the settings as they were when the value is wrong, and says which values are right.
-outcome set_lease_ms(settings& values, std::int64_t lease_ms);
-outcome set_max_hold_ms(settings& values, std::int64_t max_hold_ms);
-outcome set_command_timeout_ms(settings& values, std::int64_t command_timeout_ms);
-outcome set_drift_ppm(settings& values, std::int64_t drift_ppm);
-outcome set_poll_interval_ms(settings& values, std::int64_t interval_ms);
-outcome set_poll_attempts(settings& values, std::int64_t attempts);
-outcome set_busy_poll_us(settings& values, std::int64_t busy_poll_us);
-// The switches are 0 or 1, as they come through the C ABI.
-outcome set_renewal(settings& values, std::int64_t is_on);
-outcome set_reentrant(settings& values, std::int64_t is_on);  // both of the next two
-outcome set_reentrant_read(settings& values, std::int64_t is_on);
-outcome set_reentrant_write(settings& values, std::int64_t is_on);
-outcome set_fair_strict(settings& values, std::int64_t is_on);
-outcome set_label(settings& values, std::string_view label);
-outcome set_client_name(settings& values, std::string_view name);
-outcome set_protocol(settings& values, std::string_view protocol);
+// What a number counts, and how it is written.
+struct unit {
+  const char* name;
+  const char* form;     // what a text of it is called
+  const char* example;  // what to give; the range where it is empty
+  // As std::from_chars: invalid_argument for what is none, result_out_of_range for what is too large.
+  std::errc (*read)(std::string_view text, std::int64_t& number);
+  std::string (*write)(std::int64_t number);
+};
 
-// One option as text: see mortise_options_set for the keys and forms.
+// A row of the table.
+struct option {
+  struct number {
+    std::int64_t settings::*member;
+    const mortise::unit* unit;
+    std::int64_t least;
+    std::int64_t most;
+    bool may_be_unlimited = false;  // which is kept as -1
+  };
+  // One of two words, which are 1 and 0 where they come as a number.
+  struct toggle {
+    bool settings::*member;
+    const char* on = "on";
+    const char* off = "off";
+    bool settings::*second = nullptr;  // set to the same
+  };
+  struct choice {
+    std::string settings::*member;
+    std::span<const char* const> words;
+  };
+  struct text {
+    std::string settings::*member;
+    std::size_t most_bytes;
+    const char* form;
+    std::string (*fault)(std::string_view text);  // what is not of that form in it; "" for nothing
+  };
+  // Who has a use for it. A client takes those of its locks, too, as their defaults.
+  enum class taker { client, every_lock, mutex, rw, mutex_and_rw };
+
+  const char* key;
+  taker whose;
+  std::variant<number, toggle, choice, text> values;
+  const char* preset;  // the default; "" for a number of 0 or no text
+  const char* help;    // one sentence, without its end
+};
+
+std::span<const option> known_options() noexcept;
+
+// Sets one option from text: see mortise_options_set for the keys and forms. What fails leaves the
+// settings as they were, and says which values are right.
 outcome set_option(settings& values, std::string_view key, std::string_view text);
+// The same for a number, or for a toggle.
+outcome set_number(settings& values, std::string_view key, std::int64_t number);
 
 // Whether a handle can be made with these: they have nothing in them that only a client can have.
 outcome check_fit_for_handle(const settings& values);

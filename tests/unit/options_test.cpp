@@ -23,6 +23,10 @@ std::string set(settings& into, std::string_view key, std::string_view value) {
   return message(set_option(into, key, value));
 }
 
+std::string set_to(settings& into, std::string_view key, std::int64_t number) {
+  return message(set_number(into, key, number));
+}
+
 TEST(options, defaults_are_the_documented_ones) {
   const settings values;
   EXPECT_EQ(values.lease_ms, 30'000);
@@ -57,35 +61,50 @@ TEST(options, keys_are_those_of_the_header) {
   EXPECT_EQ(set(values, "none", ""), "option: \"none\" is not known; give one of " + keys);
 }
 
+TEST(options, defaults_and_ranges_are_read_as_they_are_written) {
+  for (const auto& row : known_options()) {
+    settings values;
+    if (*row.preset != '\0') {
+      EXPECT_EQ(set(values, row.key, row.preset), "");
+    }
+    const auto* of = std::get_if<option::number>(&row.values);
+    if (of == nullptr) continue;
+    for (const auto number : {of->least, of->most}) {
+      EXPECT_EQ(set(values, row.key, of->unit->write(number)), "");
+      EXPECT_EQ(values.*of->member, number) << row.key;
+    }
+  }
+}
+
 TEST(options, lease_boundaries) {
   settings values;
-  EXPECT_EQ(message(set_lease_ms(values, 50)), "");
+  EXPECT_EQ(set_to(values, "lease", 50), "");
   EXPECT_EQ(values.lease_ms, 50);
-  EXPECT_EQ(message(set_lease_ms(values, 31'622'400'000)), "");
+  EXPECT_EQ(set_to(values, "lease", 31'622'400'000), "");
   EXPECT_EQ(values.lease_ms, 31'622'400'000);
-  EXPECT_EQ(message(set_lease_ms(values, 10)),
+  EXPECT_EQ(set_to(values, "lease", 10),
             "lease: 10 ms is below the minimum of 50 ms; give 50 to 31622400000");
-  EXPECT_EQ(message(set_lease_ms(values, 31'622'400'001)),
+  EXPECT_EQ(set_to(values, "lease", 31'622'400'001),
             "lease: 31622400001 ms is above the maximum of 31622400000 ms; give 50 to 31622400000");
   for (const std::int64_t wrong :
        {std::int64_t{49}, std::int64_t{0}, std::int64_t{-1}, INT64_MIN, INT64_MAX}) {
-    EXPECT_NE(message(set_lease_ms(values, wrong)), "") << wrong;
+    EXPECT_NE(set_to(values, "lease", wrong), "") << wrong;
   }
   EXPECT_EQ(values.lease_ms, 31'622'400'000) << "a failure leaves the value alone";
 }
 
 TEST(options, max_hold_boundaries) {
   settings values;
-  EXPECT_EQ(message(set_max_hold_ms(values, 1)), "");
+  EXPECT_EQ(set_to(values, "max_hold", 1), "");
   EXPECT_EQ(values.max_hold_ms, 1);
-  EXPECT_EQ(message(set_max_hold_ms(values, longest_ms)), "");
-  EXPECT_EQ(message(set_max_hold_ms(values, -1)), "");
+  EXPECT_EQ(set_to(values, "max_hold", longest_ms), "");
+  EXPECT_EQ(set_to(values, "max_hold", -1), "");
   EXPECT_EQ(values.max_hold_ms, -1);
-  EXPECT_EQ(message(set_max_hold_ms(values, 0)),
+  EXPECT_EQ(set_to(values, "max_hold", 0),
             "max_hold: 0 ms is below the minimum of 1 ms; give 1 to 31622400000, or "
             "\"unlimited\" (-1)");
-  EXPECT_NE(message(set_max_hold_ms(values, -2)), "");
-  EXPECT_NE(message(set_max_hold_ms(values, longest_ms + 1)), "");
+  EXPECT_NE(set_to(values, "max_hold", -2), "");
+  EXPECT_NE(set_to(values, "max_hold", longest_ms + 1), "");
   EXPECT_EQ(values.max_hold_ms, -1);
   EXPECT_EQ(set(values, "max_hold", "2h"), "");
   EXPECT_EQ(values.max_hold_ms, 7'200'000);
@@ -97,13 +116,13 @@ TEST(options, max_hold_boundaries) {
 
 TEST(options, command_timeout_boundaries) {
   settings values;
-  EXPECT_EQ(message(set_command_timeout_ms(values, 10)), "");
+  EXPECT_EQ(set_to(values, "command_timeout", 10), "");
   EXPECT_EQ(values.command_timeout_ms, 10);
-  EXPECT_EQ(message(set_command_timeout_ms(values, 60'000)), "");
+  EXPECT_EQ(set_to(values, "command_timeout", 60'000), "");
   EXPECT_EQ(values.command_timeout_ms, 60'000);
-  EXPECT_EQ(message(set_command_timeout_ms(values, 9)),
+  EXPECT_EQ(set_to(values, "command_timeout", 9),
             "command_timeout: 9 ms is below the minimum of 10 ms; give 10 to 60000");
-  EXPECT_NE(message(set_command_timeout_ms(values, 60'001)), "");
+  EXPECT_NE(set_to(values, "command_timeout", 60'001), "");
   EXPECT_EQ(set(values, "command_timeout", "1m"), "");
   EXPECT_NE(set(values, "command_timeout", "61s"), "");
   EXPECT_EQ(values.command_timeout_ms, 60'000);
@@ -111,11 +130,11 @@ TEST(options, command_timeout_boundaries) {
 
 TEST(options, busy_poll_boundaries) {
   settings values;
-  EXPECT_EQ(message(set_busy_poll_us(values, 1000)), "");
-  EXPECT_EQ(message(set_busy_poll_us(values, 0)), "");
-  EXPECT_EQ(message(set_busy_poll_us(values, -1)),
+  EXPECT_EQ(set_to(values, "busy_poll", 1000), "");
+  EXPECT_EQ(set_to(values, "busy_poll", 0), "");
+  EXPECT_EQ(set_to(values, "busy_poll", -1),
             "busy_poll: -1 us is below the minimum of 0 us; give 0 to 1000");
-  EXPECT_NE(message(set_busy_poll_us(values, 1001)), "");
+  EXPECT_NE(set_to(values, "busy_poll", 1001), "");
   EXPECT_EQ(set(values, "busy_poll", "30"), "");
   EXPECT_EQ(values.busy_poll_us, 30);
   for (const char* wrong : {"", "30us", "-1", "+1", " 1", "1.5", "x", "1001",
@@ -158,16 +177,17 @@ TEST(options, durations) {
 
 TEST(options, flags) {
   settings values;
-  EXPECT_EQ(message(set_renewal(values, 0)), "");
+  EXPECT_EQ(set_to(values, "renewal", 0), "");
   EXPECT_FALSE(values.renewal);
-  EXPECT_EQ(message(set_reentrant(values, 1)), "");
+  EXPECT_EQ(set_to(values, "reentrant", 1), "");
   EXPECT_TRUE(values.reentrant_read && values.reentrant_write);
-  EXPECT_EQ(message(set_fair_strict(values, 1)), "");
+  EXPECT_EQ(set_to(values, "fair", 1), "");
   EXPECT_TRUE(values.fair_strict);
-  EXPECT_EQ(message(set_renewal(values, 2)),
+  EXPECT_EQ(set_to(values, "renewal", 2),
             "renewal: 2 is neither 0 nor 1; give 1 for on, 0 for off");
-  EXPECT_NE(message(set_reentrant(values, -1)), "");
-  EXPECT_NE(message(set_fair_strict(values, 256)), "");
+  EXPECT_NE(set_to(values, "reentrant", -1), "");
+  EXPECT_EQ(set_to(values, "fair", 256),
+            "fair: 256 is neither 0 nor 1; give 1 for strict, 0 for batch");
   EXPECT_EQ(set(values, "renewal", "on"), "");
   EXPECT_TRUE(values.renewal);
   EXPECT_EQ(set(values, "renewal", "off"), "");
@@ -332,7 +352,7 @@ TEST(options, drift_is_percent_or_millionths) {
     EXPECT_NE(set(values, "drift", text), "") << text;
   }
   EXPECT_EQ(values.drift_ppm, 199'999);
-  EXPECT_EQ(message(set_drift_ppm(values, 999)),
+  EXPECT_EQ(set_to(values, "drift", 999),
             "drift: 999 ppm is below the minimum of 1000 ppm; give 1000 to 200000 (0.1% to 20%)");
 }
 
