@@ -83,7 +83,8 @@ const (
 const (
 	// optionLease: how long a hold lasts unless it is renewed: a duration.
 	optionLease = "lease"
-	// optionRenewal: whether holds are renewed by themselves: "on" or "off".
+	// optionRenewal: whether holds are renewed by themselves, at a third of the lease: "on" or
+	// "off".
 	optionRenewal = "renewal"
 	// optionMaxHold: how long a hold is renewed at most: a duration or "unlimited".
 	optionMaxHold = "max_hold"
@@ -93,38 +94,38 @@ const (
 	optionReentrantRead = "reentrant_read"
 	// optionReentrantWrite: the same for writing, and for a mutex: "on" or "off".
 	optionReentrantWrite = "reentrant_write"
-	// optionFair: whether one client may pass the lock on within itself, "batch", or not, "strict".
+	// optionFair: whether waiters are served in their order, or one client's in batches: "strict" or
+	// "batch".
 	optionFair = "fair"
 	// optionLabel: a text that queries show for the handle.
 	optionLabel = "label"
-	// optionProtocol: how locks are stored at the server, such as "queued"; see
-	// capi/doc/protocols.md.
+	// optionProtocol: how locks are stored at the server, such as "queued".
 	optionProtocol = "protocol"
 	// optionPollInterval: the pause between two attempts where one waits by trying again, on
 	// average: a duration.
 	optionPollInterval = "poll_interval"
-	// optionPollAttempts: how many attempts such an acquire makes at most: a number or "unlimited".
+	// optionPollAttempts: how many attempts such an acquire makes at most: a whole number or
+	// "unlimited".
 	optionPollAttempts = "poll_attempts"
-	// optionReadLifetime: for how long a read in the format hash counts for other programs: a
-	// duration.
+	// optionReadLifetime: how long a read counts for other programs in hash, as the lease unless
+	// set: a duration.
 	optionReadLifetime = "read_lifetime"
-	// optionWriteLifetime: the same of a write.
+	// optionWriteLifetime: the same of a write: a duration.
 	optionWriteLifetime = "write_lifetime"
 	// optionCommandTimeout: the deadline of calls without a timeout: a duration. A client's only.
 	optionCommandTimeout = "command_timeout"
-	// optionClientName: the connection's name in CLIENT LIST. A client's only.
+	// optionClientName: the connection's name in CLIENT LIST, mortise unless set. A client's only.
 	optionClientName = "client_name"
-	// optionBusyPoll: how long a waiting caller spins before it sleeps, in microseconds. A client's
-	// only.
+	// optionBusyPoll: how long a caller spins before it sleeps: a whole number of microseconds. A
+	// client's only.
 	optionBusyPoll = "busy_poll"
 	// optionReleaseAtExit: whether exit() gives the client's holds back: "on" or "off". A client's
 	// only.
 	optionReleaseAtExit = "release_at_exit"
-	// optionDrift: how far the clocks may differ in speed: "1%", "0.5%" or "5000ppm". A client's
-	// only.
+	// optionDrift: how far this machine's clock and the server's may differ in speed: a share. A
+	// client's only.
 	optionDrift = "drift"
-	// optionConnect: whether making a client waits for the server: "wait" or "lazy". A client's
-	// only.
+	// optionConnect: whether a client connects in the background: "lazy" or "wait". A client's only.
 	optionConnect = "connect"
 )
 

@@ -6,8 +6,10 @@
 
 namespace mortise::testing {
 
+std::string path_of(const std::string& page) { return std::string(MORTISE_SOURCES) + "/" + page; }
+
 std::ifstream open_page(const std::string& page) {
-  std::ifstream text(std::string(MORTISE_SOURCES) + "/" + page);
+  std::ifstream text(path_of(page));
   if (!text) throw std::runtime_error("there is no page " + page);
   return text;
 }

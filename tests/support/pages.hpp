@@ -7,7 +7,8 @@
 
 namespace mortise::testing {
 
-// A page by its path from the top of the sources.
+// A page is named by its path from the top of the sources.
+std::string path_of(const std::string& page);
 std::ifstream open_page(const std::string& page);
 
 // The words of the ACL rule for the user `locker` on a page. Each NAME in it is replaced by `name`.

@@ -34,7 +34,7 @@ final class Constants {
 
   /** How long a hold lasts unless it is renewed: a duration. */
   static final String OPTION_LEASE = "lease";
-  /** Whether holds are renewed by themselves: "on" or "off". */
+  /** Whether holds are renewed by themselves, at a third of the lease: "on" or "off". */
   static final String OPTION_RENEWAL = "renewal";
   /** How long a hold is renewed at most: a duration or "unlimited". */
   static final String OPTION_MAX_HOLD = "max_hold";
@@ -44,31 +44,35 @@ final class Constants {
   static final String OPTION_REENTRANT_READ = "reentrant_read";
   /** The same for writing, and for a mutex: "on" or "off". */
   static final String OPTION_REENTRANT_WRITE = "reentrant_write";
-  /** Whether one client may pass the lock on within itself, "batch", or not, "strict". */
+  /** Whether waiters are served in their order, or one client's in batches: "strict" or "batch". */
   static final String OPTION_FAIR = "fair";
   /** A text that queries show for the owner. */
   static final String OPTION_LABEL = "label";
-  /** How locks are stored at the server, such as "queued"; see capi/doc/protocols.md. */
+  /** How locks are stored at the server, such as "queued". */
   static final String OPTION_PROTOCOL = "protocol";
   /** The pause between two attempts where one waits by trying again, on average: a duration. */
   static final String OPTION_POLL_INTERVAL = "poll_interval";
-  /** How many attempts such an acquire makes at most: a number or "unlimited". */
+  /** How many attempts such an acquire makes at most: a whole number or "unlimited". */
   static final String OPTION_POLL_ATTEMPTS = "poll_attempts";
-  /** For how long a read in the format {@code hash} counts for other programs: a duration. */
+  /**
+   * How long a read counts for other programs in {@code hash}, as the lease unless set: a duration.
+   */
   static final String OPTION_READ_LIFETIME = "read_lifetime";
-  /** The same of a write. */
+  /** The same of a write: a duration. */
   static final String OPTION_WRITE_LIFETIME = "write_lifetime";
   /** The deadline of calls without a timeout: a duration. A client's only. */
   static final String OPTION_COMMAND_TIMEOUT = "command_timeout";
-  /** The connection's name in CLIENT LIST. A client's only. */
+  /** The connection's name in CLIENT LIST, {@code mortise} unless set. A client's only. */
   static final String OPTION_CLIENT_NAME = "client_name";
-  /** How long a waiting caller spins before it sleeps, in microseconds. A client's only. */
+  /** How long a caller spins before it sleeps: a whole number of microseconds. A client's only. */
   static final String OPTION_BUSY_POLL = "busy_poll";
   /** Whether exit() gives the client's holds back: "on" or "off". A client's only. */
   static final String OPTION_RELEASE_AT_EXIT = "release_at_exit";
-  /** How far the clocks may differ in speed: "1%", "0.5%" or "5000ppm". A client's only. */
+  /**
+   * How far this machine's clock and the server's may differ in speed: a share. A client's only.
+   */
   static final String OPTION_DRIFT = "drift";
-  /** Whether making a client waits for the server: "wait" or "lazy". A client's only. */
+  /** Whether a client connects in the background: "lazy" or "wait". A client's only. */
   static final String OPTION_CONNECT = "connect";
 
   private Constants() {}

@@ -1,0 +1,125 @@
+// options [--write]: what follows from the table of options, src/base/options.cpp: its rows on the page
+// capi/doc/options.md, and the keys in the header. Says what is not in step with it, or writes that.
+#include "base/options.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <stdexcept>
+
+#include "support/pages.hpp"
+
+namespace {
+
+using mortise::option;
+
+constexpr std::size_t longest_line = 100;
+
+std::string code(const std::string& text) { return "`" + text + "`"; }
+std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+
+// ---- a row of the page -----------------------------------------------------------------------
+
+std::string shown(const option::number& of) {
+  const auto range = code(of.unit->write(of.least)) + " to " + code(of.unit->write(of.most)) +
+                     (of.unit->name == std::string("us") ? " µs" : "");
+  return of.may_be_unlimited ? range + ", " + code("unlimited") : range;
+}
+std::string shown(const option::toggle& either) {
+  return code(either.on) + ", " + code(either.off);
+}
+std::string shown(const option::choice& among) {
+  std::string words;
+  for (const auto* word : among.words) words += (words.empty() ? "" : ", ") + code(word);
+  return words;
+}
+std::string shown(const option::text& kind) {
+  return std::string(kind.form) + ", at most " + std::to_string(kind.most_bytes) + " bytes";
+}
+
+std::string shown(option::taker whose) {
+  switch (whose) {
+    case option::taker::client:
+      return "client";
+    case option::taker::every_lock:
+      return "every lock";
+    case option::taker::mutex:
+      return "mutex";
+    case option::taker::rw:
+      return "read-write lock";
+    case option::taker::mutex_and_rw:
+      return "mutex, read-write lock";
+  }
+  throw std::logic_error("a taker without a word");
+}
+
+std::string row_of_page(const option& row) {
+  const std::string preset = row.preset;
+  const auto values = std::visit([](const auto& kind) { return shown(kind); }, row.values);
+  return "| " + code(row.key) + " | " + (preset.empty() ? "–" : code(preset)) + " | " + values +
+         " | " + shown(row.whose) + " | " + row.help + " |\n";
+}
+
+// ---- a key of the header ---------------------------------------------------------------------
+
+std::string said(const option::number& of) {
+  return std::string(": ") + of.unit->form + (of.may_be_unlimited ? " or \"unlimited\"" : "");
+}
+std::string said(const option::toggle& either) {
+  return ": " + quoted(either.on) + " or " + quoted(either.off);
+}
+std::string said(const option::choice& among) { return ", such as " + quoted(among.words.front()); }
+std::string said(const option::text& /*kind*/) { return ""; }
+
+std::string key_of_header(const option& row) {
+  std::string upper = row.key;
+  for (char& c : upper) c = static_cast<char>(std::toupper(c));
+  const auto values = std::visit([](const auto& kind) { return said(kind); }, row.values);
+  const auto comment = "/** " + (row.help + values) + "." +
+                       (row.whose == option::taker::client ? " A client's only." : "") + " */";
+  if (comment.size() > longest_line) throw std::runtime_error(row.key + (": shorten " + comment));
+  return comment + "\n#define MORTISE_OPTION_" + upper + " " + quoted(row.key) + "\n";
+}
+
+// ---- files -----------------------------------------------------------------------------------
+
+// A file's lines from the first empty line behind a mention of `./dev options` to the next empty one
+// are to be these. True when they are, or have been written.
+bool bring_in_step(const std::string& page, const std::string& lines, bool is_to_write) {
+  auto file = mortise::testing::open_page(page);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto mention = text.find("./dev options");
+  const auto from = mention == std::string::npos ? mention : text.find("\n\n", mention);
+  const auto to = from == std::string::npos ? from : text.find("\n\n", from + 2);
+  if (to == std::string::npos) throw std::runtime_error(page + ": no place for the options");
+  if (text.compare(from + 2, to - from - 1, lines) == 0) return true;
+  if (is_to_write) {
+    text.replace(from + 2, to - from - 1, lines);
+    std::ofstream(mortise::testing::path_of(page)) << text;
+    return true;
+  }
+  std::cerr << page << " is not in step with src/base/options.cpp: run ./dev options\n";
+  return false;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) try {
+  const bool is_to_write = count > 1 && arguments[1] == std::string("--write");
+  std::string page =
+      "| option | default | values | whose | what it is |\n"
+      "|---|---|---|---|---|\n";
+  std::string header;
+  for (const auto& row : mortise::known_options()) {
+    page += row_of_page(row);
+    header += key_of_header(row);
+  }
+  const bool is_page = bring_in_step("capi/doc/options.md", page, is_to_write);
+  const bool is_header = bring_in_step("capi/include/mortise/mortise.h", header, is_to_write);
+  return is_page && is_header ? 0 : 1;
+} catch (const std::exception& error) {
+  std::cerr << "options: " << error.what() << "\n";
+  return 1;
+}
