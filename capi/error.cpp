@@ -1,41 +1,6 @@
 // mortise_error, mortise_status and the version.
 #include "guard.hpp"
 
-#define MORTISE_SAME(name, value) \
-  static_assert(MORTISE_##name == static_cast<int>(mortise::status::value))
-MORTISE_SAME(OK, ok);
-MORTISE_SAME(NOT_ACQUIRED, not_acquired);
-MORTISE_SAME(TIMED_OUT, timed_out);
-MORTISE_SAME(CANCELLED, cancelled);
-MORTISE_SAME(LOST, lost);
-MORTISE_SAME(NOT_OWNER, not_owner);
-MORTISE_SAME(SHUT_DOWN, shut_down);
-MORTISE_SAME(INVALID_ARGUMENT, invalid_argument);
-MORTISE_SAME(UNREACHABLE, unreachable);
-MORTISE_SAME(UNKNOWN, unknown);
-MORTISE_SAME(REFUSED, refused);
-MORTISE_SAME(ALREADY_HELD, already_held);
-MORTISE_SAME(BUSY, busy);
-MORTISE_SAME(LIMIT, limit);
-MORTISE_SAME(CLOSED, closed);
-MORTISE_SAME(FORKED, forked);
-MORTISE_SAME(UNSUPPORTED, unsupported);
-MORTISE_SAME(NO_MEMORY, no_memory);
-MORTISE_SAME(INTERNAL, internal);
-#undef MORTISE_SAME
-
-#define MORTISE_SAME_REASON(name, value) \
-  static_assert(MORTISE_REASON_##name == static_cast<int>(mortise::reason::value))
-MORTISE_SAME_REASON(NONE, none);
-MORTISE_SAME_REASON(EXPIRED, expired);
-MORTISE_SAME_REASON(REPLACED, replaced);
-MORTISE_SAME_REASON(SERVER_LOST, server_lost);
-MORTISE_SAME_REASON(MAX_HOLD, max_hold);
-#undef MORTISE_SAME_REASON
-
-static_assert(MORTISE_VERSION_NUMBER == MORTISE_VERSION_MAJOR * 1000000 +
-                                            MORTISE_VERSION_MINOR * 1000 + MORTISE_VERSION_PATCH);
-
 int32_t mortise_version(void) { return MORTISE_VERSION_NUMBER; }
 
 const char* mortise_version_text(void) { return MORTISE_VERSION_TEXT; }

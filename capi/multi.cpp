@@ -9,8 +9,6 @@ using namespace mortise::capi;  // the ABI's own file
 
 namespace {
 
-static_assert(multi_handle::most_members == MORTISE_MAX_MEMBERS);
-
 template <class Handle>
 mortise_status add(mortise_multi* multi, const Handle* member, const portion& wanted,
                    mortise_error* error) noexcept {

@@ -46,9 +46,9 @@ struct settings {
   const char* client_option = nullptr;
 };
 
-constexpr std::int64_t longest_ms = 31'622'400'000;  // MORTISE_MAX_MS
-constexpr std::int64_t shortest_lease_ms = 50;       // MORTISE_MIN_LEASE_MS
-constexpr std::size_t longest_label = 64;            // MORTISE_MAX_LABEL_LEN
+constexpr std::int64_t longest_ms = 31'622'400'000;
+constexpr std::int64_t shortest_lease_ms = 50;
+constexpr std::size_t longest_label = 64;
 
 // What a number counts, and how it is written.
 struct unit {

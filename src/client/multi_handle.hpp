@@ -23,7 +23,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
     std::shared_ptr<lock_handle> handle;
     lock::portion wanted;
   };
-  static constexpr std::size_t most_members = 64;  // MORTISE_MAX_MEMBERS
+  static constexpr std::size_t most_members = 64;
 
   explicit multi_handle(std::shared_ptr<client> client);
   ~multi_handle() override;

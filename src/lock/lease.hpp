@@ -20,12 +20,18 @@ constexpr int batch_passes = 16;
 constexpr time_ns batch_ns = 10 * ns_per_ms;
 
 // How much longer than its lease a lock stays at the server while others wait for it, so that its
-// end is theirs; has to equal QUEUE_TURN of scripts/lib/mark.lua.
+// end is theirs. The scripts' name for it is QUEUE_TURN.
 constexpr std::int64_t queue_turn_ms = 1000;
+// How long beyond the last sign of a waiter a queue is kept: QUEUE_LIFE.
+constexpr std::int64_t queue_life_ms = 300'000;
+// How often a waiter near the head looks at the least. Less than a grant lasts, so that it finds its
+// own without a message; and than LATE, so that it is never taken for silent.
+constexpr std::int64_t look_interval_ms = 1400;
+static_assert(look_interval_ms < grant_lease_ms);
 
 // A grant draws one token. Those for local passes are drawn with a renewal, so many at most.
 constexpr std::int64_t reserve_tokens = 256;
-// A fence counter below this was lost: real ones are server time in microseconds.
+// A fence counter below this was lost: real ones are server time in microseconds. LEAST_TOKEN.
 constexpr std::int64_t least_token = 1'000'000'000'000'000;
 // Tokens stay below 2^53, where every language can count (hazard 30); nobody draws a larger one.
 constexpr std::int64_t token_limit = std::int64_t{1} << 53;

@@ -24,8 +24,7 @@ enum class owner_state : std::uint8_t {
 // Whether the whole lock is held, as a writer does, or a part of it that leaves room for others.
 enum class hold_mode : std::uint8_t { whole, part };
 
-// How much a writer holds, and there is of a read-write lock; has to equal WHOLE of
-// src/protocol/scripts/lib/holders.lua. A reader holds 1.
+// How much a writer holds, and there is of a read-write lock; the scripts' WHOLE. A reader holds 1.
 constexpr std::int64_t whole_weight = std::int64_t{1} << 30;
 
 // What an acquire is after: a mutex {whole, 1}, a reader {part, 1}, a writer {whole, whole_weight},

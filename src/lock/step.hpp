@@ -23,7 +23,7 @@ enum class step : std::uint8_t {
   release,
   cancel,
 };
-constexpr std::size_t step_count = 9;
+constexpr auto step_count = static_cast<std::size_t>(step::cancel) + 1;
 
 // One step to be asked.
 struct question {

@@ -15,8 +15,6 @@ namespace {
 // first few the interval is below what a grant lasts, so that they find their own without a message.
 // It grows with the place, so that n waiters cost the server O(log n) looks a second.
 constexpr std::int64_t poll_cap_ms = 15'000;
-constexpr std::int64_t poll_interval_ms = 1400;
-static_assert(poll_interval_ms < grant_lease_ms);
 constexpr std::int64_t poll_first_places = 8;
 constexpr time_ns poll_slack_ns = 2 * ns_per_ms;
 constexpr std::int64_t poll_jitter_ns = 3 * ns_per_ms;
@@ -90,7 +88,7 @@ void tenure::retry_later(time_ns now, time_ns at_least) {
 void tenure::plan_poll(const verdict& said, time_ns now) noexcept {
   const auto place = said.place < 0 ? 1 : std::min(said.place, poll_places_max);
   const auto interval =
-      to_ns(std::min(poll_interval_ms * (place / poll_first_places + 1), poll_cap_ms));
+      to_ns(std::min(look_interval_ms * (place / poll_first_places + 1), poll_cap_ms));
   // No key (-2): nobody holds it. A key without expiry (-1) is none that this protocol writes.
   const auto ttl_ms =
       said.ttl_ms == -1 ? poll_cap_ms : std::clamp<std::int64_t>(said.ttl_ms, 0, poll_cap_ms);

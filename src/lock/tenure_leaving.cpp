@@ -6,13 +6,6 @@
 
 namespace mortise::lock {
 
-namespace {
-
-// The scripts keep a queue this long beyond the last sign of a waiter.
-constexpr time_ns queue_life_ns = 300 * ns_per_s;
-
-}  // namespace
-
 void tenure::leave(operation* caller, time_ns now) {
   if (phase_ == tenure_phase::leaving) return;
   const bool was_held = phase_ == tenure_phase::held || phase_ == tenure_phase::over;
@@ -31,7 +24,7 @@ void tenure::leave(operation* caller, time_ns now) {
   // A place in the queue is forgotten with the queue; a hold or a grant to nobody lapses.
   leave_until_ =
       leave_step_ == step::cancel
-          ? now + queue_life_ns
+          ? now + to_ns(queue_life_ms)
           : std::max(valid_until_, now + grant_lease_ms * ns_per_ms) + lease_ttl_ms() * ns_per_ms;
   ask_at_ = time_never;
   ask({.what = leave_step_, .caller = caller}, now);

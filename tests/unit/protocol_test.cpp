@@ -180,11 +180,6 @@ TEST(lease, the_servers_time_passes_faster_by_the_drift_at_most) {
   static_assert(lock::least_passed_us(2 * longest_ms * 1000, 200'000) == longest_ms * 1000 / 3 * 5);
 }
 
-TEST(scripts, agree_with_the_code_about_the_turn_of_the_queue) {
-  const auto line = "local QUEUE_TURN = " + std::to_string(lock::queue_turn_ms) + "\n";
-  EXPECT_NE(scripts::queued_acquire.text.find(line), std::string_view::npos);
-}
-
 TEST(inbox, reads_its_messages_and_leaves_the_rest) {
   const auto grant = client::read_message("G 1800000000000017 1795227324888577 1 m1:c:7.2::3302");
   ASSERT_TRUE(grant);

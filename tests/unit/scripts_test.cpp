@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <string>
+
+#include "lock/lease.hpp"
+#include "lock/owner.hpp"
 
 namespace mortise::scripts {
 namespace {
@@ -33,6 +37,31 @@ TEST(scripts, are_sent_without_comment_lines_and_with_includes_resolved) {
     EXPECT_EQ(script->text.find("\n--"), std::string_view::npos) << script->name;
     EXPECT_EQ(script->text.find("#include"), std::string_view::npos) << script->name;
   }
+}
+
+// Fails where a script gives `name` another value, and where none gives it one.
+void expect_constant(const std::string& name, std::int64_t value) {
+  const auto start = "\nlocal " + name + " = ";
+  int found = 0;
+  for (const auto* script : all()) {
+    const auto at = script->text.find(start);
+    if (at == std::string_view::npos) continue;
+    ++found;
+    const std::string number(script->text.substr(at + start.size(), 32));
+    EXPECT_EQ(std::strtod(number.c_str(), nullptr), static_cast<double>(value))
+        << name << " of " << script->name;
+  }
+  EXPECT_GT(found, 0) << name;
+}
+
+TEST(scripts, agree_with_the_lock_logic_about_numbers) {
+  expect_constant("WHOLE", lock::whole_weight);
+  expect_constant("QUEUE_TURN", lock::queue_turn_ms);
+  expect_constant("QUEUE_LIFE", lock::queue_life_ms);
+  expect_constant("LEAST_TOKEN", lock::least_token);
+  const std::int64_t late_ms = 2000;
+  expect_constant("LATE, ASKED, GONE", late_ms);
+  EXPECT_LT(lock::look_interval_ms, late_ms) << "who looks in time is not asked to";
 }
 
 }  // namespace

@@ -43,13 +43,14 @@ if mode == 'try' then
   return {0, 0, now_us(), left, -1}
 end
 
--- Everything below waits. The queue lives for five minutes beyond the last sign of a waiter.
+-- Everything below waits. The queue lives this long beyond the last sign of a waiter, in ms.
+local QUEUE_LIFE = 300000
 local place = mode == 'again' and redis.call('LPOS', KEYS[3], owner)
 if not place then
   place = redis.call('RPUSH', KEYS[3], owner) - 1
 end
 if place == 0 or mode == 'again' then
-  redis.call('PEXPIRE', KEYS[3], 300000)
+  redis.call('PEXPIRE', KEYS[3], QUEUE_LIFE)
 end
 
 if not held then

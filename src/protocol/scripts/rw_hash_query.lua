@@ -12,12 +12,13 @@
 -- #include "rw_hash.lua"
 
 if is_foreign() then return foreign('hash of a read-write lock') end
+local WHOLE = 1073741824  -- the weight of a writer
 local holders, is_mine, count, left = {}, 0, 0, -2
 for _, field in ipairs({'write', 'read'}) do
   local time = began(field)
   local in_force = left_of(field, time)
   if in_force then
-    local is_known, weight = false, field == 'read' and '^1 ' or '^1073741824 '
+    local is_known, weight = false, field == 'read' and '^1 ' or '^' .. WHOLE .. ' '
     for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], NOW - LIFETIME[field], '+inf')) do
       if string.find(entry, weight) then
         is_known = is_known or noted(entry) == time
@@ -33,4 +34,4 @@ for _, field in ipairs({'write', 'read'}) do
     left = math.max(left, in_force)
   end
 end
-return {holders, left, redis.call('GET', KEYS[2]), is_mine, count, 0, {}, count, 1073741824}
+return {holders, left, redis.call('GET', KEYS[2]), is_mine, count, 0, {}, count, WHOLE}

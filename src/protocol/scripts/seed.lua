@@ -8,12 +8,13 @@
 -- KEYS  1 fence
 -- Reply the server time in us
 
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-redis.call('PEXPIRE', KEYS[1], 7776000000)
+-- #include "fence.lua"
+
+local now = now_us()
+redis.call('PEXPIRE', KEYS[1], FENCE_LIFE)
 local counter = redis.pcall('GET', KEYS[1])
 counter = type(counter) == 'string' and tonumber(counter) or 0
-redis.call('SET', KEYS[1], string.format('%.0f', math.max(counter, now)), 'PX', 7776000000)
+redis.call('SET', KEYS[1], string.format('%.0f', math.max(counter, now)), 'PX', FENCE_LIFE)
 -- Who may not count would draw falling tokens later, so it is told now.
 redis.call('INCRBY', KEYS[1], 0)
 return now

@@ -12,6 +12,7 @@
 
 local wrong = foreign_key()
 if wrong then return foreign('two_key', wrong) end
+local WHOLE = 1073741824  -- the weight of a writer
 local reads, writes = ends_at(KEYS[1]), ends_at(KEYS[3])
 local holders, is_mine = {}, 0
 local function add(entry)
@@ -22,7 +23,7 @@ local count = 0
 if writes then
   count = 1
   local own = redis.call('ZRANGEBYSCORE', KEYS[4], writes - 1, writes + 1)[1]
-  add(own and string.match(own, '^%d+ .+') or '1073741824 ')
+  add(own and string.match(own, '^%d+ .+') or WHOLE .. ' ')
 elseif reads then
   for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], NOW, '+inf')) do
     if string.find(entry, '^1 ') then
@@ -37,4 +38,4 @@ elseif reads then
   end
 end
 local left = redis.call('PTTL', writes and KEYS[3] or KEYS[1])
-return {holders, left, redis.call('GET', KEYS[2]), is_mine, count, 0, {}, count, 1073741824}
+return {holders, left, redis.call('GET', KEYS[2]), is_mine, count, 0, {}, count, WHOLE}

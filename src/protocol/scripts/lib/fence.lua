@@ -3,6 +3,10 @@
 -- the server's clock in microseconds, so that a lost counter never makes tokens fall: a value too
 -- small to be such a time means that it was lost. Tokens stay below 2^53 (hazard 30).
 
+local LEAST_TOKEN = 1e15
+-- In ms, from the last grant or connect.
+local FENCE_LIFE = 7776000000
+
 local function now_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
@@ -12,9 +16,9 @@ end
 -- counter of a wrong type is replaced, because the step that draws may have written already.
 local function draw(count)
   local last = redis.pcall('INCRBY', KEYS[2], count)
-  if type(last) ~= 'number' or last < 1e15 then
+  if type(last) ~= 'number' or last < LEAST_TOKEN then
     last = now_us() + count
-    redis.call('SET', KEYS[2], string.format('%.0f', last), 'PX', 7776000000)
+    redis.call('SET', KEYS[2], string.format('%.0f', last), 'PX', FENCE_LIFE)
   end
   return last
 end

@@ -1,0 +1,62 @@
+// The numbers of the header are those that src knows by other names.
+#include "base/options.hpp"
+#include "base/status.hpp"
+#include "client/event_queue.hpp"
+#include "client/multi_handle.hpp"
+#include "mortise/mortise.h"
+
+namespace {
+
+using mortise::reason;
+using mortise::status;
+using mortise::client::event_kind;
+
+template <class Ours>
+constexpr bool is_same(int theirs, Ours ours) {
+  return theirs == static_cast<int>(ours);
+}
+
+static_assert(is_same(MORTISE_OK, status::ok));
+static_assert(is_same(MORTISE_NOT_ACQUIRED, status::not_acquired));
+static_assert(is_same(MORTISE_TIMED_OUT, status::timed_out));
+static_assert(is_same(MORTISE_CANCELLED, status::cancelled));
+static_assert(is_same(MORTISE_LOST, status::lost));
+static_assert(is_same(MORTISE_NOT_OWNER, status::not_owner));
+static_assert(is_same(MORTISE_SHUT_DOWN, status::shut_down));
+static_assert(is_same(MORTISE_INVALID_ARGUMENT, status::invalid_argument));
+static_assert(is_same(MORTISE_UNREACHABLE, status::unreachable));
+static_assert(is_same(MORTISE_UNKNOWN, status::unknown));
+static_assert(is_same(MORTISE_REFUSED, status::refused));
+static_assert(is_same(MORTISE_ALREADY_HELD, status::already_held));
+static_assert(is_same(MORTISE_BUSY, status::busy));
+static_assert(is_same(MORTISE_LIMIT, status::limit));
+static_assert(is_same(MORTISE_CLOSED, status::closed));
+static_assert(is_same(MORTISE_FORKED, status::forked));
+static_assert(is_same(MORTISE_UNSUPPORTED, status::unsupported));
+static_assert(is_same(MORTISE_NO_MEMORY, status::no_memory));
+static_assert(is_same(MORTISE_INTERNAL, status::internal));
+
+static_assert(is_same(MORTISE_REASON_NONE, reason::none));
+static_assert(is_same(MORTISE_REASON_EXPIRED, reason::expired));
+static_assert(is_same(MORTISE_REASON_REPLACED, reason::replaced));
+static_assert(is_same(MORTISE_REASON_SERVER_LOST, reason::server_lost));
+static_assert(is_same(MORTISE_REASON_MAX_HOLD, reason::max_hold));
+
+static_assert(is_same(MORTISE_EVENT_NONE, event_kind::none));
+static_assert(is_same(MORTISE_EVENT_ACQUIRED, event_kind::acquired));
+static_assert(is_same(MORTISE_EVENT_UNLOCKED, event_kind::unlocked));
+static_assert(is_same(MORTISE_EVENT_EXTENDED, event_kind::extended));
+static_assert(is_same(MORTISE_EVENT_LOST, event_kind::lost));
+static_assert(is_same(MORTISE_EVENT_AT_RISK, event_kind::at_risk));
+static_assert(is_same(MORTISE_EVENT_UPGRADED, event_kind::upgraded));
+static_assert(is_same(MORTISE_EVENT_DOWNGRADED, event_kind::downgraded));
+
+static_assert(MORTISE_MAX_MS == mortise::longest_ms);
+static_assert(MORTISE_MIN_LEASE_MS == mortise::shortest_lease_ms);
+static_assert(MORTISE_MAX_LABEL_LEN == mortise::longest_label);
+static_assert(MORTISE_MAX_MEMBERS == mortise::client::multi_handle::most_members);
+
+static_assert(MORTISE_VERSION_NUMBER == MORTISE_VERSION_MAJOR * 1000000 +
+                                            MORTISE_VERSION_MINOR * 1000 + MORTISE_VERSION_PATCH);
+
+}  // namespace
