@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -92,8 +91,8 @@ func TestCloseDuringAQuery(t *testing.T) {
 		ended <- err
 	}()
 	eventually(t, "it waits", func() bool { return waiters(t, lock) == 1 })
-	server.signal(t, syscall.SIGSTOP)
-	defer server.signal(t, syscall.SIGCONT)
+	server.tell(t, "pause")
+	defer server.tell(t, "resume")
 	brief, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	_, err = lock.Query(brief)
@@ -104,7 +103,7 @@ func TestCloseDuringAQuery(t *testing.T) {
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Fatal("closing waits for the query: ", took)
 	}
-	server.signal(t, syscall.SIGCONT)
+	server.tell(t, "resume")
 	must(t, hold.Unlock(within(t)))
 }
 

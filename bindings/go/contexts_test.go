@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -143,8 +142,8 @@ func TestEndOfTheContextIsInEveryFailure(t *testing.T) {
 						s.hold = hold
 					}
 					if isSilent {
-						server.signal(t, syscall.SIGSTOP)
-						defer server.signal(t, syscall.SIGCONT)
+						server.tell(t, "pause")
+						defer server.tell(t, "resume")
 					}
 					ctx, end := begin()
 					if isSilent {
@@ -179,7 +178,7 @@ func TestDeadlineAtAServerThatIsGone(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t, WithCommandTimeout(10*time.Second))
 	lock := client.lock(t, "a")
-	must(t, server.process.Kill())
+	server.tell(t, "kill")
 	eventually(t, "the server is gone", func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 		defer cancel()

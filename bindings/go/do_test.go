@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -81,10 +80,10 @@ func TestDoIsContentWithAnUnlockOfUnknownOutcome(t *testing.T) {
 	mine := errors.New("mine")
 	for _, want := range []error{nil, mine} {
 		got := Do(within(t), client.lock(t, "a").Acquire, func(context.Context, *Hold) error {
-			server.signal(t, syscall.SIGSTOP)
+			server.tell(t, "pause")
 			return want
 		})
-		server.signal(t, syscall.SIGCONT)
+		server.tell(t, "resume")
 		if got != want {
 			t.Fatal("the work ended with ", want, ", Do with ", got)
 		}
@@ -97,12 +96,17 @@ func TestDoUnlocksUnderAContextOfItsOwn(t *testing.T) {
 	client := server.open(t)
 	ctx, cancel := context.WithCancel(within(t))
 	lock := client.lock(t, "a")
+	resumed := make(chan struct{})
 	must(t, Do(ctx, lock.Acquire, func(context.Context, *Hold) error {
 		cancel()
-		server.signal(t, syscall.SIGSTOP)
-		time.AfterFunc(100*time.Millisecond, func() { server.signal(t, syscall.SIGCONT) })
+		server.tell(t, "pause")
+		time.AfterFunc(100*time.Millisecond, func() {
+			defer close(resumed)
+			server.tell(t, "resume")
+		})
 		return nil
 	}))
+	<-resumed
 	if answer := server.ask(t, "EXISTS {mortise:a}"); !strings.HasPrefix(answer, ":0") {
 		t.Fatal("the lock was not given back: ", answer)
 	}

@@ -95,9 +95,7 @@ func TestUnreachable(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t, WithCommandTimeout(200*time.Millisecond))
 	lock := client.lock(t, "a")
-	must(t, server.process.Kill())
-	_, err = server.process.Wait()
-	must(t, err)
+	server.tell(t, "kill")
 	eventually(t, "the server is gone", func() bool {
 		_, err := lock.Try(within(t))
 		return errors.Is(err, ErrUnreachable)

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -31,7 +30,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 		must(t, err)
 		left, err := client.lock(t, "c").Acquire(within(t))
 		must(t, err)
-		server.signal(t, syscall.SIGSTOP)
+		server.tell(t, "pause")
 		var group sync.WaitGroup
 		for i := 0; i < 20; i++ {
 			lock := client.lock(t, "a", WithFairStrict(i%2 == 0))
@@ -58,7 +57,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 			t.Fatal("closing waits for the server: ", took)
 		}
 		release()
-		server.signal(t, syscall.SIGCONT)
+		server.tell(t, "resume")
 	}
 	eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= goroutines })
 	eventually(t, "all files are closed", func() bool { return descriptors(t) <= files })
@@ -77,14 +76,14 @@ func TestOpenWithoutTime(t *testing.T) {
 	server := startServer(t)
 	server.open(t).Close()
 	goroutines, files := runtime.NumGoroutine(), descriptors(t)
-	server.signal(t, syscall.SIGSTOP)
+	server.tell(t, "pause")
 	for i := 0; i < 5; i++ {
 		brief, end := context.WithTimeout(context.Background(), 10*time.Millisecond)
 		_, err := Open(brief, server.url)
 		end()
 		expect(t, err, context.DeadlineExceeded)
 	}
-	server.signal(t, syscall.SIGCONT)
+	server.tell(t, "resume")
 	eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= goroutines })
 	eventually(t, "all files are closed", func() bool { return descriptors(t) <= files })
 }

@@ -3,7 +3,6 @@ package mortise
 import (
 	"context"
 	"errors"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -26,7 +25,7 @@ func TestUnlockAfterAChangeWithoutAnAnswer(t *testing.T) {
 			rw := client.rw(t, "a")
 			hold, err := change.acquire(rw, within(t))
 			must(t, err)
-			server.signal(t, syscall.SIGSTOP)
+			server.tell(t, "pause")
 			brief, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 			expect(t, change.to(rw, brief, hold), ErrTimedOut)
 			cancel()
@@ -37,9 +36,9 @@ func TestUnlockAfterAChangeWithoutAnAnswer(t *testing.T) {
 			go func() { unlocked <- hold.Unlock(ctx) }()
 			if ctx == over { // it is given back although nobody waits for that
 				expect(t, <-unlocked, ErrCancelled)
-				server.signal(t, syscall.SIGCONT)
+				server.tell(t, "resume")
 			} else {
-				server.signal(t, syscall.SIGCONT)
+				server.tell(t, "resume")
 				must(t, <-unlocked)
 			}
 			next, err := elsewhere.rw(t, "a").Write(within(t))

@@ -1,13 +1,14 @@
 package mortise
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"syscall"
+	"strings"
 	"testing"
 	"time"
 )
@@ -15,48 +16,46 @@ import (
 // patience is longer than anything here takes; whoever reaches it has failed.
 const patience = 60 * time.Second
 
-// server is a redis-server of the test's own, or what MORTISE_TEST_SERVER names, on a unix socket in
-// a folder of its own.
+// server is a server of the test's own, from tests/support/server, on a unix socket.
 type server struct {
-	url     string
-	socket  string
-	process *os.Process
+	url      string
+	socket   string
+	commands io.Writer
+	said     *bufio.Reader
 }
 
 func startServer(t testing.TB) *server {
 	t.Helper()
-	program := os.Getenv("MORTISE_TEST_SERVER")
-	if program == "" {
-		program = "redis-server"
-	}
-	// Not t.TempDir, as the path of a socket may have 108 bytes only.
-	folder, err := os.MkdirTemp("", "mortise-go-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	socket := filepath.Join(folder, "redis.sock")
-	command := exec.Command(program, "--port", "0", "--unixsocket", socket, "--save", "",
-		"--appendonly", "no", "--dir", folder)
-	// The server ends with this process, however that ends.
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	launcher := exec.Command("../../tests/support/server")
+	launcher.Stderr = os.Stderr
+	commands, err := launcher.StdinPipe()
+	must(t, err)
+	said, err := launcher.StdoutPipe()
+	must(t, err)
+	must(t, launcher.Start())
 	t.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
-		os.RemoveAll(folder)
+		commands.Close()
+		_ = launcher.Wait()
 	})
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		connection, err := net.Dial("unix", socket)
-		if err == nil {
-			connection.Close()
-			return &server{"unix://" + socket, socket, command.Process}
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the server does not start: ", err)
-		}
-	}
+	s := &server{commands: commands, said: bufio.NewReader(said)}
+	s.socket = strings.Fields(s.hear(t))[1] + "/redis.sock"
+	s.url = "unix://" + s.socket
+	return s
+}
+
+func (s *server) hear(t testing.TB) string {
+	t.Helper()
+	line, err := s.said.ReadString('\n')
+	must(t, err)
+	return line
+}
+
+// tell has the launcher do something with the server, such as pause, resume or kill it.
+func (s *server) tell(t testing.TB, command string) {
+	t.Helper()
+	_, err := io.WriteString(s.commands, command+"\n")
+	must(t, err)
+	s.hear(t)
 }
 
 // ask sends one line to the server and returns the beginning of its answer.
@@ -76,13 +75,6 @@ func (s *server) ask(t testing.TB, line string) string {
 		t.Fatal(err)
 	}
 	return string(answer[:length])
-}
-
-func (s *server) signal(t testing.TB, signal syscall.Signal) {
-	t.Helper()
-	if err := s.process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func (s *server) open(t testing.TB, options ...Option) *Client {

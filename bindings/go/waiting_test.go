@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -181,13 +180,13 @@ func TestAcquireAfterAnUnlockWithoutTime(t *testing.T) {
 	} {
 		hold, err := calls[0](within(t))
 		must(t, err)
-		server.signal(t, syscall.SIGSTOP)
+		server.tell(t, "pause")
 		expect(t, hold.Unlock(over), ErrCancelled)
 		brief, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 		_, err = calls[1](brief)
 		cancel()
 		expect(t, err, ErrTimedOut)
-		server.signal(t, syscall.SIGCONT)
+		server.tell(t, "resume")
 		next, err := calls[1](within(t))
 		must(t, err)
 		must(t, next.Unlock(within(t)))
@@ -198,8 +197,8 @@ func TestStoppedServerKeepsNobody(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t, WithCommandTimeout(10*time.Second))
 	lock := client.lock(t, "a")
-	server.signal(t, syscall.SIGSTOP)
-	defer server.signal(t, syscall.SIGCONT)
+	server.tell(t, "pause")
+	defer server.tell(t, "resume")
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	begun := time.Now()

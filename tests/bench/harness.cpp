@@ -60,7 +60,7 @@ void require(bool condition, const std::string& message) {
 bench_server::bench_server(const settings& chosen) : url_(chosen.url) {
   if (!url_.empty()) return;
   testing::server_options options;
-  options.with_port = chosen.over_tcp;
+  if (chosen.over_tcp) options.arguments = {"--port", "free"};
   started_ = std::make_unique<testing::test_server>(options);
   url_ = chosen.over_tcp ? started_->tcp_url() : started_->url();
 }

@@ -261,7 +261,8 @@ static void absent_servers_are_named(void) {
 
 static void silent_servers_are_given_up(void) {
   test_server *silent = server_start_silent();
-  check_open_fails_within(300, server_url(silent), MORTISE_UNREACHABLE, "redis.sock");
+  check_open_fails_within(300, server_url(silent), MORTISE_UNREACHABLE,
+                          server_url(silent) + strlen("redis://"));
   server_free(silent);
 }
 
@@ -280,7 +281,8 @@ static void strangers_are_told_apart(void) {
                    {"+OK\r\n", MORTISE_REFUSED}};
   for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; ++i) {
     test_server *stranger = server_start_answering(strangers[i].answer);
-    check_open_fails(server_url(stranger), strangers[i].status, "redis.sock");
+    check_open_fails(server_url(stranger), strangers[i].status,
+                     server_url(stranger) + strlen("redis://"));
     server_free(stranger);
   }
 }

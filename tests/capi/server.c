@@ -2,8 +2,10 @@
 
 #include "server.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -12,153 +14,49 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { most_words = 32, most_servers = 16, start_tries = 5000, retry_pause_ms = 2 };
+#include "support/launcher.h"
+
+enum { wait_tries = 5000, retry_pause_ms = 2 };
 
 struct test_server {
-  char folder[64];
-  char socket_path[96];
+  struct launcher launcher; /* of a real one */
+  pid_t stand_in;           /* who answers in its place */
+  int listener;             /* of a stand-in */
   char url[128];
   char nowhere[128];
-  const char *arguments[most_words];
-  pid_t pid;
   int control;
   char reply[65536];
 };
 
-static test_server *servers[most_servers];
-static pid_t owner_pid;
-
 static void pause_for_retry(void) { poll(NULL, 0, retry_pause_ms); }
-
-static void end_process(test_server *server) {
-  if (server->control >= 0) close(server->control);
-  server->control = -1;
-  if (server->pid <= 0) return;
-  kill(server->pid, SIGKILL);
-  while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR) {
-  }
-  server->pid = 0;
-}
-
-static void free_all(void) {
-  if (getpid() != owner_pid) return; /* a forked child of the test */
-  for (int i = 0; i < most_servers; ++i) server_free(servers[i]);
-}
 
 static test_server *new_server(void) {
   test_server *server = calloc(1, sizeof *server);
   CHECK(server != NULL);
-  snprintf(server->folder, sizeof server->folder, "/tmp/mortise-capi-XXXXXX");
-  CHECK(mkdtemp(server->folder) != NULL);
-  snprintf(server->socket_path, sizeof server->socket_path, "%s/redis.sock", server->folder);
-  snprintf(server->url, sizeof server->url, "unix://%s", server->socket_path);
-  snprintf(server->nowhere, sizeof server->nowhere, "unix://%s/nobody.sock", server->folder);
+  server->listener = -1;
   server->control = -1;
-  if (owner_pid == 0) {
-    owner_pid = getpid();
-    atexit(free_all);
-  }
-  int slot = 0;
-  while (slot < most_servers && servers[slot] != NULL) ++slot;
-  CHECK(slot < most_servers);
-  servers[slot] = server;
   return server;
-}
-
-static struct sockaddr_un address_of(const test_server *server) {
-  struct sockaddr_un address;
-  memset(&address, 0, sizeof address);
-  address.sun_family = AF_UNIX;
-  memcpy(address.sun_path, server->socket_path, sizeof server->socket_path);
-  return address;
-}
-
-static int connect_to(const test_server *server) {
-  const struct sockaddr_un address = address_of(server);
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  CHECK(fd >= 0);
-  if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0) return fd;
-  close(fd);
-  return -1;
-}
-
-static int listen_at(const test_server *server) {
-  const struct sockaddr_un address = address_of(server);
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  CHECK(fd >= 0);
-  CHECK(bind(fd, (const struct sockaddr *)&address, sizeof address) == 0);
-  CHECK(listen(fd, 64) == 0);
-  return fd;
-}
-
-static void die_with(pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);
-}
-
-static void launch(test_server *server) {
-  const char *words[most_words + 24] = {"redis-server",
-                                        "--port",
-                                        "0",
-                                        "--unixsocket",
-                                        server->socket_path,
-                                        "--save",
-                                        "",
-                                        "--appendonly",
-                                        "no",
-                                        "--dir",
-                                        server->folder,
-                                        "--logfile",
-                                        "log",
-                                        "--enable-debug-command",
-                                        "local"};
-  const char *named = getenv("MORTISE_TEST_SERVER");
-  if (named != NULL && named[0] != '\0') words[0] = named;
-  int count = 15;
-  for (int i = 0; server->arguments[i] != NULL; ++i) words[count++] = server->arguments[i];
-  unlink(server->socket_path);
-
-  const pid_t parent = getpid();
-  const int quiet = open("/dev/null", O_RDWR | O_CLOEXEC);
-  server->pid = fork();
-  CHECK(server->pid >= 0);
-  if (server->pid == 0) {
-    die_with(parent);
-    dup2(quiet, 0);
-    dup2(quiet, 1);
-    dup2(quiet, 2);
-    char *argv[most_words + 24];
-    memcpy(argv, words, sizeof argv);
-    execvp(argv[0], argv);
-    _exit(127);
-  }
-  close(quiet);
-  for (int i = 0; i < start_tries; ++i) {
-    const int fd = connect_to(server);
-    if (fd >= 0) {
-      server->control = fd;
-      return;
-    }
-    CHECK(waitpid(server->pid, NULL, WNOHANG) == 0);
-    pause_for_retry();
-  }
-  check_failed(__FILE__, __LINE__, "redis-server did not start");
 }
 
 test_server *server_start(const char *const *arguments) {
   test_server *server = new_server();
-  for (int i = 0; arguments != NULL && arguments[i] != NULL; ++i) {
-    CHECK(i < most_words - 1);
-    server->arguments[i] = arguments[i];
-  }
-  launch(server);
+  CHECK(launcher_open(&server->launcher, arguments));
+  const char *folder = server->launcher.folder;
+  snprintf(server->url, sizeof server->url, "unix://%s/redis.sock", folder);
+  snprintf(server->nowhere, sizeof server->nowhere, "unix://%s/nobody.sock", folder);
   return server;
 }
 
 test_server *server_start_silent(void) {
   test_server *server = new_server();
-  server->control = listen_at(server); /* the kernel takes the connections, nobody reads them */
-  return server;
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t length = sizeof address;
+  server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  CHECK(bind(server->listener, (const struct sockaddr *)&address, length) == 0);
+  CHECK(listen(server->listener, 64) == 0);
+  CHECK(getsockname(server->listener, (struct sockaddr *)&address, &length) == 0);
+  snprintf(server->url, sizeof server->url, "redis://127.0.0.1:%d", ntohs(address.sin_port));
+  return server; /* the kernel takes the connections, nobody reads them */
 }
 
 static void answer_one(int fd, const char *answer, size_t length) {
@@ -189,30 +87,32 @@ static void answer_forever(int listener, const char *answer) {
 }
 
 test_server *server_start_answering(const char *answer) {
-  test_server *server = new_server();
-  const int listener = listen_at(server);
+  test_server *server = server_start_silent();
   const pid_t parent = getpid();
-  server->pid = fork();
-  CHECK(server->pid >= 0);
-  if (server->pid == 0) {
-    die_with(parent);
-    answer_forever(listener, answer);
+  server->stand_in = fork();
+  CHECK(server->stand_in >= 0);
+  if (server->stand_in == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
+    answer_forever(server->listener, answer);
   }
-  close(listener);
   return server;
+}
+
+static void forget_control(test_server *server) {
+  if (server->control >= 0) close(server->control);
+  server->control = -1;
 }
 
 void server_free(test_server *server) {
   if (server == NULL) return;
-  for (int i = 0; i < most_servers; ++i) {
-    if (servers[i] == server) servers[i] = NULL;
+  forget_control(server);
+  if (server->launcher.pid != 0) launcher_close(&server->launcher);
+  if (server->listener >= 0) close(server->listener);
+  if (server->stand_in != 0) {
+    kill(server->stand_in, SIGKILL);
+    waitpid(server->stand_in, NULL, 0);
   }
-  end_process(server);
-  char path[128];
-  unlink(server->socket_path);
-  snprintf(path, sizeof path, "%s/log", server->folder);
-  unlink(path);
-  rmdir(server->folder);
   free(server);
 }
 
@@ -220,20 +120,23 @@ const char *server_url(const test_server *server) { return server->url; }
 
 const char *server_nowhere(const test_server *server) { return server->nowhere; }
 
-void server_kill(test_server *server) { end_process(server); }
+static void tell(const test_server *server, const char *command) {
+  CHECK(launcher_tell(&server->launcher, command));
+}
+
+void server_kill(test_server *server) {
+  forget_control(server);
+  tell(server, "kill");
+}
 
 void server_restart(test_server *server) {
-  end_process(server);
-  launch(server);
+  server_kill(server);
+  tell(server, "start");
 }
 
-void server_pause(test_server *server) {
-  kill(server->pid, SIGSTOP);
-  while (waitpid(server->pid, NULL, WUNTRACED) < 0 && errno == EINTR) {
-  }
-}
+void server_pause(test_server *server) { tell(server, "pause"); }
 
-void server_resume(test_server *server) { kill(server->pid, SIGCONT); }
+void server_resume(test_server *server) { tell(server, "resume"); }
 
 /* ---- commands: just enough RESP2 for replies that are not arrays ---- */
 
@@ -276,9 +179,15 @@ static void read_reply(test_server *server) {
   server->reply[length] = '\0';
 }
 
+static void open_control(test_server *server) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s/redis.sock", server->launcher.folder);
+  server->control = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  CHECK(connect(server->control, (const struct sockaddr *)&address, sizeof address) == 0);
+}
+
 const char *server_command(test_server *server, const char *words) {
-  if (server->control < 0) server->control = connect_to(server);
-  CHECK(server->control >= 0);
+  if (server->control < 0) open_control(server);
   char request[4096];
   int count = 1;
   for (const char *at = words; *at != '\0'; ++at) count += *at == ' ';
@@ -308,7 +217,7 @@ int64_t server_number(test_server *server, const char *words) {
 }
 
 void server_wait_for(test_server *server, const char *words, int64_t wanted) {
-  for (int i = 0; i < start_tries; ++i) {
+  for (int i = 0; i < wait_tries; ++i) {
     if (server_number(server, words) >= wanted) return;
     pause_for_retry();
   }
@@ -317,7 +226,7 @@ void server_wait_for(test_server *server, const char *words, int64_t wanted) {
 }
 
 void server_wait_for_exactly(test_server *server, const char *words, int64_t wanted) {
-  for (int i = 0; i < start_tries; ++i) {
+  for (int i = 0; i < wait_tries; ++i) {
     if (server_number(server, words) == wanted) return;
     pause_for_retry();
   }

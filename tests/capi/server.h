@@ -1,6 +1,6 @@
 /*
- * A redis-server of a test's own, on a unix socket in a temporary folder, and stand-ins for servers
- * that misbehave. All of them end with the program at the latest.
+ * A server of a test's own, from tests/support/server, on a unix socket in a temporary folder, and
+ * stand-ins for servers that misbehave. All of them end with the program at the latest.
  */
 #ifndef MORTISE_TESTS_SERVER_H
 #define MORTISE_TESTS_SERVER_H
@@ -9,7 +9,7 @@
 
 typedef struct test_server test_server;
 
-/* Starts redis-server with further arguments, a list that ends in NULL (or NULL); it is ready. */
+/* Starts a server with further arguments, a list that ends in NULL (or NULL); it is ready. */
 test_server *server_start(const char *const *arguments);
 /* A server that takes connections and never says a word. */
 test_server *server_start_silent(void);
@@ -20,7 +20,7 @@ void server_free(test_server *server);
 
 /* `unix://` and the socket's path. */
 const char *server_url(const test_server *server);
-/* A path in the server's folder where nobody listens. */
+/* A URL in the server's folder where nobody listens. */
 const char *server_nowhere(const test_server *server);
 
 /* SIGKILL, and what starts it again with nothing in it. */

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import noticed
-from play import Failed, Play
+from play import play
 
 # Answers each call with what its argument has for the method, and everything else with "ok".
 ACTOR = """
@@ -39,12 +39,7 @@ def actor(answers=""):
 
 def failure(steps, answers=""):
     """What a play of these steps fails with; None if it does not."""
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            Play({"name": "of the test", "steps": steps}, {"a": actor(answers)}, folder, 1).run()
-        except Failed as problem:
-            return problem
-    return None
+    return play({"name": "of the test", "steps": steps}, {"a": actor(answers)}, 1)
 
 
 class Checks(unittest.TestCase):

@@ -1,7 +1,6 @@
 """One run of one scenario: its steps, and what has to come of them. README.md has their form."""
 import json
 import pathlib
-import tempfile
 import time
 
 import actors
@@ -25,20 +24,19 @@ class Failed(Exception):
 
 def play(scenario, cast, patience_s=actors.PATIENCE_S):
     """Runs it with a cast; None, or the failure."""
-    with tempfile.TemporaryDirectory(prefix="mortise-conformance-") as folder:
-        try:
-            Play(scenario, cast, folder, patience_s).run()
-        except Failed as problem:
-            return problem
+    try:
+        Play(scenario, cast, patience_s).run()
+    except Failed as problem:
+        return problem
     return None
 
 
 class Play:
     """One run of one scenario with a given cast."""
 
-    def __init__(self, scenario, cast, folder, patience_s=actors.PATIENCE_S):
+    def __init__(self, scenario, cast, patience_s=actors.PATIENCE_S):
         self.scenario = scenario
-        self.server = Server(folder)
+        self.server = Server()
         self.actors = {}
         self.cast = cast
         self.patience_s = patience_s
@@ -59,7 +57,7 @@ class Play:
         finally:
             for actor in self.actors.values():
                 actor.end()
-            self.server.stop()
+            self.server.end()
 
     def open(self):
         for name, command in self.cast.items():

@@ -1,59 +1,40 @@
-"""The server of one scenario, on a unix socket."""
-import os
+"""The server of one scenario, from tests/support/server, on a unix socket."""
 import pathlib
-import signal
 import subprocess
 import threading
-import time
 
-PROGRAM = os.environ.get("MORTISE_TEST_SERVER") or "redis-server"
+LAUNCHER = pathlib.Path(__file__).resolve().parents[1] / "support/server"
 
 
 class Server:
-    def __init__(self, folder):
-        self.socket = pathlib.Path(folder) / "redis.sock"
-        self.folder = folder
+    def __init__(self):
+        self.launcher = subprocess.Popen([LAUNCHER], text=True, stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE)
+        self.lock = threading.Lock()
+        self.socket = f"{self.launcher.stdout.readline().split()[1]}/redis.sock"
         self.url = f"unix://{self.socket}"
-        self.process = None
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            [PROGRAM, "--port", "0", "--unixsocket", str(self.socket), "--save", "",
-             "--appendonly", "no", "--dir", str(self.folder)],
-            stdout=subprocess.DEVNULL)
-        for _ in range(500):
-            if self.socket.exists() and self.command("PING") == "PONG":
-                return
-            time.sleep(0.01)
-        raise RuntimeError(f"{PROGRAM} does not start")
 
     def command(self, text):
         """A command as redis-cli takes it: one line, with quotes where they are needed."""
-        done = subprocess.run(["redis-cli", "-s", str(self.socket)], input=text + "\n", text=True,
+        done = subprocess.run(["redis-cli", "-s", self.socket], input=text + "\n", text=True,
                               capture_output=True, check=False)
         return done.stdout.rstrip("\n")
 
     def control(self, what, in_ms=0):
-        """Ends the server and starts it anew; or makes it hang, with its sockets open, and go on."""
-        action = {"stop": self.stop, "start": self.start,
-                  "pause": self.pause, "resume": self.resume}[what]
+        """What tests/support/server can do: kill, start, pause, resume."""
         if in_ms == 0:
-            return action()
-        later = threading.Timer(in_ms / 1000, lambda: self.process and action())
+            return self.tell(what)
+        later = threading.Timer(in_ms / 1000, self.tell, [what])
         later.daemon = True
         return later.start()
 
-    def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
-        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOWAIT)
+    def tell(self, what):
+        with self.lock:
+            if self.launcher.stdin.closed:
+                return
+            print(what, file=self.launcher.stdin, flush=True)
+            self.launcher.stdout.readline()
 
-    def resume(self):
-        self.process.send_signal(signal.SIGCONT)
-
-    def stop(self):
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-        self.process = None
-        self.socket.unlink(missing_ok=True)
+    def end(self):
+        with self.lock:
+            self.launcher.communicate()

@@ -12,7 +12,6 @@ import os
 import pathlib
 import re
 import sys
-import tempfile
 from concurrent import futures
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -50,8 +49,8 @@ class Refused(Exception):
 class Stage:
     """A server, and actors who log in as the user of the page."""
 
-    def __init__(self, folder, rule):
-        self.server = Server(folder)
+    def __init__(self, rule):
+        self.server = Server()
         said = self.server.command(rule)
         if said != "OK":
             raise RuntimeError(f"{rule!r}: {said}")
@@ -64,7 +63,7 @@ class Stage:
     def close(self):
         for actor in self.actors:
             actor.end()
-        self.server.stop()
+        self.server.end()
 
     def actor(self, url=None):
         made = Actor(str(len(self.actors)), self.command, dict(os.environ))
@@ -246,16 +245,15 @@ def try_all(command, rule):
     """({what does not work: status}, {commands that the server refused})"""
     failed, refused = {}, set()
     for what, attempt in TRIED.items():
-        with tempfile.TemporaryDirectory(prefix="mortise-rights-") as folder:
-            stage = Stage(folder, rule)
-            stage.command = command
-            try:
-                attempt(stage)
-            except Refused as problem:
-                failed[what] = problem.status
-            finally:
-                refused |= stage.refused_commands()
-                stage.close()
+        stage = Stage(rule)
+        stage.command = command
+        try:
+            attempt(stage)
+        except Refused as problem:
+            failed[what] = problem.status
+        finally:
+            refused |= stage.refused_commands()
+            stage.close()
         if what in failed and attempt is connect:
             return {"nothing": failed[what]}, refused
     return failed, refused

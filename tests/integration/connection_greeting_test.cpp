@@ -237,7 +237,7 @@ TEST(Greeting, TriesUntilTheDeadlineWhereNobodyListensAndSaysSo) {
   const auto absent = try_for_a_while([](auto&) {});
   EXPECT_NE(absent.find("/tmp/mortise-no-such-socket"), std::string::npos);
   EXPECT_NE(absent.find("No such file"), std::string::npos) << absent;
-  test_server server({.with_port = true});
+  test_server server({.arguments = {"--port", "free"}});
   server.stop();
   const auto refused = try_for_a_while(
       [&](auto& config) { config.where = net::resolver_for_host("127.0.0.1", server.port()); });

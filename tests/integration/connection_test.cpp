@@ -32,7 +32,7 @@ TEST(Connection, AnswersACommandAndAnErrorAlike) {
 }
 
 TEST(Connection, WorksOverTcpByNameAndByNumber) {
-  test_server server({.with_port = true});
+  test_server server({.arguments = {"--port", "free"}});
   for (const auto* host : {"127.0.0.1", "localhost"}) {
     session client(
         "", [&](auto& config) { config.where = net::resolver_for_host(host, server.port()); });

@@ -56,8 +56,8 @@ std::function<void(redis::connection_config&)> to_ports(const std::vector<int>& 
 }
 
 TEST(Dialer, TakesTheFirstAddressThatAnswers) {
-  test_server server({.with_port = true});
-  test_server another({.with_port = true});
+  test_server server({.arguments = {"--port", "free"}});
+  test_server another({.arguments = {"--port", "free"}});
   server.command({"SET", "who", "the first"});
   const deaf_port deaf;
   // One that hangs leaves its share of the time to the others.
@@ -143,7 +143,7 @@ TEST(Transport, NamesAddressesAsUrlsDo) {
 
 // A peer that vanished is noticed within half a minute, and no small command waits for an answer.
 TEST(Transport, TellsTheKernelToLookAfterTcpConnections) {
-  test_server server({.with_port = true});
+  test_server server({.arguments = {"--port", "free"}});
   const auto client = open_client(server.tcp_url());
   int connections = 0;
   for (const int fd : open_descriptors()) {
@@ -161,7 +161,7 @@ TEST(Transport, TellsTheKernelToLookAfterTcpConnections) {
 
 // A program that is started by exec keeps none of our descriptors open, and so no dead client alive.
 TEST(Transport, LeavesNoDescriptorToOtherPrograms) {
-  test_server server({.arguments = {"--rename-command", "HELLO", ""}, .with_port = true});
+  test_server server({.arguments = {"--rename-command", "HELLO", "", "--port", "free"}});
   for (const auto& url : {server.url(), server.tcp_url()}) {
     const auto before = open_descriptors();
     const auto client = open_client(url);

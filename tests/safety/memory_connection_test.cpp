@@ -26,7 +26,7 @@ class memory_of_a_connection : public ::testing::TestWithParam<way> {
     server_options options;
     // Without HELLO it speaks RESP2 only, where messages have a socket of their own.
     if (how == way::two_sockets) options.arguments = {"--rename-command", "HELLO", ""};
-    options.with_port = how == way::host_name;
+    if (how == way::host_name) options.arguments = {"--port", "free"};
     return options;
   }
   [[nodiscard]] std::string url() const {

@@ -1,34 +1,19 @@
 #include "server.hpp"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
-#include "base/time.hpp"
 #include "redis/command.hpp"
 #include "redis/resp.hpp"
 
 namespace mortise::testing {
 
 namespace {
-
-constexpr time_ns start_limit_ns = 20 * ns_per_s;
-constexpr int retry_pause_ms = 2;
 
 std::string as_text(const redis::value& reply) {
   switch (reply.type()) {
@@ -52,22 +37,6 @@ std::string as_text(const redis::value& reply) {
   }
   return lines;
 }
-
-int free_port() {
-  const int socket_fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  const bool is_bound =
-      socket_fd >= 0 && ::bind(socket_fd, reinterpret_cast<sockaddr*>(&address), length) == 0 &&
-      ::getsockname(socket_fd, reinterpret_cast<sockaddr*>(&address), &length) == 0;
-  if (socket_fd >= 0) ::close(socket_fd);
-  if (!is_bound) throw std::runtime_error("no free port on 127.0.0.1");
-  return ntohs(address.sin_port);
-}
-
-void pause_for_retry() { ::poll(nullptr, 0, retry_pause_ms); }
 
 }  // namespace
 
@@ -127,142 +96,42 @@ std::string raw_client::command(const std::vector<std::string>& args) {
   return read_reply();
 }
 
-test_server::test_server(server_options options) : options_(std::move(options)) {
-  char directory[] = "/tmp/mortise-test-XXXXXX";
-  if (::mkdtemp(directory) == nullptr) throw std::runtime_error("mkdtemp failed");
-  directory_ = directory;
-  socket_path_ = directory_ + "/redis.sock";
-  // Another process may take the port between our look and the server's bind: then take another.
-  for (int tries = 0;; ++tries) {
-    if (options_.with_port) port_ = free_port();
-    launch();
-    if (wait_until_ready()) break;
-    if (!options_.with_port || tries == 4) {
-      throw std::runtime_error("redis-server did not start: " + log());
-    }
-  }
+test_server::test_server(server_options options) : login_(std::move(options.login)) {
+  std::vector<const char*> arguments;
+  for (const auto& argument : options.arguments) arguments.push_back(argument.c_str());
+  arguments.push_back(nullptr);
+  if (!launcher_open(&launcher_, arguments.data())) throw std::runtime_error("no server");
 }
 
-test_server::~test_server() {
-  end_with(SIGKILL);
-  std::error_code ignored;
-  std::filesystem::remove_all(directory_, ignored);
+test_server::~test_server() { launcher_close(&launcher_); }
+
+std::string test_server::socket_path() const {
+  return launcher_.folder + std::string("/redis.sock");
 }
 
-std::string test_server::tcp_url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
-
-std::string test_server::log() const {
-  std::ifstream file(directory_ + "/log");
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+std::string test_server::tcp_url() const {
+  return "redis://127.0.0.1:" + std::to_string(launcher_.port);
 }
 
-void test_server::launch() {
-  const char* named = std::getenv("MORTISE_TEST_SERVER");
-  std::vector<std::string> words = {named != nullptr && *named != '\0' ? named : "redis-server",
-                                    "--port",
-                                    std::to_string(port_),
-                                    "--bind",
-                                    "127.0.0.1",
-                                    "--unixsocket",
-                                    socket_path_,
-                                    "--unixsocketperm",
-                                    "700",
-                                    "--save",
-                                    "",
-                                    "--appendonly",
-                                    "no",
-                                    "--daemonize",
-                                    "no",
-                                    "--dir",
-                                    directory_,
-                                    "--logfile",
-                                    directory_ + "/log",
-                                    "--enable-debug-command",
-                                    "local"};
-  words.insert(words.end(), options_.arguments.begin(), options_.arguments.end());
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (auto& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-
-  const pid_t parent = ::getpid();
-  const int quiet = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  pid_ = ::fork();
-  if (pid_ == 0) {
-    // Only async-signal-safe calls from here on: the test may have threads.
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(127);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::dup2(quiet, 0);
-    ::dup2(quiet, 1);
-    ::dup2(quiet, 2);
-    ::execvp(argv[0], argv.data());
-    ::_exit(127);
-  }
-  ::close(quiet);
-  if (pid_ < 0) throw std::runtime_error("fork failed");
+void test_server::tell(const char* command) {
+  if (!launcher_tell(&launcher_, command)) throw std::runtime_error("no launcher of a server");
 }
 
-bool test_server::wait_until_ready() {
-  const time_ns deadline = boot_now() + start_limit_ns;
-  while (boot_now() < deadline) {
-    try {
-      auto client = connect();
-      const auto answer = client->command({"PING"});
-      if (answer == "PONG") {
-        client_ = std::move(client);
-        return true;
-      }
-    } catch (const std::runtime_error&) {
-      // Not listening yet.
-    }
-    if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
-      pid_ = -1;
-      return false;
-    }
-    pause_for_retry();
-  }
-  end_with(SIGKILL);
-  return false;
-}
+void test_server::start() { tell("start"); }
 
-void test_server::start() {
-  if (pid_ > 0) return;
-  // A port that was free stays ours only while somebody else does not take it: try for a while.
-  const time_ns deadline = boot_now() + start_limit_ns;
-  do {
-    launch();
-    if (wait_until_ready()) return;
-  } while (boot_now() < deadline);
-  throw std::runtime_error("redis-server did not start again: " + log());
-}
-
-void test_server::end_with(int signal) {
+void test_server::stop() {
   client_.reset();
-  if (pid_ <= 0) return;
-  ::kill(pid_, signal);
-  if (signal != SIGKILL) ::kill(pid_, SIGCONT);  // a stopped process would keep the signal waiting
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
+  tell("stop");
 }
 
-void test_server::stop() { end_with(SIGTERM); }
-
-void test_server::kill() { end_with(SIGKILL); }
-
-void test_server::pause() {
-  ::kill(pid_, SIGSTOP);
-  int state = 0;
-  while (::waitpid(pid_, &state, WUNTRACED) < 0 && errno == EINTR) {
-  }
+void test_server::kill() {
+  client_.reset();
+  tell("kill");
 }
 
-void test_server::resume() { ::kill(pid_, SIGCONT); }
+void test_server::pause() { tell("pause"); }
+
+void test_server::resume() { tell("resume"); }
 
 std::string test_server::command(const std::vector<std::string>& args) {
   if (!client_) client_ = connect();
@@ -272,8 +141,8 @@ std::string test_server::command(const std::vector<std::string>& args) {
 }
 
 std::unique_ptr<raw_client> test_server::connect() const {
-  auto client = std::make_unique<raw_client>(socket_path_);
-  if (!options_.login.empty()) client->command(options_.login);
+  auto client = std::make_unique<raw_client>(socket_path());
+  if (!login_.empty()) client->command(login_);
   return client;
 }
 

@@ -1,21 +1,18 @@
-// A real redis-server for one test: on a unix socket in a temporary directory of its own, and on a
-// loopback port when asked. It is ready when the constructor returns and gone, with its directory,
-// when the object is. `kill` and `pause` are the faults that tests inject.
+// A real server for one test, from tests/support/server: on a unix socket in a temporary directory
+// of its own, and on a loopback port when asked. It is ready when the constructor returns and gone,
+// with its directory, when the object is. `kill` and `pause` are the faults that tests inject.
 //
 //   test_server server;
 //   server.command({"SET", "key", "value"});
 //   connect(server.socket_path());
-//
-// The program is `redis-server`, or what the environment variable MORTISE_TEST_SERVER names. Make
-// it on the test's main thread: the server dies with the thread that started it.
 #pragma once
-
-#include <sys/types.h>
 
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "support/launcher.h"
 
 namespace mortise::testing {
 
@@ -42,10 +39,8 @@ class raw_client {
 };
 
 struct server_options {
-  // Further arguments, such as {"--requirepass", "secret"}.
+  // Further arguments, such as {"--requirepass", "secret"}; {"--port", "free"} for TCP as well.
   std::vector<std::string> arguments = {};
-  // Listen on a free port of 127.0.0.1 as well.
-  bool with_port = false;
   // What the fixture has to say before other commands, such as {"AUTH", "secret"}.
   std::vector<std::string> login = {};
 };
@@ -57,17 +52,13 @@ class test_server {
   test_server(const test_server&) = delete;
   test_server& operator=(const test_server&) = delete;
 
-  [[nodiscard]] const std::string& directory() const { return directory_; }
-  [[nodiscard]] const std::string& socket_path() const { return socket_path_; }
-  [[nodiscard]] std::string url() const { return "unix://" + socket_path_; }
-  // 0 unless with_port was asked for. Stays the same across restarts.
-  [[nodiscard]] int port() const { return port_; }
+  [[nodiscard]] std::string socket_path() const;
+  [[nodiscard]] std::string url() const { return "unix://" + socket_path(); }
+  // 0 unless it was asked for. Stays the same across restarts.
+  [[nodiscard]] int port() const { return launcher_.port; }
   [[nodiscard]] std::string tcp_url() const;
-  [[nodiscard]] pid_t pid() const { return pid_; }
-  // What the server logged, for a failure message.
-  [[nodiscard]] std::string log() const;
 
-  // Starts it again after stop() or kill(); returns when it answers.
+  // Starts it again after stop() or kill(), at the same place; returns when it answers.
   void start();
   // SIGTERM, and waits for its end.
   void stop();
@@ -87,15 +78,10 @@ class test_server {
   [[nodiscard]] std::unique_ptr<raw_client> connect() const;
 
  private:
-  void launch();
-  bool wait_until_ready();
-  void end_with(int signal);
+  void tell(const char* command);
 
-  server_options options_;
-  std::string directory_;
-  std::string socket_path_;
-  int port_ = 0;
-  pid_t pid_ = -1;
+  std::vector<std::string> login_;
+  launcher launcher_{};
   std::unique_ptr<raw_client> client_;
 };
 

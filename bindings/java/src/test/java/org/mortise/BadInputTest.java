@@ -283,9 +283,9 @@ class BadInputTest {
   void aFrozenServerIsAnError() throws Exception {
     try (var frozen = new Redis();
         var impatient = MortiseClient.open(frozen.url() + "?command_timeout=100ms")) {
-      frozen.signal("STOP");
+      frozen.tell("pause");
       assertStatus(Status.UNKNOWN, () -> impatient.mutex("x").tryAcquire());
-      frozen.signal("CONT");
+      frozen.tell("resume");
       Waiting.until(
           "it answers again",
           () -> {

@@ -74,7 +74,7 @@ class LeaseTest {
         var impatient = MortiseClient.open(frozen.url())) {
       var owner = impatient.readWrite("busy");
       Lease lease = owner.reading().acquire();
-      frozen.signal("STOP");
+      frozen.tell("pause");
       CompletableFuture<Boolean> upgrade = owner.tryUpgradeAsync();
       assertStatus(Status.BUSY, lease::release);
       assertStatus(Status.BUSY, lease::close);
@@ -86,7 +86,7 @@ class LeaseTest {
                       .getCause())
               .status());
       assertTrue(lease.isHeld());
-      frozen.signal("CONT");
+      frozen.tell("resume");
       assertTrue(Waiting.result(upgrade));
       assertTrue(owner.isWriting());
       // It knows of the upgrade, too.

@@ -3,76 +3,51 @@ package org.mortise;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.StandardProtocolFamily;
+import java.io.Writer;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
-/** A Redis server of a test's own, on a unix socket, and a connection to look into it. */
+/** A server of a test's own, from tests/support/server, and a connection to look into it. */
 final class Redis implements AutoCloseable {
-  private static final String PROGRAM =
-      System.getenv().getOrDefault("MORTISE_TEST_SERVER", "redis-server");
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
-
-  private final Path folder;
-  private final Process process;
+  private final Process launcher;
+  private final Writer commands;
+  private final BufferedReader said;
+  private final Path socket;
   private final SocketChannel channel;
   private final DataInputStream replies;
 
   Redis() {
     try {
-      folder = Files.createTempDirectory("mortise-java");
-      process =
-          new ProcessBuilder(
-                  // The server ends with this JVM, however that ends.
-                  "setpriv", "--pdeathsig", "KILL", PROGRAM, "--port", "0", "--unixsocket",
-                  socket().toString(), "--save", "", "--appendonly", "no", "--dir",
-                  folder.toString())
-              .redirectErrorStream(true)
-              .redirectOutput(folder.resolve("log").toFile())
+      launcher =
+          new ProcessBuilder(System.getProperty("org.mortise.test.server"))
+              .redirectError(ProcessBuilder.Redirect.INHERIT)
               .start();
-      channel = connect();
+      commands = launcher.outputWriter();
+      said = launcher.inputReader();
+      socket = Path.of(said.readLine().split(" ")[1], "redis.sock");
+      channel = SocketChannel.open(address());
       replies = new DataInputStream(Channels.newInputStream(channel));
-    } catch (IOException | InterruptedException failure) {
-      throw new IllegalStateException("no redis-server", failure);
-    }
-  }
-
-  private Path socket() {
-    return folder.resolve("redis.sock");
-  }
-
-  private SocketChannel connect() throws IOException, InterruptedException {
-    long end = System.nanoTime() + PATIENCE_NANOS;
-    for (; ; ) {
-      SocketChannel tried = SocketChannel.open(StandardProtocolFamily.UNIX);
-      try {
-        tried.connect(address());
-        return tried;
-      } catch (IOException notYet) {
-        tried.close();
-        if (System.nanoTime() > end || !process.isAlive()) throw notYet;
-        Thread.sleep(5);
-      }
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
   UnixDomainSocketAddress address() {
-    return UnixDomainSocketAddress.of(socket());
+    return UnixDomainSocketAddress.of(socket);
   }
 
   String url() {
-    return "unix://" + socket();
+    return "unix://" + socket;
   }
 
   /** Where all who wait do so at the server, each for itself, so that a test can see them. */
@@ -80,8 +55,11 @@ final class Redis implements AutoCloseable {
     return url() + "?fair=strict";
   }
 
-  void signal(String signal) throws Exception {
-    new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).start().waitFor();
+  /** Has the launcher do something with the server, such as pause or resume it. */
+  synchronized void tell(String command) throws IOException {
+    commands.write(command + "\n");
+    commands.flush();
+    said.readLine();
   }
 
   /** What the server answers: a String, a Long, a List, or null. */
@@ -145,10 +123,7 @@ final class Redis implements AutoCloseable {
   @Override
   public void close() throws IOException {
     channel.close();
-    process.destroyForcibly();
-    process.onExit().join();
-    Files.deleteIfExists(socket());
-    Files.deleteIfExists(folder.resolve("log"));
-    Files.deleteIfExists(folder);
+    commands.close();
+    launcher.onExit().join();
   }
 }

@@ -119,12 +119,12 @@ class VirtualThreadsTest {
                 lock.unlock();
               });
       for (int i = 0; i < waiting.size(); i++) {
-        redis.signal("STOP");
+        redis.tell("pause");
         var waits = start(waiting.get(i));
         // One that needs no answer goes on meanwhile.
         Waiting.result(start(() -> client.readWrite("unasked").close()));
         assertFalse(waits.isDone(), "call " + i);
-        redis.signal("CONT");
+        redis.tell("resume");
         Waiting.result(waits);
       }
     }
