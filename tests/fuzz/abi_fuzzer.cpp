@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "base/options.hpp"
 #include "base/time.hpp"
 #include "fuzz/moody_server.hpp"
 #include "mortise/mortise.h"
@@ -125,11 +126,9 @@ void set_option(world& all) {
   auto* const options = all.options.pick(all.input);
   switch (all.input.ConsumeIntegralInRange(0, 7)) {
     case 0: {
-      static constexpr std::array<const char*, 10> keys = {
-          "lease", "max_hold",    "command_timeout", "renewal",   "reentrant",
-          "fair",  "client_name", "protocol",        "busy_poll", "label"};
-      const std::string key =
-          all.input.ConsumeBool() ? all.input.PickValueInArray(keys) : all.text(12);
+      const auto known = mortise::known_options();
+      const auto any = all.input.ConsumeIntegralInRange<std::size_t>(0, known.size() - 1);
+      const std::string key = all.input.ConsumeBool() ? known[any].key : all.text(12);
       const auto value = all.text(12);
       mortise_options_set(options, key.data(), key.size(), value.data(), value.size(), all.error());
       break;

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/options.hpp"
 #include "lock/tenure.hpp"
 #include "protocol/protocols.hpp"
 #include "protocol/wire.hpp"
@@ -38,6 +39,20 @@ TEST(interop_protocols, are_found_by_kind_and_name) {
   EXPECT_EQ(protocol::find(lock_kind::semaphore, "hash"), nullptr);
   EXPECT_EQ(protocol::no_such_protocol(lock_kind::rw, "token").message,
             "protocol: a read-write lock has no protocol token; give one of queued, two_key, hash");
+}
+
+TEST(interop_protocols, each_word_of_the_option_is_a_protocol) {
+  int count = 0;
+  for (const auto& row : known_options()) {
+    const auto* among = std::get_if<option::choice>(&row.values);
+    if (among == nullptr || among->member != &settings::protocol) continue;
+    for (const std::string_view word : among->words) {
+      const auto* of_mutex = protocol::find(lock_kind::mutex, word);
+      EXPECT_TRUE(of_mutex != nullptr || protocol::find(lock_kind::rw, word) != nullptr) << word;
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 0);
 }
 
 TEST(interop_protocols, can_do_all_steps_but_change_a_hold_s_mode) {
