@@ -10,8 +10,8 @@
 #include "client/event_queue.hpp"
 #include "client/lock_handle.hpp"
 #include "client/multi_handle.hpp"
-#include "client/query.hpp"
 #include "guard.hpp"
+#include "protocol/query.hpp"
 
 namespace mortise::capi {
 
@@ -78,5 +78,5 @@ struct mortise_event {
 
 struct mortise_info {
   static constexpr const char* argument_name = "info";
-  mortise::client::lock_info told;
+  mortise::protocol::lock_info told;
 };

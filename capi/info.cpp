@@ -3,7 +3,7 @@
 
 namespace {
 
-const mortise::client::lock_party* entry(const mortise_info* info, int64_t index) noexcept {
+const mortise::protocol::lock_party* entry(const mortise_info* info, int64_t index) noexcept {
   if (info == nullptr || index < 0) return nullptr;
   const auto& entries = info->told.entries;
   const auto place = static_cast<std::size_t>(index);

@@ -6,105 +6,31 @@
 #include "base/printable.hpp"
 #include "base/random.hpp"
 #include "client/exit_release.hpp"
-#include "client/inbox.hpp"
 #include "client/lock_handle.hpp"
 #include "client/multi_handle.hpp"
-#include "client/query.hpp"
-#include "client/script_loader.hpp"
-#include "deployment/single_server.hpp"
+#include "client/presence.hpp"
 #include "lock/owner.hpp"
+#include "protocol/inbox.hpp"
 #include "protocol/interop.hpp"
-#include "protocol/scripts/scripts.hpp"
-#include "redis/command.hpp"
-#include "redis/connection.hpp"
-#include "redis/url.hpp"
 
 namespace mortise::client {
-
-namespace {
-
-constexpr std::int64_t record_ttl_ms = 60'000;
-constexpr time_ns heartbeat_ns = 20 * ns_per_s;
-
-std::string record_command(std::string_view client_id) {
-  std::string bytes;
-  redis::command_writer(bytes)
-      .begin(5)
-      .arg("SET")
-      .arg(record_key(client_id))
-      .arg(record_text())
-      .arg("PX")
-      .arg(record_ttl_ms);
-  return bytes;
-}
-
-std::string farewell_command(std::string_view client_id) {
-  std::string bytes;
-  redis::command_writer(bytes).command({"DEL", record_key(client_id)});
-  return bytes;
-}
-
-std::string seed_command() {
-  std::string bytes;
-  redis::command_writer(bytes).command({"EVAL", scripts::seed.text, "1", protocol::fence_key});
-  return bytes;
-}
-
-}  // namespace
-
-// Also a sign of life: a connection that does not answer it in time counts as broken.
-class client::heartbeat final : public net::timer, public redis::request {
- public:
-  explicit heartbeat(client& owner)
-      : owner_(owner), bytes_(record_command(owner.id_)), farewell_(farewell_command(owner.id_)) {}
-
-  void on_timer(time_ns now) noexcept override {
-    owner_.reactor_.schedule(*this, now + heartbeat_ns);
-    if (is_open_.exchange(true)) return;
-    auto& server = owner_.servers_->connection_for({});
-    if (server.submit(*this, bytes_, redis::flush::by_io_thread) != status::ok) is_open_ = false;
-  }
-  // So that nobody takes a client that is gone for one that is alive.
-  void say_farewell() noexcept {
-    owner_.reactor_.cancel(*this);
-    if (is_open_.exchange(true)) return;
-    auto& server = owner_.servers_->connection_for({});
-    static_cast<void>(server.submit(*this, farewell_, redis::flush::by_io_thread));
-  }
-  void on_reply(const redis::value& /*reply*/, time_ns /*now*/) noexcept override {
-    is_open_ = false;
-  }
-  void on_broken(bool /*was_sent*/) noexcept override { is_open_ = false; }
-
- private:
-  client& owner_;
-  const std::string bytes_;
-  const std::string farewell_;
-  std::atomic<bool> is_open_{false};
-};
 
 client::client(settings defaults) : id_(random_text(16)), defaults_(std::move(defaults)) {}
 
 client::~client() { close(); }
 
 outcome client::open(std::string_view url) {
-  redis::endpoint_url where;
-  if (auto parsed = redis::parse_url(url, where); !parsed.ok()) return parsed;
-  for (const auto& [key, value] : where.query) {
-    if (auto set = set_option(defaults_, key, value); !set.ok()) return set;
-  }
+  deployment::maker make;
+  if (auto known = deployment::read_url(url, defaults_, make); !known.ok()) return known;
+  return open(make);
+}
+
+outcome client::open(const deployment::maker& make) {
   if (auto started = reactor_.start(); !started.ok()) return started;
-  using need = redis::prologue_command::need;
-  deployment::session_plan plan;
-  plan.inbox = inbox_channel(id_);
-  plan.prologue.push_back({"EVAL (seeding the fencing tokens)", seed_command(), need::always});
-  // Who holds something needs the connection, also where there is no memory for this.
-  plan.prologue.push_back({"SET mortise:client", record_command(id_), need::when_there_is_memory});
-  servers_ = deployment::open_single_server(reactor_, where, defaults_, std::move(plan),
-                                            static_cast<deployment::listener&>(*this));
-  heartbeat_ = std::make_unique<heartbeat>(*this);
+  servers_ = make(reactor_, defaults_, id_, static_cast<deployment::listener&>(*this));
+  presence_ = std::make_unique<presence>(reactor_, *servers_, id_);
   auto opened = defaults_.connects_lazily ? servers_->begin() : servers_->open(command_deadline());
-  if (opened.ok()) reactor_.schedule(*heartbeat_, boot_now() + heartbeat_ns);
+  if (opened.ok()) presence_->begin();
   if (opened.ok() && defaults_.release_at_exit) opened = close_at_exit(weak_from_this());
   return opened;
 }
@@ -116,7 +42,7 @@ void client::close() noexcept {
 bool client::begin_close() noexcept {
   if (is_closed_.exchange(true)) return false;
   each_keeper([](lock::gate& gate, time_ns now) { gate.close(now); });
-  if (heartbeat_) heartbeat_->say_farewell();
+  if (presence_) presence_->end();
   return true;
 }
 
@@ -174,7 +100,10 @@ void client::know_scripts(const protocol::table& rules) {
     const std::lock_guard guard(registry_mutex_);
     if (!known_protocols_.insert(&rules).second) return;
   }
-  script_loader::load(servers_->connection_for({}), protocol::scripts_of(rules));
+  // What is asked first is then not overtaken by what is asked after it.
+  for (const auto* script : protocol::scripts_of(rules)) {
+    servers_->new_announcement(protocol::load(*script))->send();
+  }
 }
 
 std::shared_ptr<multi_handle> client::new_multi() {
@@ -199,7 +128,7 @@ void client::close_multis() noexcept {
 
 outcome client::ping() {
   if (is_closed()) return client_freed();
-  return answered(ask_ping(servers_->connection_for({}), defaults_.command_timeout_ms));
+  return answered(servers_->ask_all(protocol::ping(), command_deadline()));
 }
 
 outcome client::answered(outcome how) const {
@@ -289,19 +218,19 @@ void client::look_anew(std::uint64_t number) noexcept {
 }
 
 void client::on_message(std::string_view text, time_ns /*now*/) noexcept {
-  const auto told = read_message(text);
+  const auto told = protocol::read_message(text);
   if (!told) return;
-  const auto keeper = next_keeper(told->keeper);
-  if (!keeper || keeper->id() != told->keeper) return;
+  const auto keeper = next_keeper(told->gate_id);
+  if (!keeper || keeper->id() != told->gate_id) return;
   keeper->enter([&](lock::gate& gate, time_ns now) {
     switch (told->kind) {
-      case message_kind::grant:
+      case protocol::message_kind::grant:
         keeper->see_last_holder();
         return gate.on_grant(told->owner, told->last_token, told->server_us, told->others_wait,
                              now);
-      case message_kind::head:
+      case protocol::message_kind::head:
         return gate.on_head(told->owner, told->ttl_ms, now);
-      case message_kind::wanted:
+      case protocol::message_kind::wanted:
         return gate.on_wanted(told->owner, now);
     }
   });

@@ -16,7 +16,7 @@
 #include "base/time.hpp"
 #include "client/gatekeeper.hpp"
 #include "client/switchboard.hpp"
-#include "deployment/deployment.hpp"
+#include "deployment/open.hpp"
 #include "net/reactor.hpp"
 #include "protocol/protocols.hpp"
 
@@ -24,6 +24,7 @@ namespace mortise::client {
 
 class lock_handle;
 class multi_handle;
+class presence;
 
 class client final : public std::enable_shared_from_this<client>, private deployment::listener {
  public:
@@ -32,6 +33,8 @@ class client final : public std::enable_shared_from_this<client>, private deploy
 
   // Connects to what the URL names, or begins to; the URL's query overrides the defaults.
   outcome open(std::string_view url);
+  // The same with servers that no URL names.
+  outcome open(const deployment::maker& make);
   // Ends every wait, gives back every hold, and lets nothing happen any more. Any thread, once.
   void close() noexcept;
   // The same in two steps, of which the first sends what is given back and waits for nothing, and
@@ -72,9 +75,6 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   }
 
  private:
-  // Tells the server that this client lives, and who it is.
-  class heartbeat;
-
   // nullptr once closed.
   std::shared_ptr<gatekeeper> keeper_for(std::string_view name, bool is_shared,
                                          const protocol::table& rules);
@@ -98,7 +98,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   // In this order, because the gatekeepers use the servers, and these the reactor.
   net::reactor reactor_;
   std::unique_ptr<deployment::deployment> servers_;
-  std::unique_ptr<heartbeat> heartbeat_;
+  std::unique_ptr<presence> presence_;
   switchboard lines_;
   std::mutex registry_mutex_;
   std::uint64_t next_keeper_ = 1;

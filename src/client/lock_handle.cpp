@@ -6,9 +6,10 @@
 
 #include "client/client.hpp"
 #include "client/gatekeeper.hpp"
-#include "client/query.hpp"
 #include "lock/lease.hpp"
 #include "net/caller.hpp"
+#include "protocol/client_record.hpp"
+#include "protocol/query.hpp"
 
 namespace mortise::client {
 
@@ -159,13 +160,10 @@ outcome lock_handle::extend(std::int64_t lease_ms) {
 }
 
 outcome lock_handle::resize(std::int64_t permits) {
-  if (client_->is_closed()) return client_freed();
-  return client_->answered(ask_resize(client_->servers().connection_for(name_), keeper_->keys(),
-                                      permits, client_->defaults().command_timeout_ms));
+  return ask(protocol::resize(keeper_->keys(), permits), client_->command_deadline());
 }
 
-outcome lock_handle::query(lock_info& info) {
-  if (client_->is_closed()) return client_freed();
+outcome lock_handle::query(protocol::lock_info& info) {
   lock::question asked;
   std::string mine;
   asked.weight = keeper_->look([&](const lock::gate& gate, time_ns now) {
@@ -175,9 +173,16 @@ outcome lock_handle::query(lock_info& info) {
   asked.token = mine;
   asked.limit = owner_.limit;
   asked.lifetimes_ms = owner_.lifetimes_ms;
-  return client_->answered(ask_query(client_->servers().connection_for(name_), keeper_->rules(),
-                                     keeper_->keys(), asked, client_->defaults().command_timeout_ms,
-                                     info));
+  info = {};
+  const auto deadline = client_->command_deadline();
+  auto how = ask(protocol::query(keeper_->rules(), keeper_->keys(), asked, info), deadline);
+  if (!how.ok() || info.entries.empty()) return how;
+  return ask(protocol::read_records(info), deadline);
+}
+
+outcome lock_handle::ask(const protocol::command& asked, time_ns deadline) {
+  if (client_->is_closed()) return client_freed();
+  return client_->answered(client_->servers().ask(name_, asked, deadline));
 }
 
 // ---- asynchronous ---------------------------------------------------------------------------

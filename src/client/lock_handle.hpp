@@ -16,12 +16,15 @@ namespace mortise::lock {
 class acquire_operation;
 class operation;
 }  // namespace mortise::lock
+namespace mortise::protocol {
+struct command;
+struct lock_info;
+}  // namespace mortise::protocol
 
 namespace mortise::client {
 
 class client;
 class gatekeeper;
-struct lock_info;
 
 class lock_handle : public cancellable, public std::enable_shared_from_this<lock_handle> {
  public:
@@ -41,7 +44,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   // From a reader to the writer, and back.
   outcome upgrade();
   outcome downgrade();
-  outcome query(lock_info& info);
+  outcome query(protocol::lock_info& info);
   // Of a semaphore: how many permits there are from now on.
   outcome resize(std::int64_t permits);
   // The same, ending in one event when they are accepted.
@@ -114,6 +117,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                         const lock::portion& wanted, std::int64_t timeout_ms, bool is_try);
   outcome block_acquire(const lock::portion& wanted, std::int64_t timeout_ms, bool is_try);
+  outcome ask(const protocol::command& asked, time_ns deadline);
   outcome rearm();
   outcome arm_notices();
   void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code, reason why) noexcept;

@@ -8,11 +8,8 @@
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "lock/link.hpp"
+#include "protocol/command.hpp"
 #include "protocol/table.hpp"
-
-namespace mortise::redis {
-class connection;
-}
 
 namespace mortise::deployment {
 
@@ -38,6 +35,14 @@ class inquiry {
   // What was asked last, for the inquirer.
   std::uint64_t tenure = 0;
   std::uint32_t serial = 0;
+};
+
+// A command that every server is told and whose answer nobody waits for.
+class announcement {
+ public:
+  virtual ~announcement() = default;
+  // Where it is still on its way from the last time it is not sent again. Needs no memory.
+  virtual void send() noexcept = 0;
 };
 
 class listener {
@@ -72,8 +77,11 @@ class deployment {
   virtual void unlisten(std::string_view name, std::string_view channel) noexcept = 0;
   // Why questions do not reach the servers; ok when they do.
   [[nodiscard]] virtual outcome problem() const = 0;
-  // The server to put other questions about this name to.
-  virtual redis::connection& connection_for(std::string_view name) = 0;
+  // Puts a command to whoever speaks for this name, or to every server, with the calling thread lent
+  // for the answer. What the command refers to is not touched afterwards, answered or not.
+  virtual outcome ask(std::string_view name, const protocol::command& asked, time_ns deadline) = 0;
+  virtual outcome ask_all(const protocol::command& asked, time_ns deadline) = 0;
+  virtual std::unique_ptr<announcement> new_announcement(const protocol::command& said) = 0;
 };
 
 }  // namespace mortise::deployment

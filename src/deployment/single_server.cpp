@@ -3,10 +3,14 @@
 #include <new>
 #include <utility>
 
+#include "deployment/command_request.hpp"
 #include "local/local_resolver.hpp"
 #include "net/resolver.hpp"
+#include "protocol/client_record.hpp"
+#include "protocol/inbox.hpp"
 #include "protocol/protocols.hpp"
 #include "protocol/wire.hpp"
+#include "redis/connection.hpp"
 
 namespace mortise::deployment {
 
@@ -53,6 +57,16 @@ class single_inquiry final : public inquiry, private redis::request {
   std::string bytes_;  // kept for its capacity
 };
 
+class single_announcement final : public announcement {
+ public:
+  single_announcement(redis::connection& server, const protocol::command& said)
+      : request_(std::make_shared<command_request>(server, said)) {}
+  void send() noexcept override { request_->send(); }
+
+ private:
+  const std::shared_ptr<command_request> request_;
+};
+
 std::shared_ptr<net::resolver> resolver_of(const redis::endpoint_url& where) {
   switch (where.scheme) {
     case redis::url_scheme::unix_socket:
@@ -65,19 +79,31 @@ std::shared_ptr<net::resolver> resolver_of(const redis::endpoint_url& where) {
   return net::resolver_for_host(where.host, where.port);
 }
 
-redis::connection_config config_of(const redis::endpoint_url& where, const settings& defaults,
-                                   session_plan plan) {
+redis::prologue_command prologue_of(const protocol::command& said, std::string name,
+                                    redis::prologue_command::need need) {
+  redis::prologue_command made{std::move(name), {}, need};
+  said.write(made.bytes, true);
+  return made;
+}
+
+redis::connection_config config_of(const redis::endpoint_url& where, const settings& terms,
+                                   std::string_view client_id) {
+  using need = redis::prologue_command::need;
   redis::connection_config config;
   config.where = resolver_of(where);
   config.user = where.user;
   config.password = where.password;
   config.database = where.db;
-  config.client_name = defaults.client_name.empty() ? "mortise" : defaults.client_name;
-  config.inbox = std::move(plan.inbox);
+  config.client_name = terms.client_name.empty() ? "mortise" : terms.client_name;
+  config.inbox = protocol::inbox_channel(client_id);
   config.scripts = protocol::scripts_of(protocol::queued());
-  config.prologue = std::move(plan.prologue);
-  config.command_timeout_ms = defaults.command_timeout_ms;
-  config.busy_poll_us = defaults.busy_poll_us;
+  config.prologue.push_back(
+      prologue_of(protocol::seed(), "EVAL (seeding the fencing tokens)", need::always));
+  // Who holds something needs the connection, also where there is no memory for this.
+  config.prologue.push_back(prologue_of(protocol::write_record(client_id), "SET mortise:client",
+                                        need::when_there_is_memory));
+  config.command_timeout_ms = terms.command_timeout_ms;
+  config.busy_poll_us = terms.busy_poll_us;
   return config;
 }
 
@@ -103,7 +129,16 @@ class single_server final : public deployment, private redis::session_listener {
     server_.unlisten(channel);
   }
   [[nodiscard]] outcome problem() const override { return server_.last_problem(); }
-  redis::connection& connection_for(std::string_view /*name*/) override { return server_; }
+  outcome ask(std::string_view /*name*/, const protocol::command& asked,
+              time_ns deadline) override {
+    return command_request::ask(server_, asked, deadline);
+  }
+  outcome ask_all(const protocol::command& asked, time_ns deadline) override {
+    return command_request::ask(server_, asked, deadline);
+  }
+  std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
+    return std::make_unique<single_announcement>(server_, said);
+  }
 
  private:
   void on_up(const redis::session_facts& /*facts*/) noexcept override { hears_.on_up(boot_now()); }
@@ -121,10 +156,10 @@ class single_server final : public deployment, private redis::session_listener {
 
 }  // namespace
 
-std::unique_ptr<deployment> open_single_server(net::reactor& loop, const redis::endpoint_url& where,
-                                               const settings& defaults, session_plan plan,
+std::unique_ptr<deployment> make_single_server(const redis::endpoint_url& where, net::reactor& loop,
+                                               const settings& terms, std::string_view client_id,
                                                listener& hears) {
-  return std::make_unique<single_server>(loop, config_of(where, defaults, std::move(plan)), hears);
+  return std::make_unique<single_server>(loop, config_of(where, terms, client_id), hears);
 }
 
 }  // namespace mortise::deployment

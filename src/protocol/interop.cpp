@@ -45,7 +45,7 @@ std::string redisson_owner(const owner_seed& seed) {
     token += digits[byte % 16U];
   }
   const auto attempt = std::to_string(seed.attempt);
-  token += ':' + std::to_string(seed.keeper);
+  token += ':' + std::to_string(seed.gate_id);
   if (attempt.size() < attempt_digits) token.append(attempt_digits - attempt.size(), '0');
   return token + attempt;
 }

@@ -13,13 +13,13 @@
 
 namespace mortise::protocol {
 
-// The sequence is `<keeper>.<attempt>`, unique within the client.
+// The sequence is `<gate id>.<attempt>`, unique within the client.
 inline std::string make_owner_token(const owner_seed& seed) {
-  const decimal keeper(seed.keeper);
+  const decimal gate_id(seed.gate_id);
   const decimal attempt(seed.attempt);
   const decimal ttl(seed.grant_ttl_ms);
-  const std::string_view parts[] = {"m1:",   seed.client, ":",        keeper, ".",
-                                    attempt, ":",         seed.label, ":",    ttl};
+  const std::string_view parts[] = {"m1:",   seed.client, ":",        gate_id, ".",
+                                    attempt, ":",         seed.label, ":",     ttl};
   std::size_t size = 0;
   for (const auto part : parts) size += part.size();
   std::string token(size, '\0');

@@ -21,8 +21,8 @@ using key_set = std::vector<std::string>;
 
 // What an owner token is made of.
 struct owner_seed {
-  std::string_view client;   // unique; 16 letters and digits
-  std::uint64_t keeper = 0;  // which of the client's gates asks: a grant finds its way by it
+  std::string_view client;    // unique; 16 letters and digits
+  std::uint64_t gate_id = 0;  // which of the client's gates asks: a grant finds its way by it
   std::uint64_t attempt = 0;
   std::string_view label;
   std::int64_t grant_ttl_ms = 0;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/inbox.hpp"
+#include "protocol/inbox.hpp"
 #include "protocol/scripts/scripts.hpp"
 #include "protocol/wire.hpp"
 #include "redis/command.hpp"
@@ -76,7 +76,7 @@ void simulated_client::connect() {
 void simulated_client::greet(stream& on, bool is_for_messages) {
   std::string bytes;
   redis::command_writer writer(bytes);
-  const auto inbox = client::inbox_channel(id_);
+  const auto inbox = protocol::inbox_channel(id_);
   if (!is_resp2_) writer.command({"HELLO", "3"});
   if (is_for_messages || !is_resp2_) writer.command({"SUBSCRIBE", inbox});
   if (!is_for_messages) {
@@ -242,21 +242,21 @@ void simulated_client::take(stream& from, const redis::value& reply) {
 }
 
 void simulated_client::take_message(const redis::value& pushed) {
-  const auto told = client::read_message(pushed.at(2).text());
-  if (!told || told->keeper == 0 || told->keeper > keepers_.size()) {
+  const auto told = protocol::read_message(pushed.at(2).text());
+  if (!told || told->gate_id == 0 || told->gate_id > keepers_.size()) {
     return world_.violate("unreadable message: " + std::string(pushed.at(2).text()));
   }
   world_.say("%s: message %.*s", id_.c_str(), static_cast<int>(pushed.at(2).text().size()),
              pushed.at(2).text().data());
-  keepers_[told->keeper - 1]->enter([&](lock::gate& gate, time_ns now) {
+  keepers_[told->gate_id - 1]->enter([&](lock::gate& gate, time_ns now) {
     switch (told->kind) {
-      case client::message_kind::grant:
+      case protocol::message_kind::grant:
         ++world_.seen[count::by_message];
         return gate.on_grant(told->owner, told->last_token, told->server_us, told->others_wait,
                              now);
-      case client::message_kind::head:
+      case protocol::message_kind::head:
         return gate.on_head(told->owner, told->ttl_ms, now);
-      case client::message_kind::wanted:
+      case protocol::message_kind::wanted:
         return gate.on_wanted(told->owner, now);
     }
   });

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "client/inbox.hpp"
+#include "protocol/inbox.hpp"
 #include "protocol/owner_token.hpp"
 
 namespace mortise::simulation {
@@ -54,8 +54,8 @@ head_watch::condition head_watch::condition_of(const std::deque<std::string>& qu
                    [&](const auto& entry) { return is_well(entry); })) {
     return condition::fine;
   }
-  return redis_.hearers(client::inbox_channel(client_of(head))) == 0 ? condition::dead
-                                                                     : condition::silent;
+  return redis_.hearers(protocol::inbox_channel(client_of(head))) == 0 ? condition::dead
+                                                                       : condition::silent;
 }
 
 // What is promised, and on top what the network takes and clocks are off.

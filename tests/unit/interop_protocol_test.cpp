@@ -93,9 +93,9 @@ TEST(hash_protocol, hazard_21_no_two_attempts_have_the_same_owner) {
   const auto& rules = protocol::hash();
   std::set<std::string> seen;
   for (const std::string client : {"0123456789abcdef", "0123456789abcdeg"}) {
-    for (const std::uint64_t keeper : {1U, 11U, 111U}) {
+    for (const std::uint64_t gate_id : {1U, 11U, 111U}) {
       for (const std::uint64_t attempt : {1U, 11U, 111U, 1000000000U}) {
-        EXPECT_TRUE(seen.insert(rules.owner_token({client, keeper, attempt, "", 0})).second);
+        EXPECT_TRUE(seen.insert(rules.owner_token({client, gate_id, attempt, "", 0})).second);
       }
     }
   }

@@ -1,8 +1,8 @@
 // The tables: what is sent for each step, what each reply means, and the texts and numbers around.
 #include <gtest/gtest.h>
 
-#include "client/inbox.hpp"
 #include "lock/lease.hpp"
+#include "protocol/inbox.hpp"
 #include "protocol/interop.hpp"
 #include "protocol/owner_token.hpp"
 #include "protocol/refusal.hpp"
@@ -76,7 +76,7 @@ TEST(queued_protocol, hazard_30_a_token_beyond_2_to_53_is_no_grant) {
             answer::unknown);
   EXPECT_EQ(read(step::renew, "*5\r\n:1\r\n:9007199254740992\r\n:5\r\n:1\r\n:0\r\n").what,
             answer::unknown);
-  EXPECT_FALSE(client::read_message("G 9007199254740992 1 0 m1:c:7.2::1"));
+  EXPECT_FALSE(protocol::read_message("G 9007199254740992 1 0 m1:c:7.2::1"));
 }
 
 TEST(queued_protocol, hazard_31_numbers_that_no_script_says_are_no_answer) {
@@ -93,8 +93,8 @@ TEST(queued_protocol, hazard_31_numbers_that_no_script_says_are_no_answer) {
     EXPECT_EQ(read(what, ":4\r\n").what, answer::unknown);
     EXPECT_EQ(read(what, ":-1\r\n").what, answer::unknown);
   }
-  EXPECT_FALSE(client::read_message("G 17 1795227324888577 0 m1:c:7.2::1"));
-  EXPECT_FALSE(client::read_message("G 1800000000000017 -5 0 m1:c:7.2::1"));
+  EXPECT_FALSE(protocol::read_message("G 17 1795227324888577 0 m1:c:7.2::1"));
+  EXPECT_FALSE(protocol::read_message("G 1800000000000017 -5 0 m1:c:7.2::1"));
 }
 
 TEST(queued_protocol, reads_the_other_steps) {
@@ -181,26 +181,26 @@ TEST(lease, the_servers_time_passes_faster_by_the_drift_at_most) {
 }
 
 TEST(inbox, reads_its_messages_and_leaves_the_rest) {
-  const auto grant = client::read_message("G 1800000000000017 1795227324888577 1 m1:c:7.2::3302");
+  const auto grant = protocol::read_message("G 1800000000000017 1795227324888577 1 m1:c:7.2::3302");
   ASSERT_TRUE(grant);
-  EXPECT_EQ(grant->kind, client::message_kind::grant);
+  EXPECT_EQ(grant->kind, protocol::message_kind::grant);
   EXPECT_EQ(grant->last_token, 1'800'000'000'000'017);
   EXPECT_TRUE(grant->others_wait);
-  EXPECT_EQ(grant->keeper, 7U);
+  EXPECT_EQ(grant->gate_id, 7U);
   EXPECT_EQ(grant->owner, "m1:c:7.2::3302");
-  const auto wanted = client::read_message("W m1:c:7.2:a b:3302*");
+  const auto wanted = protocol::read_message("W m1:c:7.2:a b:3302*");
   ASSERT_TRUE(wanted);
   EXPECT_EQ(wanted->owner, "m1:c:7.2:a b:3302");
-  const auto head = client::read_message("N -1 m1:c:9.1::3302");
+  const auto head = protocol::read_message("N -1 m1:c:9.1::3302");
   ASSERT_TRUE(head);
   EXPECT_EQ(head->ttl_ms, -1);
   for (const auto* text : {"", "G", "G ", "G 1 2 m1:c:7.2::1", "N x m1:c:7.2::1", "W nobody",
                            "Z m1:c:7.2::1", "G 99999999999999999999 1 1 m1:c:7.2::1"}) {
-    EXPECT_FALSE(client::read_message(text)) << text;
+    EXPECT_FALSE(protocol::read_message(text)) << text;
   }
   // Tokens of a lost counter, from beyond 2^53, and a time that is none (hazard 30).
   const auto read = [](const std::string& token, const std::string& time) {
-    return client::read_message("G " + token + " " + time + " 0 m1:c:7.2::3302").has_value();
+    return protocol::read_message("G " + token + " " + time + " 0 m1:c:7.2::3302").has_value();
   };
   EXPECT_TRUE(read("1000000000000000", "0"));
   EXPECT_FALSE(read("999999999999999", "0"));

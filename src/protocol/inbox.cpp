@@ -1,11 +1,11 @@
-#include "client/inbox.hpp"
+#include "protocol/inbox.hpp"
 
 #include <charconv>
 
 #include "lock/lease.hpp"
 #include "protocol/owner_token.hpp"
 
-namespace mortise::client {
+namespace mortise::protocol {
 
 namespace {
 
@@ -19,9 +19,9 @@ bool take_number(std::string_view& text, std::int64_t& number) {
 }
 
 // The first number of an owner token's sequence, "gate.attempt".
-bool find_keeper(std::string_view owner, std::uint64_t& keeper) {
-  const auto sequence = protocol::split_owner_token(owner).sequence;
-  const auto read = std::from_chars(sequence.data(), sequence.data() + sequence.size(), keeper);
+bool find_gate(std::string_view owner, std::uint64_t& gate_id) {
+  const auto sequence = split_owner_token(owner).sequence;
+  const auto read = std::from_chars(sequence.data(), sequence.data() + sequence.size(), gate_id);
   return read.ec == std::errc{};
 }
 
@@ -54,8 +54,8 @@ std::optional<message> read_message(std::string_view text) {
       return std::nullopt;
   }
   // A `W` names the owner as the lock's value has it, which may carry the mark.
-  told.owner = protocol::split_owner_token(text).token;
-  if (!is_whole || !find_keeper(told.owner, told.keeper)) return std::nullopt;
+  told.owner = split_owner_token(text).token;
+  if (!is_whole || !find_gate(told.owner, told.gate_id)) return std::nullopt;
   return told;
 }
 
@@ -63,4 +63,4 @@ std::string inbox_channel(std::string_view client_id) {
   return std::string("mortise:inbox:").append(client_id);
 }
 
-}  // namespace mortise::client
+}  // namespace mortise::protocol

@@ -3,16 +3,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/status.hpp"
+#include "protocol/command.hpp"
 #include "protocol/table.hpp"
 
-namespace mortise::redis {
-class connection;
-}
-
-namespace mortise::client {
+namespace mortise::protocol {
 
 // The holder or a waiter.
 struct lock_party {
@@ -38,18 +35,14 @@ struct lock_info {
   std::vector<lock_party> entries;  // the first holders, then the first waiters
 };
 
-// Where a client tells its host and process; see record_text().
-std::string record_key(std::string_view client_id);
-// What it tells: "pid host".
-std::string record_text();
-
-// `asked` has the owner token of the asker's hold, or an empty one, with its weight and limit.
-outcome ask_query(redis::connection& server, const protocol::table& rules,
-                  const protocol::key_set& keys, const lock::question& asked,
-                  std::int64_t timeout_ms, lock_info& info);
+// `asked` has the owner token of the asker's hold, or an empty one, with its weight and limit. The
+// arguments have to live until it is answered or nobody waits for it any more.
+command query(const table& rules, const key_set& keys, const lock::question& asked,
+              lock_info& info);
 // Changes how many permits the semaphore with these keys has.
-outcome ask_resize(redis::connection& server, const protocol::key_set& keys, std::int64_t permits,
-                   std::int64_t timeout_ms);
-outcome ask_ping(redis::connection& server, std::int64_t timeout_ms);
+command resize(const key_set& keys, std::int64_t permits);
 
-}  // namespace mortise::client
+// The number that a text begins with, or 0.
+std::int64_t number_in(std::string_view text);
+
+}  // namespace mortise::protocol

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace mortise::client {
+namespace mortise::protocol {
 
 enum class message_kind : std::uint8_t {
   grant,   // "G <last token> <server time in us> <others wait> <owner token>"
@@ -20,8 +20,8 @@ struct message {
   std::int64_t server_us = 0;
   bool others_wait = false;
   std::int64_t ttl_ms = 0;
-  std::string_view owner;    // the owner token
-  std::uint64_t keeper = 0;  // which of the client's gates it belongs to
+  std::string_view owner;     // the owner token
+  std::uint64_t gate_id = 0;  // which of the client's gates it belongs to
 };
 
 // Nothing for a text of another form: a message is only a hint, so what is not understood is left.
@@ -30,4 +30,4 @@ std::optional<message> read_message(std::string_view text);
 // The inbox channel of a client.
 std::string inbox_channel(std::string_view client_id);
 
-}  // namespace mortise::client
+}  // namespace mortise::protocol

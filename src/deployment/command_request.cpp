@@ -1,0 +1,99 @@
+#include "deployment/command_request.hpp"
+
+#include <utility>
+
+#include "protocol/refusal.hpp"
+
+namespace mortise::deployment {
+
+outcome command_request::ask(redis::connection& server, const protocol::command& asked,
+                             time_ns deadline) {
+  const auto first = std::make_shared<command_request>(server, asked);
+  auto how = first->await(deadline);
+  if (!first->is_script_missing_) return how;
+  return std::make_shared<command_request>(server, asked, true)->await(deadline);
+}
+
+command_request::command_request(redis::connection& server, const protocol::command& asked,
+                                 bool with_text)
+    : server_(server), is_change_(asked.is_change), read_(asked.read) {
+  asked.write(bytes_, with_text);
+}
+
+status command_request::submit(redis::flush how) noexcept {
+  self_ = shared_from_this();
+  const auto submitted = server_.submit(*this, bytes_, how);
+  if (submitted != status::ok) self_.reset();
+  return submitted;
+}
+
+void command_request::send() noexcept {
+  if (is_open_.exchange(true)) return;
+  if (submit(redis::flush::by_io_thread) != status::ok) is_open_ = false;
+}
+
+outcome command_request::await(time_ns deadline) {
+  caller = &caller_;
+  const auto submitted = submit(redis::flush::before_await);
+  if (submitted != status::ok) {
+    auto problem = server_.last_problem();
+    if (!problem.ok()) return problem;
+    if (submitted == status::limit) return outcome::of(submitted, "too many requests are open");
+    return outcome::of(submitted);
+  }
+  if (!server_.await(caller_, deadline)) {
+    const std::lock_guard guard(mutex_);
+    if (!is_over_) {
+      read_ = nullptr;
+      auto how = outcome::of(status::unknown, "the server did not answer in time");
+      how.is_retryable = true;
+      how.is_ambiguous = is_change_;
+      return how;
+    }
+  }
+  return how_;
+}
+
+void command_request::on_reply(const redis::value& reply, time_ns /*now*/) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    try {
+      read(reply);
+    } catch (...) {
+      how_.code = status::no_memory;
+    }
+    is_over_ = true;
+  }
+  end();
+}
+
+void command_request::read(const redis::value& reply) {
+  is_script_missing_ = reply.is_error() && reply.text().starts_with("NOSCRIPT");
+  if (is_script_missing_) return;
+  if (reply.is_error()) {
+    how_ = protocol::read_error(reply.text()).details;
+    how_.is_ambiguous = how_.is_ambiguous && is_change_;
+  } else if (read_) {
+    read_(reply);
+  }
+}
+
+void command_request::on_broken(bool was_sent) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    how_ = outcome::of(was_sent ? status::unknown : status::unreachable,
+                       "the connection broke before the answer");
+    how_.is_retryable = true;
+    how_.is_ambiguous = was_sent && is_change_;
+    is_over_ = true;
+  }
+  end();
+}
+
+void command_request::end() noexcept {
+  const auto keep = std::move(self_);
+  is_open_ = false;
+  caller_.finish();
+}
+
+}  // namespace mortise::deployment

@@ -1,0 +1,50 @@
+// A command that is no step of a lock on its way to one server.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "deployment/deployment.hpp"
+#include "protocol/command.hpp"
+#include "redis/connection.hpp"
+
+namespace mortise::deployment {
+
+// Keeps itself while it is on its way, because whoever asked may have given up by then.
+class command_request final : public redis::request,
+                              public std::enable_shared_from_this<command_request> {
+ public:
+  // What deployment::ask() does with the server that it has chosen.
+  static outcome ask(redis::connection& server, const protocol::command& asked, time_ns deadline);
+
+  command_request(redis::connection& server, const protocol::command& asked,
+                  bool with_text = false);
+  // Sends it for nobody, unless it is on its way already. Needs no memory of its own.
+  void send() noexcept;
+
+ private:
+  outcome await(time_ns deadline);
+  status submit(redis::flush how) noexcept;
+  void on_reply(const redis::value& reply, time_ns now) noexcept override;
+  void on_broken(bool was_sent) noexcept override;
+  void read(const redis::value& reply);
+  void end() noexcept;
+
+  redis::connection& server_;
+  const bool is_change_;
+  std::string bytes_;
+  net::caller caller_;
+  std::shared_ptr<command_request> self_;  // while it is on its way
+  std::atomic<bool> is_open_{false};
+
+  // Under the mutex, because what the reader refers to goes away with who waits.
+  std::mutex mutex_;
+  std::function<void(const redis::value&)> read_;
+  bool is_over_ = false;
+  bool is_script_missing_ = false;
+  outcome how_;
+};
+
+}  // namespace mortise::deployment

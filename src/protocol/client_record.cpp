@@ -1,0 +1,55 @@
+#include "protocol/client_record.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace mortise::protocol {
+
+namespace {
+
+constexpr std::int64_t record_ttl_ms = 60'000;
+
+std::string key_of(std::string_view client_id) {
+  return std::string("mortise:client:").append(client_id);
+}
+
+std::string text_of_this_process() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return std::to_string(getpid()) + " " + host;
+}
+
+}  // namespace
+
+command write_record(std::string_view client_id) {
+  return {[key = key_of(client_id), text = text_of_this_process()](std::string& out, bool) {
+    redis::command_writer(out).command({"SET", key, text, "PX", decimal(record_ttl_ms)});
+  }};
+}
+
+command delete_record(std::string_view client_id) {
+  return {[key = key_of(client_id)](std::string& out, bool) {
+    redis::command_writer(out).command({"DEL", key});
+  }};
+}
+
+command read_records(lock_info& info) {
+  command asked;
+  asked.write = [&info](std::string& out, bool) {
+    redis::command_writer writer(out);
+    writer.begin(1 + info.entries.size()).arg("MGET");
+    for (const auto& party : info.entries) writer.arg(key_of(party.client));
+  };
+  asked.read = [&info](const redis::value& reply) {
+    for (std::size_t i = 0; i < info.entries.size() && i < reply.size(); ++i) {
+      const auto record = reply.at(i).text();
+      info.entries[i].pid = number_in(record);
+      const auto space = record.find(' ');
+      if (space != std::string_view::npos) info.entries[i].host = record.substr(space + 1);
+    }
+  };
+  return asked;
+}
+
+}  // namespace mortise::protocol

@@ -1,0 +1,19 @@
+// What a client tells of itself at the server, "pid host" at mortise:client:<id>, so that people who
+// query a lock see where its holders run.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "protocol/command.hpp"
+#include "protocol/query.hpp"
+
+namespace mortise::protocol {
+
+// For a minute.
+command write_record(std::string_view client_id);
+command delete_record(std::string_view client_id);
+// Adds to each entry where it runs, as far as its client tells.
+command read_records(lock_info& info);
+
+}  // namespace mortise::protocol

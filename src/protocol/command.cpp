@@ -1,0 +1,24 @@
+#include "protocol/command.hpp"
+
+#include "protocol/scripts/scripts.hpp"
+#include "protocol/table.hpp"
+
+namespace mortise::protocol {
+
+command ping() {
+  return {[](std::string& out, bool) { redis::command_writer(out).command({"PING"}); }};
+}
+
+command seed() {
+  return {[](std::string& out, bool) {
+    redis::command_writer(out).command({"EVAL", scripts::seed.text, "1", fence_key});
+  }};
+}
+
+command load(const redis::script& script) {
+  return {[&](std::string& out, bool) {
+    redis::command_writer(out).command({"SCRIPT", "LOAD", script.text});
+  }};
+}
+
+}  // namespace mortise::protocol

@@ -1,0 +1,29 @@
+// A command that is no step of a lock: a look at one, a word about this client. Who sends it knows
+// no RESP, and who carries it does not know what it is about.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "redis/command.hpp"
+#include "redis/resp.hpp"
+
+namespace mortise::protocol {
+
+struct command {
+  // Appends it in RESP; with the script's text for a server that has forgotten it (hazard 27).
+  std::function<void(std::string& out, bool with_text)> write;
+  // Reads a reply that is no error; empty where a reply says no more than that it came.
+  std::function<void(const redis::value& reply)> read = {};
+  // Whether a missing answer leaves a doubt: looking changes nothing.
+  bool is_change = false;
+};
+
+// Whether the server is there.
+command ping();
+// Lifts the fencing counter of a database to the server's time.
+command seed();
+// Makes a server know a script ahead of its first use.
+command load(const redis::script& script);
+
+}  // namespace mortise::protocol

@@ -1,0 +1,85 @@
+#include "protocol/query.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "lock/owner.hpp"
+#include "protocol/owner_token.hpp"
+#include "protocol/scripts/scripts.hpp"
+#include "protocol/wire.hpp"
+
+namespace mortise::protocol {
+
+namespace {
+
+lock_party party_of(std::string_view value, bool has_weight) {
+  lock_party party;
+  if (has_weight) {
+    std::from_chars(value.data(), value.data() + value.size(), party.weight);
+    value.remove_prefix(std::min(value.find(' '), value.size() - 1) + 1);
+    party.is_exclusive = party.weight == lock::whole_weight;
+    if (party.is_exclusive) party.weight = 1;
+  }
+  const auto parts = split_owner_token(value);
+  party.owner = parts.token;
+  party.client = parts.client;
+  party.label = parts.label;
+  return party;
+}
+
+// A script that is no step of a tenure. What it refers to is the caller's, who waits.
+command call_script(const row& script, const key_set& keys, const lock::question& asked) {
+  return {[&script, &keys, asked](std::string& out, bool with_text) {
+    auto now = asked;
+    now.with_text = with_text;
+    write_script(out, script, now, keys);
+  }};
+}
+
+void read_query(const redis::value& reply, bool has_weights, lock_info& info) {
+  info.latest_token = number_in(reply.at(2).text());
+  info.is_mine = reply.at(3).integer() == 1;
+  info.holder_count = reply.at(4).integer();
+  info.is_held = info.holder_count > 0;
+  info.time_left_ms = info.is_held ? reply.at(1).integer() : -1;
+  info.waiter_count = reply.at(5).integer();
+  info.permits_in_use = reply.at(7).integer();
+  info.permits = reply.at(8).integer();
+  // A read-write lock has no number of permits.
+  if (info.permits == lock::whole_weight) info.permits = info.permits_in_use = 0;
+  for (const std::size_t list : {0U, 6U}) {
+    const auto& owners = reply.at(list);
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      info.entries.push_back(party_of(owners.at(i).text(), has_weights));
+    }
+    if (list == 0) info.shown_holders = static_cast<std::int64_t>(owners.size());
+  }
+}
+
+}  // namespace
+
+std::int64_t number_in(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+command query(const table& rules, const key_set& keys, const lock::question& asked,
+              lock_info& info) {
+  command made = call_script(rules.query, keys, asked);
+  made.read = [has_weights = rules.has_weights, &info](const redis::value& reply) {
+    read_query(reply, has_weights, info);
+  };
+  return made;
+}
+
+command resize(const key_set& keys, std::int64_t permits) {
+  static constexpr row script{&scripts::semaphore_resize, 4, 5, "resize"};
+  lock::question asked;
+  asked.limit = permits;
+  command made = call_script(script, keys, asked);
+  made.is_change = true;
+  return made;
+}
+
+}  // namespace mortise::protocol
