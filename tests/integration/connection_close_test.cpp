@@ -52,7 +52,7 @@ std::string set_while_closing(test_server& server, time_ns linger_ns) {
   return found;
 }
 
-TEST(Close, LingersUntilWhatWasSubmittedIsSaid) {
+TEST(close, lingers_until_what_was_submitted_is_said) {
   test_server server;
   EXPECT_EQ(set_while_closing(server, generous_ns), "words");
 }

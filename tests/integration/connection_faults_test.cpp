@@ -16,7 +16,7 @@ constexpr std::int64_t short_ms = 300;
 
 void be_impatient(redis::connection_config& config) { config.command_timeout_ms = short_ms; }
 
-TEST(ConnectionFaults, ReconnectsAfterTheServerWasKilled) {
+TEST(connection_faults, reconnects_after_the_server_was_killed) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -29,7 +29,7 @@ TEST(ConnectionFaults, ReconnectsAfterTheServerWasKilled) {
   EXPECT_TRUE(client.heard.ups[1].is_reconnect);
 }
 
-TEST(ConnectionFaults, SaysWhyThereIsNoConnection) {
+TEST(connection_faults, says_why_there_is_no_connection) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -43,7 +43,7 @@ TEST(ConnectionFaults, SaysWhyThereIsNoConnection) {
   EXPECT_EQ(client.ask_when_up({"PING"}), "PONG");
 }
 
-TEST(ConnectionFaults, KeepsTheDeadlineWhileTheServerHangs) {
+TEST(connection_faults, keeps_the_deadline_while_the_server_hangs) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -62,7 +62,7 @@ TEST(ConnectionFaults, KeepsTheDeadlineWhileTheServerHangs) {
   EXPECT_EQ(client.heard.downs.size(), 0U);
 }
 
-TEST(ConnectionFaults, CountsASilentServerAsGone) {
+TEST(connection_faults, counts_a_silent_server_as_gone) {
   test_server server;
   session client(server.socket_path(), be_impatient);
   ASSERT_TRUE(client.open().ok());
@@ -77,7 +77,7 @@ TEST(ConnectionFaults, CountsASilentServerAsGone) {
   EXPECT_EQ(client.ask_when_up({"GET", "a"}), "2") << "was " << found;
 }
 
-TEST(ConnectionFaults, EndsTheOldClientOfTheSameServerOnly) {
+TEST(connection_faults, ends_the_old_client_of_the_same_server_only) {
   std::atomic<int> run{1};
   fake_server server([&](fake_peer& peer, const fake_command& command) {
     if (!command.is("INFO")) return fake_server::answer_healthy(peer, command);
@@ -99,7 +99,7 @@ TEST(ConnectionFaults, EndsTheOldClientOfTheSameServerOnly) {
   EXPECT_EQ(kills[0], "CLIENT KILL ID 1");
 }
 
-TEST(ConnectionFaults, TellsEveryOpenRequestThatItBroke) {
+TEST(connection_faults, tells_every_open_request_that_it_broke) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (command.is("DEL")) return peer.close();
     if (!command.is("SET")) fake_server::answer_healthy(peer, command);
@@ -119,7 +119,7 @@ TEST(ConnectionFaults, TellsEveryOpenRequestThatItBroke) {
   }
 }
 
-TEST(ConnectionFaults, KnowsWhatWasNeverSent) {
+TEST(connection_faults, knows_what_was_never_sent) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     // With the server's thread held here, the socket's buffers fill up.
     if (command.is("SET")) return (void)std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -137,7 +137,7 @@ TEST(ConnectionFaults, KnowsWhatWasNeverSent) {
   EXPECT_EQ(asked.back().answer, "(broken, not sent)");
 }
 
-TEST(ConnectionFaults, AnswersLimitWhenABoundIsHit) {
+TEST(connection_faults, answers_limit_when_a_bound_is_hit) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (!command.is("PING")) fake_server::answer_healthy(peer, command);
   });
@@ -160,7 +160,7 @@ TEST(ConnectionFaults, AnswersLimitWhenABoundIsHit) {
 }
 
 // Hazard 31: what is not the protocol ends the connection, and the next one works.
-TEST(ConnectionFaults, BreaksOffWhenTheProtocolIsBroken) {
+TEST(connection_faults, breaks_off_when_the_protocol_is_broken) {
   const std::string deep = "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n";
   const std::string nested(40, '*');
   for (const auto& garbage :
@@ -183,7 +183,7 @@ TEST(ConnectionFaults, BreaksOffWhenTheProtocolIsBroken) {
   }
 }
 
-TEST(ConnectionFaults, BreaksOffWhenAReplyIsLost) {
+TEST(connection_faults, breaks_off_when_a_reply_is_lost) {
   std::atomic<int> pings{0};
   fake_server server([&](fake_peer& peer, const fake_command& command) {
     if (command.is("PING") && ++pings == 2) return;
@@ -199,7 +199,7 @@ TEST(ConnectionFaults, BreaksOffWhenAReplyIsLost) {
   EXPECT_EQ(client.ask_when_up({"PING"}), "PONG");
 }
 
-TEST(ConnectionFaults, EndsWaitsWhenItIsClosed) {
+TEST(connection_faults, ends_waits_when_it_is_closed) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -224,7 +224,7 @@ TEST(ConnectionFaults, EndsWaitsWhenItIsClosed) {
   client.link->close();
 }
 
-TEST(ConnectionFaults, SendsWhatIsPendingBeforeItCloses) {
+TEST(connection_faults, sends_what_is_pending_before_it_closes) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -237,7 +237,7 @@ TEST(ConnectionFaults, SendsWhatIsPendingBeforeItCloses) {
   EXPECT_EQ(asked.back().ends, 1);
 }
 
-TEST(ConnectionFaults, LingersNoLongerThanItIsTold) {
+TEST(connection_faults, lingers_no_longer_than_it_is_told) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -251,7 +251,7 @@ TEST(ConnectionFaults, LingersNoLongerThanItIsTold) {
   server.resume();
 }
 
-TEST(ConnectionFaults, ClosesWhileItConnects) {
+TEST(connection_faults, closes_while_it_connects) {
   test_server server;
   for (int i = 0; i < 20; ++i) {
     session client(server.socket_path());
@@ -264,7 +264,7 @@ TEST(ConnectionFaults, ClosesWhileItConnects) {
   }
 }
 
-TEST(ConnectionFaults, ADeadServerHoldsUpNobodyElse) {
+TEST(connection_faults, a_dead_server_holds_up_nobody_else) {
   test_server dead;
   test_server alive;
   session client(alive.socket_path());
@@ -284,7 +284,7 @@ TEST(ConnectionFaults, ADeadServerHoldsUpNobodyElse) {
   EXPECT_EQ(stuck.back().ends, 1);
 }
 
-TEST(ConnectionFaults, GivesEveryRequestOneEndThroughManyBreaks) {
+TEST(connection_faults, gives_every_request_one_end_through_many_breaks) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());

@@ -21,7 +21,7 @@ void expect_refusal(const outcome& result, const std::string& part) {
   EXPECT_NE(result.message.find(part), std::string::npos) << result.message;
 }
 
-TEST(Greeting, LearnsWhoTheServerIs) {
+TEST(greeting, learns_who_the_server_is) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -34,7 +34,7 @@ TEST(Greeting, LearnsWhoTheServerIs) {
   EXPECT_EQ(facts.run_id.size(), 40U);
 }
 
-TEST(Greeting, LogsIn) {
+TEST(greeting, logs_in) {
   test_server server({.arguments = {"--requirepass", "secret"}, .login = {"AUTH", "secret"}});
   const auto right = opened(server.socket_path(), [](auto& config) { config.password = "secret"; });
   EXPECT_TRUE(right.ok()) << right.message;
@@ -45,7 +45,7 @@ TEST(Greeting, LogsIn) {
   expect_refusal(opened(server.socket_path()), "wants a password");
 }
 
-TEST(Greeting, LogsInAsAUserAndNamesTheChannelThatItLacks) {
+TEST(greeting, logs_in_as_a_user_and_names_the_channel_that_it_lacks) {
   test_server server;
   server.command({"ACL", "SETUSER", "worker", "on", ">pw", "~*", "+@all", "&mortise:*"});
   server.command({"ACL", "SETUSER", "deaf", "on", ">pw", "~*", "+@all", "resetchannels"});
@@ -61,7 +61,7 @@ TEST(Greeting, LogsInAsAUserAndNamesTheChannelThatItLacks) {
   expect_refusal(opened(server.socket_path(), as("nobody")), "password is wrong");
 }
 
-TEST(Greeting, SelectsTheDatabase) {
+TEST(greeting, selects_the_database) {
   test_server server;
   session client(server.socket_path(), [](auto& config) { config.database = 3; });
   ASSERT_TRUE(client.open().ok());
@@ -71,7 +71,7 @@ TEST(Greeting, SelectsTheDatabase) {
                  "database 99");
 }
 
-TEST(Greeting, LoadsScriptsAndSaysThePrologue) {
+TEST(greeting, loads_scripts_and_says_the_prologue) {
   test_server server;
   static const redis::script sum{"sum", "return ARGV[1] + ARGV[2]", ""};
   session client(server.socket_path(), [](auto& config) {
@@ -94,7 +94,7 @@ TEST(Greeting, LoadsScriptsAndSaysThePrologue) {
                  "refused the examination");
 }
 
-TEST(Greeting, UsesTwoSocketsWhereThereIsNoResp3) {
+TEST(greeting, uses_two_sockets_where_there_is_no_resp3) {
   test_server server({.arguments = {"--rename-command", "HELLO", ""}});
   server.connect()->command({"SET", "where", "in database 0"});
   const auto second = server.connect();
@@ -119,7 +119,7 @@ TEST(Greeting, UsesTwoSocketsWhereThereIsNoResp3) {
   EXPECT_EQ(client.heard.downs.size(), 1U);
 }
 
-TEST(Greeting, LogsInWithoutResp3) {
+TEST(greeting, logs_in_without_resp3) {
   test_server server({.arguments = {"--rename-command", "HELLO", "", "--requirepass", "secret"},
                       .login = {"AUTH", "secret"}});
   const auto right = opened(server.socket_path(), [](auto& config) { config.password = "secret"; });
@@ -129,7 +129,7 @@ TEST(Greeting, LogsInWithoutResp3) {
   expect_refusal(opened(server.socket_path()), "wants a password");
 }
 
-TEST(Greeting, FallsBackForEveryWayOfRefusingHello) {
+TEST(greeting, falls_back_for_every_way_of_refusing_hello) {
   for (const auto* refusal :
        {"-NOPROTO sorry, this protocol version is not supported\r\n",
         "-NOPERM this user has no permissions to run the 'hello' command\r\n",
@@ -158,7 +158,7 @@ std::string hello(const std::string& version, const std::string& role) {
          field("id") + ":7\r\n" + field("role") + field(role);
 }
 
-TEST(Greeting, RefusesServersThatWillNotDo) {
+TEST(greeting, refuses_servers_that_will_not_do) {
   fake_server server;
   const auto opened_to = [&](const std::string& answer) {
     server.set_answer([answer](fake_peer& peer, const fake_command& command) {
@@ -178,7 +178,7 @@ TEST(Greeting, RefusesServersThatWillNotDo) {
   EXPECT_TRUE(opened_to(hello("6.2.0", "master")).ok());
 }
 
-TEST(Greeting, WaitsForAServerThatIsLoading) {
+TEST(greeting, waits_for_a_server_that_is_loading) {
   std::atomic<int> tries{0};
   fake_server server([&](fake_peer& peer, const fake_command& command) {
     if (command.is("HELLO") && ++tries <= 3) {
@@ -190,7 +190,7 @@ TEST(Greeting, WaitsForAServerThatIsLoading) {
   EXPECT_EQ(tries.load(), 4);
 }
 
-TEST(Greeting, SaysWhenItWasCutAndAsksUntilTheDeadline) {
+TEST(greeting, says_when_it_was_cut_and_asks_until_the_deadline) {
   for (const char* last : {"HELLO", "INFO", "SUBSCRIBE"}) {
     fake_server server([&](fake_peer& peer, const fake_command& command) {
       if (command.is(last)) return peer.close();
@@ -204,7 +204,7 @@ TEST(Greeting, SaysWhenItWasCutAndAsksUntilTheDeadline) {
   }
 }
 
-TEST(Greeting, OutlivesTheEndOfAServerInTheInstantOfConnecting) {
+TEST(greeting, outlives_the_end_of_a_server_in_the_instant_of_connecting) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (peer.number() == 1) return peer.close();
     fake_server::answer_healthy(peer, command);
@@ -213,7 +213,7 @@ TEST(Greeting, OutlivesTheEndOfAServerInTheInstantOfConnecting) {
   EXPECT_TRUE(result.ok()) << result.message;
 }
 
-TEST(Greeting, GivesUpOnALoadingServerAtTheDeadline) {
+TEST(greeting, gives_up_on_a_loading_server_at_the_deadline) {
   fake_server server([&](fake_peer& peer, const fake_command& command) {
     if (command.is("SUBSCRIBE")) return peer.send("-BUSY Redis is busy running a script\r\n");
     fake_server::answer_healthy(peer, command);
@@ -225,7 +225,7 @@ TEST(Greeting, GivesUpOnALoadingServerAtTheDeadline) {
   EXPECT_LT(boot_now(), start + 10 * ns_per_s);
 }
 
-TEST(Greeting, TriesUntilTheDeadlineWhereNobodyListensAndSaysSo) {
+TEST(greeting, tries_until_the_deadline_where_nobody_listens_and_says_so) {
   const auto try_for_a_while = [](const auto& adjust) {
     const auto deadline = boot_now() + 200 * ns_per_ms;
     auto result = opened("/tmp/mortise-no-such-socket", adjust, deadline);
@@ -248,7 +248,7 @@ TEST(Greeting, TriesUntilTheDeadlineWhereNobodyListensAndSaysSo) {
 }
 
 // The deadline is far away.
-TEST(Greeting, EndsAtOnceWhereTryingOnIsNoUse) {
+TEST(greeting, ends_at_once_where_trying_on_is_no_use) {
   const time_ns start = boot_now();
   const auto nowhere = opened(std::string(200, 'x'));
   EXPECT_EQ(nowhere.code, status::invalid_argument) << nowhere.message;
@@ -261,7 +261,7 @@ TEST(Greeting, EndsAtOnceWhereTryingOnIsNoUse) {
 }
 
 // As behind a proxy or a name service that are up before the server is.
-TEST(Greeting, WaitsForAServerThatComesLater) {
+TEST(greeting, waits_for_a_server_that_comes_later) {
   fake_server server([&](fake_peer& peer, const fake_command& command) {
     if (peer.number() <= 3) return peer.close();
     fake_server::answer_healthy(peer, command);
@@ -285,7 +285,7 @@ TEST(Greeting, WaitsForAServerThatComesLater) {
   EXPECT_EQ(server.accepted(), 4);
 }
 
-TEST(Greeting, NamesTheReasonBeforeTheAttemptThatOnlyLackedTheTime) {
+TEST(greeting, names_the_reason_before_the_attempt_that_only_lacked_the_time) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (peer.number() > 2) return;  // hangs
     if (command.is("HELLO")) peer.send("-LOADING Redis is loading the dataset in memory\r\n");
@@ -295,7 +295,7 @@ TEST(Greeting, NamesTheReasonBeforeTheAttemptThatOnlyLackedTheTime) {
   EXPECT_TRUE(result.is_retryable);
 }
 
-TEST(Greeting, ConnectsInTheBackground) {
+TEST(greeting, connects_in_the_background) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (peer.number() <= 2 && command.is("HELLO")) return peer.send("-WRONGPASS no\r\n");
     fake_server::answer_healthy(peer, command);
@@ -307,7 +307,7 @@ TEST(Greeting, ConnectsInTheBackground) {
   EXPECT_EQ(client.ask({"PING"}), "PONG");
 }
 
-TEST(Greeting, KeepsTheDeadlineWhenNobodyAnswers) {
+TEST(greeting, keeps_the_deadline_when_nobody_answers) {
   fake_server server([](fake_peer&, const fake_command&) {});
   const time_ns start = boot_now();
   const auto result = opened(server.socket_path(), {}, start + 100 * ns_per_ms);
@@ -317,7 +317,7 @@ TEST(Greeting, KeepsTheDeadlineWhenNobodyAnswers) {
 }
 
 // Hazard 26: the name service may hang for minutes.
-TEST(Greeting, KeepsTheDeadlineWhenTheNameServiceHangs) {
+TEST(greeting, keeps_the_deadline_when_the_name_service_hangs) {
   struct slow_names final : net::resolver {
     explicit slow_names(net::address found) : found_(found) {}
     [[nodiscard]] bool is_immediate() const noexcept override { return false; }

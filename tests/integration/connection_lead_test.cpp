@@ -20,7 +20,7 @@ using redis::flush;
 
 // Messages are read although the lead rests: soon when nobody is known to wait for one, and at once
 // when somebody is.
-TEST(ConnectionLead, HearsMessagesBehindACall) {
+TEST(connection_lead, hears_messages_behind_a_call) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -33,7 +33,7 @@ TEST(ConnectionLead, HearsMessagesBehindACall) {
   client.link->expect_messages(-1);
 }
 
-TEST(ConnectionLead, NoticesABreakBehindACall) {
+TEST(connection_lead, notices_a_break_behind_a_call) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -46,7 +46,7 @@ TEST(ConnectionLead, NoticesABreakBehindACall) {
   }
 }
 
-TEST(ConnectionLead, AnswersRequestsOfNobodyBehindACall) {
+TEST(connection_lead, answers_requests_of_nobody_behind_a_call) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -61,7 +61,7 @@ TEST(ConnectionLead, AnswersRequestsOfNobodyBehindACall) {
 
 // A caller that is finished before it comes to await() gives back the lead that it has had since
 // its submit.
-TEST(ConnectionLead, IsGivenBackByACallerThatWasFinishedEarly) {
+TEST(connection_lead, is_given_back_by_a_caller_that_was_finished_early) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -80,7 +80,7 @@ TEST(ConnectionLead, IsGivenBackByACallerThatWasFinishedEarly) {
 
 // As a thread at a queue: it reads for requests in nobody's name, and what it submits in between is
 // sent, whether it comes back or not.
-TEST(ConnectionLead, IsTakenByACallerThatWaitsForAnything) {
+TEST(connection_lead, is_taken_by_a_caller_that_waits_for_anything) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -108,7 +108,7 @@ TEST(ConnectionLead, IsTakenByACallerThatWaitsForAnything) {
   }
 }
 
-TEST(ConnectionLead, SendsABurstOfACallerThatStaysAway) {
+TEST(connection_lead, sends_a_burst_of_a_caller_that_stays_away) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -130,7 +130,7 @@ TEST(ConnectionLead, SendsABurstOfACallerThatStaysAway) {
   }
 }
 
-TEST(ConnectionLead, WakesCallersWhenTheOutermostScopeEnds) {
+TEST(connection_lead, wakes_callers_when_the_outermost_scope_ends) {
   net::caller sleeper;
   std::atomic<bool> is_awake{false};
   std::thread thread([&] {
@@ -154,7 +154,7 @@ TEST(ConnectionLead, WakesCallersWhenTheOutermostScopeEnds) {
 }
 
 // A caller whose deadline passes while it is finished, but not woken, stays until it is.
-TEST(ConnectionLead, KeepsAFinishedCallerUntilItIsWoken) {
+TEST(connection_lead, keeps_a_finished_caller_until_it_is_woken) {
   for (int i = 0; i < 200; ++i) {
     std::atomic<net::caller*> shown{nullptr};
     std::thread thread([&] {

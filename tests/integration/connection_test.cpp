@@ -16,7 +16,7 @@ namespace {
 
 using redis::flush;
 
-TEST(Connection, AnswersACommandAndAnErrorAlike) {
+TEST(connection, answers_a_command_and_an_error_alike) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -31,7 +31,7 @@ TEST(Connection, AnswersACommandAndAnErrorAlike) {
   EXPECT_TRUE(client.link->last_problem().ok());
 }
 
-TEST(Connection, WorksOverTcpByNameAndByNumber) {
+TEST(connection, works_over_tcp_by_name_and_by_number) {
   test_server server({.arguments = {"--port", "free"}});
   for (const auto* host : {"127.0.0.1", "localhost"}) {
     session client(
@@ -42,7 +42,7 @@ TEST(Connection, WorksOverTcpByNameAndByNumber) {
   }
 }
 
-TEST(Connection, AnswersInTheOrderOfSendingWithoutWaiting) {
+TEST(connection, answers_in_the_order_of_sending_without_waiting) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -58,7 +58,7 @@ TEST(Connection, AnswersInTheOrderOfSendingWithoutWaiting) {
   }
 }
 
-TEST(Connection, ServesManyBlockedThreads) {
+TEST(connection, serves_many_blocked_threads) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -92,7 +92,7 @@ class chain final : public question {
   int left_;
 };
 
-TEST(Connection, MixesBlockedCallersWithChainsThatNobodyWaitsFor) {
+TEST(connection, mixes_blocked_callers_with_chains_that_nobody_waits_for) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -116,7 +116,7 @@ TEST(Connection, MixesBlockedCallersWithChainsThatNobodyWaitsFor) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Connection, GivesTheLastReplyOfSeveralOrTheFirstError) {
+TEST(connection, gives_the_last_reply_of_several_or_the_first_error) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -142,7 +142,7 @@ TEST(Connection, GivesTheLastReplyOfSeveralOrTheFirstError) {
   EXPECT_EQ(bad.ends, 1);
 }
 
-TEST(Connection, CarriesLargeRequestsAndReplies) {
+TEST(connection, carries_large_requests_and_replies) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -152,7 +152,7 @@ TEST(Connection, CarriesLargeRequestsAndReplies) {
   EXPECT_EQ(client.ask({"PING"}), "PONG");
 }
 
-TEST(Connection, HearsMessagesBetweenReplies) {
+TEST(connection, hears_messages_between_replies) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -166,7 +166,7 @@ TEST(Connection, HearsMessagesBetweenReplies) {
   EXPECT_EQ(client.heard.pushes[199].second, "199");
 }
 
-TEST(Connection, HearsMessagesWhileNobodyAsks) {
+TEST(connection, hears_messages_while_nobody_asks) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -175,7 +175,7 @@ TEST(Connection, HearsMessagesWhileNobodyAsks) {
 }
 
 // As a waiter for a grant: its request is answered at once, its end comes as a message.
-TEST(Connection, FinishesACallerThatSleepsWithoutAnOpenRequest) {
+TEST(connection, finishes_a_caller_that_sleeps_without_an_open_request) {
   test_server server;
   session client(server.socket_path());
   struct answered final : question {
@@ -200,7 +200,7 @@ TEST(Connection, FinishesACallerThatSleepsWithoutAnOpenRequest) {
   EXPECT_TRUE(asked.wait.is_done());
 }
 
-TEST(Connection, FinishesALeadingCallerFromAnotherThread) {
+TEST(connection, finishes_a_leading_caller_from_another_thread) {
   // The server never answers ECHO, so the caller leads until it is finished.
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (!command.is("ECHO")) fake_server::answer_healthy(peer, command);
@@ -223,7 +223,7 @@ TEST(Connection, FinishesALeadingCallerFromAnotherThread) {
   for (const auto& one : asked) EXPECT_EQ(one.answer, "(broken, sent)");
 }
 
-TEST(Connection, PassesTheLeadOnWhenTheLeaderIsFinished) {
+TEST(connection, passes_the_lead_on_when_the_leader_is_finished) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (!command.is("ECHO")) fake_server::answer_healthy(peer, command);
   });
@@ -251,7 +251,7 @@ TEST(Connection, PassesTheLeadOnWhenTheLeaderIsFinished) {
   EXPECT_EQ(asked[7].answer, "x");
 }
 
-TEST(Connection, LetsARequestInTheNameOfASleepingCallerEndItsWait) {
+TEST(connection, lets_a_request_in_the_name_of_a_sleeping_caller_end_its_wait) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
@@ -267,7 +267,7 @@ TEST(Connection, LetsARequestInTheNameOfASleepingCallerEndItsWait) {
   }
 }
 
-TEST(Connection, SpinsWhenItIsToldTo) {
+TEST(connection, spins_when_it_is_told_to) {
   test_server server;
   session client(server.socket_path(), [](auto& config) { config.busy_poll_us = 200; });
   ASSERT_TRUE(client.open().ok());
@@ -276,7 +276,7 @@ TEST(Connection, SpinsWhenItIsToldTo) {
 
 // Hazard 24: who is told that there is no connection waits for on_up, so nobody may be told it when
 // on_up has begun.
-TEST(Connection, AdmitsEverybodyBeforeOnUp) {
+TEST(connection, admits_everybody_before_on_up) {
   for (const bool has_resp3 : {true, false}) {
     fake_server server([&](fake_peer& peer, const fake_command& command) {
       if (command.is("HELLO") && !has_resp3) return peer.send("-NOPROTO sorry\r\n");
@@ -301,7 +301,7 @@ TEST(Connection, AdmitsEverybodyBeforeOnUp) {
 }
 
 // Hazard 22: signals interrupt every system call of the callers, and none of the I/O thread's.
-TEST(Connection, TakesNoNoticeOfASignalStorm) {
+TEST(connection, takes_no_notice_of_a_signal_storm) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());

@@ -55,7 +55,7 @@ std::function<void(redis::connection_config&)> to_ports(const std::vector<int>& 
   };
 }
 
-TEST(Dialer, TakesTheFirstAddressThatAnswers) {
+TEST(dialer, takes_the_first_address_that_answers) {
   test_server server({.arguments = {"--port", "free"}});
   test_server another({.arguments = {"--port", "free"}});
   server.command({"SET", "who", "the first"});
@@ -72,7 +72,7 @@ TEST(Dialer, TakesTheFirstAddressThatAnswers) {
   }
 }
 
-TEST(Dialer, SaysWhatCameOfEachAddress) {
+TEST(dialer, says_what_came_of_each_address) {
   const deaf_port deaf;
   const int closed = closed_port();
   session client("", to_ports({deaf.port(), closed}, 600));
@@ -87,7 +87,7 @@ TEST(Dialer, SaysWhatCameOfEachAddress) {
 }
 
 // A unix socket whose queue of new connections is full says so at once, and may have room soon.
-TEST(Dialer, TriesAFullUnixSocketUntilTheDeadline) {
+TEST(dialer, tries_a_full_unix_socket_until_the_deadline) {
   char folder[] = "/tmp/mortise-full-XXXXXX";
   ASSERT_NE(::mkdtemp(folder), nullptr);
   const auto path = std::string(folder) + "/full.sock";
@@ -131,7 +131,7 @@ bool is_tcp_to(int fd, int port) {
          peer.sin_family == AF_INET && ntohs(peer.sin_port) == port;
 }
 
-TEST(Transport, NamesAddressesAsUrlsDo) {
+TEST(transport, names_addresses_as_urls_do) {
   net::address where;
   ASSERT_TRUE(net::address::from_literal("127.0.0.1", 6379, where));
   EXPECT_EQ(where.text(), "127.0.0.1:6379");
@@ -142,7 +142,7 @@ TEST(Transport, NamesAddressesAsUrlsDo) {
 }
 
 // A peer that vanished is noticed within half a minute, and no small command waits for an answer.
-TEST(Transport, TellsTheKernelToLookAfterTcpConnections) {
+TEST(transport, tells_the_kernel_to_look_after_tcp_connections) {
   test_server server({.arguments = {"--port", "free"}});
   const auto client = open_client(server.tcp_url());
   int connections = 0;
@@ -160,7 +160,7 @@ TEST(Transport, TellsTheKernelToLookAfterTcpConnections) {
 }
 
 // A program that is started by exec keeps none of our descriptors open, and so no dead client alive.
-TEST(Transport, LeavesNoDescriptorToOtherPrograms) {
+TEST(transport, leaves_no_descriptor_to_other_programs) {
   test_server server({.arguments = {"--rename-command", "HELLO", "", "--port", "free"}});
   for (const auto& url : {server.url(), server.tcp_url()}) {
     const auto before = open_descriptors();

@@ -4,7 +4,7 @@
 namespace mortise::local {
 namespace {
 
-TEST_F(local_server_test, RefusesAFolderThatOthersCanEnter) {
+TEST_F(local_server_test, refuses_a_folder_that_others_can_enter) {
   ASSERT_EQ(::mkdir(settings_.folder.c_str(), 0700), 0);
   ASSERT_EQ(::chmod(settings_.folder.c_str(), 0750), 0);
   const auto result = ensure();
@@ -14,7 +14,7 @@ TEST_F(local_server_test, RefusesAFolderThatOthersCanEnter) {
   EXPECT_EQ(server_count(), 0U);
 }
 
-TEST_F(local_server_test, RefusesALinkAndAFile) {
+TEST_F(local_server_test, refuses_a_link_and_a_file) {
   std::filesystem::create_directory(base_ + "/elsewhere");
   std::filesystem::create_directory_symlink(base_ + "/elsewhere", settings_.folder);
   auto result = ensure();
@@ -29,7 +29,7 @@ TEST_F(local_server_test, RefusesALinkAndAFile) {
   EXPECT_NE(result.message.find(settings_.folder), std::string::npos) << result.message;
 }
 
-TEST_F(local_server_test, RefusesAFolderOfSomebodyElse) {
+TEST_F(local_server_test, refuses_a_folder_of_somebody_else) {
   if (::geteuid() == 0) {
     ASSERT_EQ(::mkdir(settings_.folder.c_str(), 0700), 0);
     ASSERT_EQ(::chown(settings_.folder.c_str(), 65'534, 65'534), 0);
@@ -41,7 +41,7 @@ TEST_F(local_server_test, RefusesAFolderOfSomebodyElse) {
   EXPECT_NE(result.message.find("belongs to user"), std::string::npos) << result.message;
 }
 
-TEST_F(local_server_test, RefusesAPathThatCannotBeASocket) {
+TEST_F(local_server_test, refuses_a_path_that_cannot_be_a_socket) {
   settings_.folder = base_ + "/" + std::string(120, 'x');
   const auto result = ensure();
   EXPECT_EQ(result.code, status::invalid_argument);
@@ -51,7 +51,7 @@ TEST_F(local_server_test, RefusesAPathThatCannotBeASocket) {
 }
 
 // A library must not run what happens to lie in the current folder.
-TEST_F(local_server_test, LooksForProgramsOnlyInFoldersWithAFullPath) {
+TEST_F(local_server_test, looks_for_programs_only_in_folders_with_a_full_path) {
   const auto before = std::filesystem::current_path();
   std::filesystem::create_directory(base_ + "/relative");
   for (const char* name :
@@ -67,7 +67,7 @@ TEST_F(local_server_test, LooksForProgramsOnlyInFoldersWithAFullPath) {
       << result.message;
 }
 
-TEST_F(local_server_test, SaysWhatToInstall) {
+TEST_F(local_server_test, says_what_to_install) {
   settings_.search_path = base_;
   auto result = ensure();
   EXPECT_EQ(result.code, status::unreachable);
@@ -80,7 +80,7 @@ TEST_F(local_server_test, SaysWhatToInstall) {
       << result.message;
 }
 
-TEST_F(local_server_test, SaysWhyTheServerDidNotStart) {
+TEST_F(local_server_test, says_why_the_server_did_not_start) {
   write_program("redis-server", "#!/bin/sh\necho all is well\necho the moon stands in the way\n");
   settings_.search_path = base_ + ":" + settings_.search_path;
   const time_ns before = boot_now();
@@ -91,7 +91,7 @@ TEST_F(local_server_test, SaysWhyTheServerDidNotStart) {
   EXPECT_LT(boot_now() - before, start_limit_ns) << "it was waited for until the deadline";
 }
 
-TEST_F(local_server_test, KeepsItsDeadline) {
+TEST_F(local_server_test, keeps_its_deadline) {
   write_program("redis-server", "#!/bin/sh\nexec tail -f \"$0\"\n");
   settings_.search_path = base_ + ":" + settings_.search_path;
   const time_ns before = boot_now();
@@ -101,7 +101,7 @@ TEST_F(local_server_test, KeepsItsDeadline) {
   EXPECT_LT(boot_now() - before, 10 * ns_per_s);
 }
 
-TEST(local_settings_test, ReadTheEnvironment) {
+TEST(local_settings_test, read_the_environment) {
   ::setenv("MORTISE_LOCAL_DIR", "/somewhere", 1);
   ::setenv("MORTISE_LOCAL_IDLE_S", "7", 1);
   auto settings = local_settings::from_environment();

@@ -7,7 +7,7 @@
 namespace mortise::local {
 namespace {
 
-TEST_F(local_server_test, SixteenProcessesStartOneServer) {
+TEST_F(local_server_test, sixteen_processes_start_one_server) {
   const auto found = find_server_from(16);
   ASSERT_NE(found, "");
   EXPECT_EQ(found, run_id());
@@ -17,7 +17,7 @@ TEST_F(local_server_test, SixteenProcessesStartOneServer) {
   EXPECT_EQ(folder.st_mode & 0777U, 0700U);
 }
 
-TEST_F(local_server_test, SurvivesWhoStartedItAndTheTerminalsSignals) {
+TEST_F(local_server_test, survives_who_started_it_and_the_terminals_signals) {
   child starter([this] { return find_server(); }, child::afterwards::lives_on);
   const auto before = starter.answer();
   // A signal may take its time, so that one that has not arrived shows nothing.
@@ -34,7 +34,7 @@ TEST_F(local_server_test, SurvivesWhoStartedItAndTheTerminalsSignals) {
 }
 
 // The lock of the start is inherited by the supervisor: a second server would be started otherwise.
-TEST_F(local_server_test, AStarterKilledInTheMiddleLeavesOneServer) {
+TEST_F(local_server_test, a_starter_killed_in_the_middle_leaves_one_server) {
   std::mt19937 random(20240229);
   for (int round = 0; round < 12; ++round) {
     {
@@ -48,7 +48,7 @@ TEST_F(local_server_test, AStarterKilledInTheMiddleLeavesOneServer) {
   }
 }
 
-TEST_F(local_server_test, EndsWhenIdleAndStartsAgain) {
+TEST_F(local_server_test, ends_when_idle_and_starts_again) {
   ASSERT_TRUE(ensure().ok());
   const auto before = run_id();
   {
@@ -61,7 +61,7 @@ TEST_F(local_server_test, EndsWhenIdleAndStartsAgain) {
   EXPECT_NE(find_server(), before);
 }
 
-TEST_F(local_server_test, StaysWhileSomebodyIsConnected) {
+TEST_F(local_server_test, stays_while_somebody_is_connected) {
   ASSERT_TRUE(ensure().ok());
   raw_client client(socket_path_);
   // Far more looks of the supervisor than it would take to find the server idle.
@@ -74,7 +74,7 @@ TEST_F(local_server_test, StaysWhileSomebodyIsConnected) {
   EXPECT_EQ(client.command({"PING"}), "PONG");
 }
 
-TEST_F(local_server_test, StaysWhileALockIsKept) {
+TEST_F(local_server_test, stays_while_a_lock_is_kept) {
   ASSERT_TRUE(ensure().ok());
   const time_ns before = boot_now();
   {
@@ -88,7 +88,7 @@ TEST_F(local_server_test, StaysWhileALockIsKept) {
 
 // Clients that come just when the server ends: those who were told that it runs reach it, and
 // whatever a server has confirmed is not lost, whichever way its client found the server.
-TEST_F(local_server_test, NothingIsLostWhenClientsRaceWithItsEnd) {
+TEST_F(local_server_test, nothing_is_lost_when_clients_race_with_its_end) {
   std::mt19937 random(20240301);
   for (int round = 0; round < 5; ++round) {
     ASSERT_TRUE(ensure().ok());
@@ -125,7 +125,7 @@ TEST_F(local_server_test, NothingIsLostWhenClientsRaceWithItsEnd) {
   }
 }
 
-TEST_F(local_server_test, AllComeTogetherAgainAfterItsEnd) {
+TEST_F(local_server_test, all_come_together_again_after_its_end) {
   for (int round = 0; round < 2; ++round) {
     ASSERT_TRUE(ensure().ok());
     const auto before = run_id();
@@ -135,7 +135,7 @@ TEST_F(local_server_test, AllComeTogetherAgainAfterItsEnd) {
   }
 }
 
-TEST_F(local_server_test, ADeadServersSocketIsReplaced) {
+TEST_F(local_server_test, a_dead_servers_socket_is_replaced) {
   ASSERT_TRUE(ensure().ok());
   const auto before = run_id();
   ASSERT_TRUE(kill_server());
@@ -143,7 +143,7 @@ TEST_F(local_server_test, ADeadServersSocketIsReplaced) {
   EXPECT_NE(find_server_from(4), before);
 }
 
-TEST_F(local_server_test, ASocketThatAKilledKeeperPutAwayIsBroughtBack) {
+TEST_F(local_server_test, a_socket_that_a_killed_keeper_put_away_is_brought_back) {
   ASSERT_TRUE(ensure().ok());
   const auto before = run_id();
   const auto server = servers();
@@ -155,7 +155,7 @@ TEST_F(local_server_test, ASocketThatAKilledKeeperPutAwayIsBroughtBack) {
   EXPECT_EQ(find_server(), before);
 }
 
-TEST_F(local_server_test, EndsWhenItsFolderIsRemoved) {
+TEST_F(local_server_test, ends_when_its_folder_is_removed) {
   ASSERT_TRUE(ensure().ok());
   raw_client client(socket_path_);
   std::filesystem::remove_all(settings_.folder);
@@ -163,7 +163,7 @@ TEST_F(local_server_test, EndsWhenItsFolderIsRemoved) {
   EXPECT_EQ(client.command({"PING"}), "(closed)");
 }
 
-TEST_F(local_server_test, ANewServerInANewFolderEndsTheOldOneOnly) {
+TEST_F(local_server_test, a_new_server_in_a_new_folder_ends_the_old_one_only) {
   ASSERT_TRUE(ensure().ok());
   const auto before = run_id();
   std::filesystem::remove_all(settings_.folder);
@@ -174,7 +174,7 @@ TEST_F(local_server_test, ANewServerInANewFolderEndsTheOldOneOnly) {
   EXPECT_EQ(run_id(), after);
 }
 
-TEST_F(local_server_test, InheritsNothingOfItsStarter) {
+TEST_F(local_server_test, inherits_nothing_of_its_starter) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);  // without O_CLOEXEC, as in many programs
   settings_.idle_s = 3600;     // so that it is not the end of all that closes it
@@ -187,7 +187,7 @@ TEST_F(local_server_test, InheritsNothingOfItsStarter) {
   ::close(ends[0]);
 }
 
-TEST_F(local_server_test, WorksWhereChildrenAreReapedByThemselves) {
+TEST_F(local_server_test, works_where_children_are_reaped_by_themselves) {
   struct sigaction before {};
   struct sigaction ignored {};
   ignored.sa_handler = SIG_IGN;
@@ -197,13 +197,13 @@ TEST_F(local_server_test, WorksWhereChildrenAreReapedByThemselves) {
   EXPECT_EQ(server_count(), 1U);
 }
 
-TEST_F(local_server_test, LeavesNoChildBehind) {
+TEST_F(local_server_test, leaves_no_child_behind) {
   ASSERT_TRUE(ensure().ok());
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST_F(local_server_test, ResolvesToItsSocket) {
+TEST_F(local_server_test, resolves_to_its_socket) {
   ::setenv("MORTISE_LOCAL_DIR", settings_.folder.c_str(), 1);
   ::setenv("MORTISE_LOCAL_IDLE_S", "1", 1);
   const auto resolver = resolver_for_local();

@@ -43,7 +43,7 @@ class order {
   std::string given_back_;
 };
 
-TEST(Multi, TakesItsMembersInOrderAndGivesThemBackInReverse) {
+TEST(multi, takes_its_members_in_order_and_gives_them_back_in_reverse) {
   test_server server;
   order seen;
   proxy between(server.socket_path(),

@@ -17,7 +17,7 @@ foreach(test
     packaging.maven=60
     java.maven=17
     packaging.plugin=20
-    integration_tests.local_server_test.NothingIsLostWhenClientsRaceWithItsEnd=11
+    integration_tests.local_server_test.nothing_is_lost_when_clients_race_with_its_end=11
     safety_tests.safety.chaos=10
     safety_tests.safety.hazard_24_each_stopped_waiter_costs_the_next_one_grant=11
     java.tests=10
@@ -28,11 +28,11 @@ foreach(test
     safety_tests.memory_of_a_hold.that_is_renewed=8
     safety_tests.memory_of_a_multi.that_waits_for_its_members=6
     capi.signal_test=6
-    integration_tests.local_server_test.StaysWhileALockIsKept=6
-    integration_tests.local_server_test.StaysWhileSomebodyIsConnected=6
+    integration_tests.local_server_test.stays_while_a_lock_is_kept=6
+    integration_tests.local_server_test.stays_while_somebody_is_connected=6
     safety_tests.safety.hazard_18_renewal_survives_the_loss_of_each_first_try=6
     safety_tests.safety.hazard_23_denied_publish_does_not_make_a_release_fail=4
-    integration_tests.local_server_test.AllComeTogetherAgainAfterItsEnd=4
+    integration_tests.local_server_test.all_come_together_again_after_its_end=4
     safety_tests.safety.hazard_18_renewal_survives_refusals_of_each_first_try=4
     capi.watch_test=4
     safety_tests.safety.hazard_27_flushed_scripts_do_not_show=3

@@ -61,7 +61,7 @@ struct noting_timer final : timer {
   int number = 0;
 };
 
-TEST(TimerHeap, GivesTimersInOrderThroughAnyChanges) {
+TEST(timer_heap, gives_timers_in_order_through_any_changes) {
   std::mt19937 chance(7);
   std::deque<noting_timer> timers(500);
   std::vector<time_ns> when(timers.size(), -1);
@@ -90,13 +90,13 @@ TEST(TimerHeap, GivesTimersInOrderThroughAnyChanges) {
   EXPECT_EQ(heap.earliest(), time_never);
 }
 
-class ReactorTest : public ::testing::Test {
+class reactor_test : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(loop_.start().ok()); }
   reactor loop_;
 };
 
-TEST_F(ReactorTest, RunsAPostedTaskOnItsThread) {
+TEST_F(reactor_test, runs_a_posted_task_on_its_thread) {
   struct where final : task {
     explicit where(reactor& of) : loop(of) {}
     void run() noexcept override {
@@ -113,7 +113,7 @@ TEST_F(ReactorTest, RunsAPostedTaskOnItsThread) {
   EXPECT_FALSE(loop_.is_current_thread());
 }
 
-TEST_F(ReactorTest, RunsATaskThatPostsItselfAgainAndStillSeesDescriptors) {
+TEST_F(reactor_test, runs_a_task_that_posts_itself_again_and_still_sees_descriptors) {
   struct forever final : task {
     explicit forever(reactor& of) : loop(of) {}
     void run() noexcept override {
@@ -133,7 +133,7 @@ TEST_F(ReactorTest, RunsATaskThatPostsItselfAgainAndStillSeesDescriptors) {
   loop_.cancel(item);
 }
 
-TEST_F(ReactorTest, FiresTimersInOrderAndNeverEarly) {
+TEST_F(reactor_test, fires_timers_in_order_and_never_early) {
   std::deque<counting_timer> timers(20);
   const time_ns start = boot_now();
   for (std::size_t i = 0; i < timers.size(); ++i) {
@@ -145,7 +145,7 @@ TEST_F(ReactorTest, FiresTimersInOrderAndNeverEarly) {
   }
 }
 
-TEST_F(ReactorTest, MovesAndCancelsTimers) {
+TEST_F(reactor_test, moves_and_cancels_timers) {
   counting_timer moved;
   counting_timer cancelled;
   const time_ns start = boot_now();
@@ -157,7 +157,7 @@ TEST_F(ReactorTest, MovesAndCancelsTimers) {
   EXPECT_EQ(cancelled.fired.count(), 0);
 }
 
-TEST_F(ReactorTest, CancelWaitsForATimerThatIsRunning) {
+TEST_F(reactor_test, cancel_waits_for_a_timer_that_is_running) {
   struct slow final : timer {
     void on_timer(time_ns) noexcept override {
       started.add();
@@ -176,7 +176,7 @@ TEST_F(ReactorTest, CancelWaitsForATimerThatIsRunning) {
   releaser.join();
 }
 
-TEST_F(ReactorTest, ATimerMayScheduleItself) {
+TEST_F(reactor_test, a_timer_may_schedule_itself) {
   struct ticking final : timer {
     explicit ticking(reactor& of) : loop(of) {}
     void on_timer(time_ns now) noexcept override {
@@ -203,7 +203,7 @@ struct ready_handler final : event_handler {
   counter calls;
 };
 
-TEST_F(ReactorTest, TellsWhenADescriptorIsReadyAndOnlyThen) {
+TEST_F(reactor_test, tells_when_a_descriptor_is_ready_and_only_then) {
   ready_handler handler;
   const std::uint64_t one = 1;
   ASSERT_EQ(loop_.add(handler.descriptor, 0, handler), 0);
@@ -220,7 +220,7 @@ TEST_F(ReactorTest, TellsWhenADescriptorIsReadyAndOnlyThen) {
   ::close(handler.descriptor);
 }
 
-TEST_F(ReactorTest, StandsManyThreadsAtOnce) {
+TEST_F(reactor_test, stands_many_threads_at_once) {
   std::deque<counting_task> tasks(8);
   std::deque<counting_timer> timers(8);
   std::vector<std::thread> threads;
@@ -243,7 +243,7 @@ TEST_F(ReactorTest, StandsManyThreadsAtOnce) {
   for (auto& thread : threads) thread.join();
 }
 
-TEST(Reactor, StopsWithThingsPending) {
+TEST(reactor, stops_with_things_pending) {
   counting_timer later;
   counting_task item;
   reactor loop;
