@@ -47,6 +47,53 @@ static inline mortise_lock *open_lock(mortise_client *client, const char *name) 
   return open_lock_with(client, name, NULL);
 }
 
+static inline mortise_rw *open_rw_with(mortise_client *client, const char *name,
+                                       const mortise_options *options) {
+  mortise_rw *rw = mortise_rw_new(client, name, strlen(name), options, NULL);
+  CHECK(rw != NULL);
+  return rw;
+}
+
+static inline mortise_rw *open_rw(mortise_client *client, const char *name) {
+  return open_rw_with(client, name, NULL);
+}
+
+static inline mortise_semaphore *open_semaphore(mortise_client *client, const char *name,
+                                                int64_t permits) {
+  mortise_semaphore *semaphore =
+      mortise_semaphore_new(client, name, strlen(name), permits, NULL, NULL);
+  CHECK(semaphore != NULL);
+  return semaphore;
+}
+
+static inline mortise_queue *open_queue(mortise_client *client, int64_t capacity) {
+  mortise_queue *queue = mortise_queue_new(client, capacity, NULL);
+  CHECK(queue != NULL);
+  return queue;
+}
+
+/* The next event, which is left in `event`, has this kind, tag and status. */
+static inline void check_next_event(mortise_queue *queue, mortise_event *event,
+                                    mortise_event_kind kind, int64_t tag, mortise_status status) {
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_NUMBER(kind, mortise_event_get_kind(event));
+  CHECK_NUMBER(tag, mortise_event_tag(event));
+  CHECK_STATUS(status, mortise_event_status(event));
+}
+
+static inline void check_event(mortise_queue *queue, mortise_event_kind kind, int64_t tag,
+                               mortise_status status) {
+  mortise_event *event = mortise_event_new();
+  check_next_event(queue, event, kind, tag, status);
+  mortise_event_free(event);
+}
+
+static inline void check_quiet(mortise_queue *queue) {
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_queue_next(queue, 0, event, NULL));
+  mortise_event_free(event);
+}
+
 /* Options with one setting given as text. */
 static inline mortise_options *options_with(const char *key, const char *value) {
   mortise_options *options = mortise_options_new();

@@ -50,13 +50,6 @@ static void check_all_valid(const struct set *set, int64_t at_least_ms, int64_t 
   for (int i = 0; i < 3; ++i) CHECK(valid_ms[i] >= at_least_ms && valid_ms[i] <= at_most_ms);
 }
 
-static void check_event(mortise_event_kind kind, int64_t tag, mortise_status status) {
-  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_NUMBER(kind, mortise_event_get_kind(event));
-  CHECK_NUMBER(tag, mortise_event_tag(event));
-  CHECK_STATUS(status, mortise_event_status(event));
-}
-
 static void every_member_is_extended(void) {
   struct set set = hold_set();
   CHECK_STATUS(MORTISE_OK, mortise_multi_extend(set.multi, 100000, error));
@@ -67,7 +60,7 @@ static void every_member_is_extended(void) {
   CHECK_STATUS(MORTISE_OK, mortise_multi_extend(set.multi, 0, error));
   check_all_valid(&set, 50000, 100000);
   CHECK_STATUS(MORTISE_OK, mortise_multi_extend_async(set.multi, queue, 5, 200000, error));
-  check_event(MORTISE_EVENT_EXTENDED, 5, MORTISE_OK);
+  check_next_event(queue, event, MORTISE_EVENT_EXTENDED, 5, MORTISE_OK);
   check_all_valid(&set, 170000, 200000);
   CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(set.multi, error));
   CHECK_NUMBER(0, server_number(server, "EXISTS {mortise:1lock} {mortise:2rw}"));
@@ -90,7 +83,7 @@ static void what_is_not_held_is_not_extended(void) {
   CHECK_STATUS(MORTISE_OK, mortise_multi_acquire_async(set.multi, queue, 2, patience_ms, NULL));
   CHECK_STATUS(MORTISE_BUSY, mortise_multi_extend(set.multi, 0, error));
   CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(in_the_way, NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
+  check_next_event(queue, event, MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
   CHECK_STATUS(MORTISE_OK, mortise_multi_extend(set.multi, 0, error));
 
   /* A member that was given back by itself. */
@@ -121,7 +114,7 @@ static void a_lost_member_is_named_and_nothing_is_extended(void) {
   CHECK_NUMBER(MORTISE_REASON_EXPIRED, mortise_error_reason(error));
   check_all_valid(&set, 1, 20000);
   CHECK_STATUS(MORTISE_OK, mortise_multi_extend_async(set.multi, queue, 3, 100000, NULL));
-  check_event(MORTISE_EVENT_EXTENDED, 3, MORTISE_LOST);
+  check_next_event(queue, event, MORTISE_EVENT_EXTENDED, 3, MORTISE_LOST);
   CHECK_CONTAINS(mortise_event_message(event), "\"9lapsing\": ");
   CHECK_NUMBER(MORTISE_REASON_EXPIRED, mortise_event_reason(event));
   check_all_valid(&set, 1, 20000);
@@ -191,7 +184,7 @@ static void a_watch_tells_which_member_is_lost(void) {
   CHECK(strcmp(mortise_error_lock_name(error, NULL), "2rw") == 0);
   const mortise_event_kind kinds[] = {MORTISE_EVENT_AT_RISK, MORTISE_EVENT_LOST};
   for (int i = 0; i < 2; ++i) {
-    check_event(kinds[i], 11, i == 0 ? MORTISE_OK : MORTISE_LOST);
+    check_next_event(queue, event, kinds[i], 11, i == 0 ? MORTISE_OK : MORTISE_LOST);
     CHECK(strcmp(mortise_event_lock_name(event, NULL), "2rw") == 0);
     CHECK_CONTAINS(mortise_event_message(event), "\"2rw\": ");
     CHECK_NUMBER(mortise_rw_token(set.second), mortise_event_token(event));
@@ -240,11 +233,11 @@ static void an_unlock_ends_the_extensions_at_work(void) {
   CHECK_STATUS(MORTISE_OK, mortise_multi_extend_async(set.multi, queue, 2, 200000, error));
   CHECK_STATUS(MORTISE_OK, mortise_multi_unlock_async(set.multi, queue, 3, error));
   CHECK_STATUS(MORTISE_BUSY, mortise_multi_extend(set.multi, 100000, error));
-  check_event(MORTISE_EVENT_EXTENDED, 1, MORTISE_NOT_OWNER);
+  check_next_event(queue, event, MORTISE_EVENT_EXTENDED, 1, MORTISE_NOT_OWNER);
   CHECK_CONTAINS(mortise_event_message(event), "\": the hold was unlocked meanwhile");
-  check_event(MORTISE_EVENT_EXTENDED, 2, MORTISE_NOT_OWNER);
+  check_next_event(queue, event, MORTISE_EVENT_EXTENDED, 2, MORTISE_NOT_OWNER);
   server_resume(server);
-  check_event(MORTISE_EVENT_UNLOCKED, 3, MORTISE_OK);
+  check_next_event(queue, event, MORTISE_EVENT_UNLOCKED, 3, MORTISE_OK);
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_multi_extend(set.multi, 0, error));
   CHECK_STATUS(MORTISE_OK, mortise_multi_try(set.multi, error));
   CHECK_STATUS(MORTISE_OK, mortise_multi_extend(set.multi, 0, error));
@@ -259,7 +252,7 @@ static void only_an_acquire_is_cancelled(void) {
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_multi_cancel(set.multi, error));
   CHECK_STATUS(MORTISE_OK, mortise_multi_interrupt(set.multi, 1, error));
   server_resume(server);
-  check_event(MORTISE_EVENT_EXTENDED, 1, MORTISE_OK);
+  check_next_event(queue, event, MORTISE_EVENT_EXTENDED, 1, MORTISE_OK);
   check_all_valid(&set, 70000, 100000);
   close_set(&set);
 }
@@ -270,7 +263,7 @@ static void freeing_ends_an_extension(void) {
   CHECK_STATUS(MORTISE_OK, mortise_multi_extend_async(set.multi, queue, 1, 100000, error));
   mortise_multi_free(set.multi);
   set.multi = NULL;
-  check_event(MORTISE_EVENT_EXTENDED, 1, MORTISE_CLOSED);
+  check_next_event(queue, event, MORTISE_EVENT_EXTENDED, 1, MORTISE_CLOSED);
   CHECK_CONTAINS(mortise_event_message(event), "multi of \"1lock\", \"2rw\", \"3semaphore\": ");
   server_resume(server);
   CHECK_NUMBER(0, mortise_lock_is_held(set.first));
@@ -283,7 +276,7 @@ static void freeing_ends_an_extension(void) {
   server_pause(server);
   CHECK_STATUS(MORTISE_OK, mortise_multi_extend_async(set.multi, queue, 2, 100000, error));
   mortise_client_free(short_lived);
-  check_event(MORTISE_EVENT_EXTENDED, 2, MORTISE_CLOSED);
+  check_next_event(queue, event, MORTISE_EVENT_EXTENDED, 2, MORTISE_CLOSED);
   server_resume(server);
   CHECK_STATUS(MORTISE_CLOSED, mortise_multi_extend(set.multi, 0, error));
   close_set(&set);

@@ -11,23 +11,10 @@ struct set {
   mortise_multi *multi;
 };
 
-static mortise_rw *open_rw(const char *name) {
-  mortise_rw *rw = mortise_rw_new(client, name, strlen(name), NULL, NULL);
-  CHECK(rw != NULL);
-  return rw;
-}
-
-static mortise_semaphore *open_semaphore(const char *name, int64_t permits) {
-  mortise_semaphore *semaphore =
-      mortise_semaphore_new(client, name, strlen(name), permits, NULL, NULL);
-  CHECK(semaphore != NULL);
-  return semaphore;
-}
-
 /* One of each kind, added in another order than that of their names. */
 static struct set open_set(int is_reader) {
-  struct set set = {open_lock(client, "b lock"), open_rw("c rw"), open_semaphore("a semaphore", 3),
-                    mortise_multi_new(client, NULL)};
+  struct set set = {open_lock(client, "b lock"), open_rw(client, "c rw"),
+                    open_semaphore(client, "a semaphore", 3), mortise_multi_new(client, NULL)};
   CHECK(set.multi != NULL);
   CHECK_STATUS(MORTISE_OK, is_reader ? mortise_multi_add_reader(set.multi, set.rw, NULL)
                                      : mortise_multi_add_writer(set.multi, set.rw, NULL));
@@ -73,7 +60,7 @@ static void all_are_held_and_all_are_released(void) {
 static void one_in_the_way_leaves_nothing_behind(void) {
   struct set set = open_set(0);
   mortise_error *error = mortise_error_new();
-  mortise_rw *reader = open_rw("c rw");
+  mortise_rw *reader = open_rw(client, "c rw");
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(reader, NULL));
   CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_multi_try(set.multi, error));
   CHECK_CONTAINS(mortise_error_message(error), "c rw");
@@ -97,7 +84,7 @@ static void a_wait_is_cancelled_whole(void) {
   struct set set = open_set(1);
   mortise_queue *queue = mortise_queue_new(client, 0, NULL);
   mortise_event *event = mortise_event_new();
-  mortise_rw *writer = open_rw("c rw");
+  mortise_rw *writer = open_rw(client, "c rw");
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_multi_cancel(set.multi, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_try(writer, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_multi_acquire_async(set.multi, queue, 7, patience_ms, NULL));
@@ -180,7 +167,7 @@ static void bad_members_are_named(void) {
   CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_add_lock(multi, NULL, error));
   CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_add_lock(NULL, lock, error));
   CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_add_semaphore(multi, NULL, 1, error));
-  mortise_semaphore *semaphore = open_semaphore("weightless", 2);
+  mortise_semaphore *semaphore = open_semaphore(client, "weightless", 2);
   CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_add_semaphore(multi, semaphore, 0, error));
   CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "weight: 0");
   CHECK(mortise_multi_new(NULL, error) == NULL);
@@ -229,8 +216,8 @@ static void a_member_that_is_gone_is_told(void) {
   CHECK_NUMBER(0, mortise_rw_is_writing(set.rw));
 
   /* What ends while the rest is waited for makes the whole fail, and nothing of it stays. */
-  mortise_rw *reader = open_rw("z rw");
-  mortise_rw *writer = open_rw("z rw");
+  mortise_rw *reader = open_rw(client, "z rw");
+  mortise_rw *writer = open_rw(client, "z rw");
   CHECK_STATUS(MORTISE_OK, mortise_multi_add_writer(set.multi, writer, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(reader, NULL));
   mortise_queue *queue = mortise_queue_new(client, 0, NULL);

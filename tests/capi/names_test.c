@@ -147,7 +147,7 @@ static void check_call(const struct owner *owner, mortise_status wanted, mortise
   check_message(owner, status, mortise_error_message(error), mortise_error_lock_name(error, NULL));
 }
 
-static void check_event(const struct owner *owner, mortise_status wanted) {
+static void check_told(const struct owner *owner, mortise_status wanted) {
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
   CHECK_STATUS(wanted, mortise_event_status(event));
   check_message(owner, wanted, mortise_event_message(event), mortise_event_lock_name(event, NULL));
@@ -161,17 +161,17 @@ static void what_is_taken(int kind) {
   CHECK_STATUS(MORTISE_OK, calls->try_now(rival.handle, NULL));
   check_call(&mine, MORTISE_NOT_ACQUIRED, calls->try_now(mine.handle, error));
   CHECK_STATUS(MORTISE_OK, calls->try_async(mine.handle, queue, error));
-  check_event(&mine, MORTISE_NOT_ACQUIRED);
+  check_told(&mine, MORTISE_NOT_ACQUIRED);
   check_call(&mine, MORTISE_TIMED_OUT, calls->acquire(mine.handle, 30, error));
   CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, 30, error));
-  check_event(&mine, MORTISE_TIMED_OUT);
+  check_told(&mine, MORTISE_TIMED_OUT);
 
   CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, MORTISE_FOREVER, error));
   check_call(&mine, MORTISE_BUSY, calls->try_now(mine.handle, error));
   check_call(&mine, MORTISE_BUSY, calls->try_async(mine.handle, queue, error));
   check_call(&mine, MORTISE_BUSY, calls->extend(mine.handle, error));
   CHECK_STATUS(MORTISE_OK, calls->cancel(mine.handle, error));
-  check_event(&mine, MORTISE_CANCELLED);
+  check_told(&mine, MORTISE_CANCELLED);
   CHECK_STATUS(MORTISE_OK, calls->interrupt(mine.handle, 1, error));
   check_call(&mine, MORTISE_CANCELLED, calls->acquire(mine.handle, 30, error));
   check_call(&mine, MORTISE_CANCELLED, calls->acquire_async(mine.handle, queue, 30, error));
@@ -208,9 +208,9 @@ static void what_was_lost(int kind) {
   if (kind == MULTI) {
     wait_until_not_held(mine.members[0]);
   } else {
-    check_event(&mine, MORTISE_OK); /* the risk */
+    check_told(&mine, MORTISE_OK); /* the risk */
     CHECK_NUMBER(MORTISE_EVENT_AT_RISK, mortise_event_get_kind(event));
-    check_event(&mine, MORTISE_LOST);
+    check_told(&mine, MORTISE_LOST);
   }
   check_call(&mine, MORTISE_LOST, calls->extend(mine.handle, error));
   check_call(&mine, MORTISE_LOST, calls->unlock(mine.handle, error));
@@ -223,7 +223,7 @@ static void what_the_server_refuses(int kind) {
   CHECK_NUMBER(1, server_number(server, "HSET {mortise:" NAME "} field value"));
   check_call(&mine, MORTISE_REFUSED, calls->acquire(mine.handle, 1000, error));
   CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, 1000, error));
-  check_event(&mine, MORTISE_REFUSED);
+  check_told(&mine, MORTISE_REFUSED);
   CHECK_NUMBER(1, server_number(server, "DEL {mortise:" NAME "}"));
   close_owner(&mine);
 }
@@ -243,7 +243,7 @@ static void what_no_server_answers(int kind) {
   answer_again(quick);
   server_pause(server);
   CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, 50, error));
-  check_event(&mine, MORTISE_UNKNOWN);
+  check_told(&mine, MORTISE_UNKNOWN);
   answer_again(quick);
   CHECK_STATUS(MORTISE_OK, calls->acquire(mine.handle, patience_ms, error));
   server_pause(server);
@@ -251,7 +251,7 @@ static void what_no_server_answers(int kind) {
   answer_again(quick);
   server_pause(server);
   CHECK_STATUS(MORTISE_OK, calls->extend_async(mine.handle, queue, error));
-  check_event(&mine, MORTISE_UNKNOWN);
+  check_told(&mine, MORTISE_UNKNOWN);
   answer_again(quick);
   server_kill(server);
   wait_for_ping(quick, MORTISE_UNREACHABLE);
@@ -259,7 +259,7 @@ static void what_no_server_answers(int kind) {
   check_call(&mine, MORTISE_UNREACHABLE, calls->unlock(mine.handle, error));
   check_call(&mine, MORTISE_UNREACHABLE, calls->acquire(mine.handle, 30, error));
   CHECK_STATUS(MORTISE_OK, calls->try_async(mine.handle, queue, error));
-  check_event(&mine, MORTISE_UNREACHABLE);
+  check_told(&mine, MORTISE_UNREACHABLE);
   close_owner(&mine);
   mortise_client_free(quick);
   server_restart(server);
@@ -291,7 +291,7 @@ static void what_is_closed(int kind) {
   CHECK_STATUS(MORTISE_OK, calls->try_now(rival.handle, NULL));
   CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, MORTISE_FOREVER, error));
   mortise_client_free(brief);
-  check_event(&mine, MORTISE_CLOSED);
+  check_told(&mine, MORTISE_CLOSED);
   check_call(&mine, MORTISE_CLOSED, calls->try_now(mine.handle, error));
   check_call(&mine, MORTISE_CLOSED, calls->unlock(mine.handle, error));
   check_call(&mine, MORTISE_CLOSED, calls->extend(mine.handle, error));

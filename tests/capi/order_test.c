@@ -44,7 +44,7 @@ static mortise_status take_mutex(void *lock) {
 static mortise_status give_back_mutex(void *lock) { return mortise_lock_unlock(lock, NULL); }
 static void close_mutex(void *lock) { mortise_lock_free(lock); }
 
-static void *open_rw(mortise_client *client, const char *name, const mortise_options *options) {
+static void *open_writer(mortise_client *client, const char *name, const mortise_options *options) {
   return mortise_rw_new(client, name, strlen(name), options, NULL);
 }
 static mortise_status take_rw(void *rw) { return mortise_rw_write_acquire(rw, patience_ms, NULL); }
@@ -117,7 +117,7 @@ static void the_next_holder_sees_what_the_last_one_wrote(void) {
       {"mutex, one client", {NULL, NULL}, 0, open_mutex, take_mutex, give_back_mutex, close_mutex},
       {"strict", {"fair", "strict"}, 0, open_mutex, take_mutex, give_back_mutex, close_mutex},
       {"token", {"protocol", "token"}, 1, open_mutex, take_mutex, give_back_mutex, close_mutex},
-      {"rw", {NULL, NULL}, 1, open_rw, take_rw, give_back_rw, close_rw},
+      {"rw", {NULL, NULL}, 1, open_writer, take_rw, give_back_rw, close_rw},
       {"semaphore", {NULL, NULL}, 1, open_permits, take_permits, give_back_permits, close_permits},
   };
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i) {

@@ -15,12 +15,6 @@ typedef struct record {
   int64_t token;
 } record;
 
-static mortise_queue *open_queue(int64_t capacity) {
-  mortise_queue *queue = mortise_queue_new(client, capacity, NULL);
-  CHECK(queue != NULL);
-  return queue;
-}
-
 static record next_record(mortise_queue *queue) {
   record got;
   int64_t numbers[MORTISE_RECORD_FIELDS];
@@ -41,14 +35,8 @@ static void check_next(mortise_queue *queue, int64_t kind, int64_t tag, int64_t 
   CHECK_STATUS((mortise_status)status, (mortise_status)got.status);
 }
 
-static void check_quiet(mortise_queue *queue) {
-  mortise_event *event = mortise_event_new();
-  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_queue_next(queue, 0, event, NULL));
-  mortise_event_free(event);
-}
-
 static void a_whole_life_in_events(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_lock *lock = open_lock(client, "life");
   mortise_lock *other = open_lock(client, "life");
   mortise_event *event = mortise_event_new();
@@ -98,7 +86,7 @@ static void a_whole_life_in_events(void) {
 }
 
 static void a_failure_has_its_details(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_lock *lock = open_lock(client, "details");
   mortise_event *event = mortise_event_new();
   server_number(server, "RPUSH {mortise:details} element");
@@ -119,7 +107,7 @@ static void a_failure_has_its_details(void) {
 
 /* Hundreds in flight, read in batches: every tag once. */
 static void every_tag_comes_back_once(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   static mortise_lock *locks[many];
   static char seen[many];
   char name[32];
@@ -150,7 +138,7 @@ static void every_tag_comes_back_once(void) {
 
 /* Cancelled, freed, closed: each still has its one event. */
 static void every_end_has_its_event(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_lock *holder = open_lock(client, "ends");
   mortise_lock *cancelled = open_lock(client, "ends");
   mortise_lock *freed = open_lock(client, "ends");
@@ -180,7 +168,7 @@ static void every_end_has_its_event(void) {
 }
 
 static void capacity_is_a_bound(void) {
-  mortise_queue *queue = open_queue(2);
+  mortise_queue *queue = open_queue(client, 2);
   mortise_lock *locks[3];
   mortise_error *error = mortise_error_new();
   char name[32];
@@ -215,7 +203,7 @@ static int is_readable(int fd, int wait_ms) {
 }
 
 static void the_descriptor_is_readable_while_there_are_events(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_lock *lock = open_lock(client, "descriptor");
   const int fd = mortise_queue_fd(queue);
   CHECK(fd >= 0);
@@ -246,7 +234,7 @@ static void *read_for_ever(void *argument) {
 }
 
 static void wake_and_shutdown_reach_readers(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_event *event = mortise_event_new();
   reader self = {queue, MORTISE_OK};
   pthread_t thread;
@@ -297,7 +285,7 @@ static void a_reader_frees_the_queue_at_its_end(void) {
 }
 
 static void shutdown_drains(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_lock *holder = open_lock(client, "drain");
   mortise_lock *waiter = open_lock(client, "drain");
   mortise_lock *third = open_lock(client, "drain-third");
@@ -328,7 +316,7 @@ static void shutdown_drains(void) {
 }
 
 static void a_queue_freed_with_calls_open_harms_nobody(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_lock *holder = open_lock(client, "orphan");
   mortise_lock *waiter = open_lock(client, "orphan");
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(holder, NULL));

@@ -1,8 +1,19 @@
 /* Read-write locks: how a hold is counted, and how it changes between reading and writing. */
-#include "rw_fixture.h"
+#include "fixture.h"
+
+static test_server *server;
+static mortise_client *client;
+static mortise_queue *queue;
+
+static mortise_rw *open_reentrant(const char *name) {
+  mortise_options *options = options_with("reentrant", "on");
+  mortise_rw *rw = open_rw_with(client, name, options);
+  mortise_options_free(options);
+  return rw;
+}
 
 static void a_held_handle_is_not_acquired_again(void) {
-  mortise_rw *rw = open_rw("again", NULL);
+  mortise_rw *rw = open_rw(client, "again");
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(rw, NULL));
   CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_rw_read_try(rw, NULL));
   CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_rw_read_acquire(rw, 10, NULL));
@@ -17,7 +28,7 @@ static void a_held_handle_is_not_acquired_again(void) {
 
 static void reentrancy_counts_by_mode(void) {
   mortise_rw *rw = open_reentrant("deep");
-  mortise_rw *other = open_rw("deep", NULL);
+  mortise_rw *other = open_rw(client, "deep");
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(rw, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(rw, NULL));
   CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_rw_write_try(rw, NULL));
@@ -50,7 +61,7 @@ static void reentrancy_counts_by_mode(void) {
 
 static void each_mode_is_reentrant_by_its_own_option(void) {
   mortise_options *options = options_with("reentrant_read", "on");
-  mortise_rw *reader = open_rw("modes", options);
+  mortise_rw *reader = open_rw_with(client, "modes", options);
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_try(reader, NULL));
   CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_rw_write_try(reader, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(reader, NULL));
@@ -58,7 +69,7 @@ static void each_mode_is_reentrant_by_its_own_option(void) {
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock(reader, NULL));
   set_option(options, "reentrant_read", "off");
   set_option(options, "reentrant_write", "on");
-  mortise_rw *writer = open_rw("modes", options);
+  mortise_rw *writer = open_rw_with(client, "modes", options);
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_try(writer, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_try(writer, NULL));
   CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_rw_read_try(writer, NULL));
@@ -70,9 +81,9 @@ static void each_mode_is_reentrant_by_its_own_option(void) {
 }
 
 static void an_upgrade_takes_the_lock_if_nobody_else_reads(void) {
-  mortise_rw *first = open_rw("up", NULL);
-  mortise_rw *second = open_rw("up", NULL);
-  mortise_rw *writer = open_rw("up", NULL);
+  mortise_rw *first = open_rw(client, "up");
+  mortise_rw *second = open_rw(client, "up");
+  mortise_rw *writer = open_rw(client, "up");
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_upgrade_try(first, NULL));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_downgrade(first, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(first, NULL));
@@ -85,7 +96,8 @@ static void an_upgrade_takes_the_lock_if_nobody_else_reads(void) {
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_downgrade(first, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(second, NULL));
   /* Ahead of those who wait. */
-  wait_to_write(writer, 1, "LLEN {mortise:up}:rq", 1);
+  CHECK_STATUS(MORTISE_OK, mortise_rw_write_acquire_async(writer, queue, 1, MORTISE_FOREVER, NULL));
+  server_wait_for_exactly(server, "LLEN {mortise:up}:rq", 1);
   CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_try(first, NULL));
   CHECK_NUMBER(1, mortise_rw_is_writing(first));
   CHECK_NUMBER(0, mortise_rw_is_reading(first));
@@ -98,7 +110,7 @@ static void an_upgrade_takes_the_lock_if_nobody_else_reads(void) {
   CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_try(first, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_extend(first, 0, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock(first, NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock(writer, NULL));
   CHECK_NUMBER(0, server_number(server, lock_keys));
   mortise_rw_free(first);
@@ -113,7 +125,7 @@ static void freeing_gives_back_whatever_is_held(void) {
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(deep, NULL));
   mortise_rw_free(deep);
   server_wait_for_exactly(server, lock_keys, 0);
-  mortise_rw *raised = open_rw("free", NULL);
+  mortise_rw *raised = open_rw(client, "free");
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(raised, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_try_async(raised, queue, 1, NULL));
   mortise_rw_free(raised); /* while it is being upgraded */
@@ -128,8 +140,8 @@ static void freeing_gives_back_whatever_is_held(void) {
 static void an_upgrade_without_an_answer_goes_on_reading(void) {
   mortise_client *usual = client;
   client = open_quick_client(server, 200);
-  mortise_rw *rw = open_rw("unknown", NULL);
-  mortise_rw *other = open_rw("unknown", NULL);
+  mortise_rw *rw = open_rw(client, "unknown");
+  mortise_rw *other = open_rw(client, "unknown");
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(rw, NULL));
   const int64_t token = mortise_rw_token(rw);
   server_pause(server);
@@ -153,8 +165,8 @@ static void an_upgrade_without_an_answer_goes_on_reading(void) {
 static void a_downgrade_without_an_answer_counts_at_once(void) {
   mortise_client *usual = client;
   client = open_quick_client(server, 200);
-  mortise_rw *rw = open_rw("lower", NULL);
-  mortise_rw *other = open_rw("lower", NULL);
+  mortise_rw *rw = open_rw(client, "lower");
+  mortise_rw *other = open_rw(client, "lower");
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_try(rw, NULL));
   server_pause(server);
   CHECK_STATUS(MORTISE_UNKNOWN, mortise_rw_downgrade(rw, NULL));
@@ -172,7 +184,9 @@ static void a_downgrade_without_an_answer_counts_at_once(void) {
 }
 
 int main(void) {
-  open_all();
+  server = server_start(NULL);
+  client = open_client(server);
+  queue = open_queue(client, 0);
   RUN(a_held_handle_is_not_acquired_again);
   RUN(reentrancy_counts_by_mode);
   RUN(each_mode_is_reentrant_by_its_own_option);
@@ -180,6 +194,8 @@ int main(void) {
   RUN(freeing_gives_back_whatever_is_held);
   RUN(an_upgrade_without_an_answer_goes_on_reading);
   RUN(a_downgrade_without_an_answer_counts_at_once);
-  close_all();
+  mortise_queue_free(queue);
+  mortise_client_free(client);
+  server_free(server);
   return 0;
 }

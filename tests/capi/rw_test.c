@@ -1,10 +1,25 @@
 /* Read-write locks: who may hold together, in which order, and what is told of it. */
-#include "rw_fixture.h"
+#include "fixture.h"
+
+static test_server *server;
+static mortise_client *client;
+static mortise_queue *queue;
+
+/* The handles wait at the server in the order of these calls. */
+static void wait_to_read(mortise_rw *rw, int64_t tag, const char *length, int64_t place) {
+  CHECK_STATUS(MORTISE_OK, mortise_rw_read_acquire_async(rw, queue, tag, MORTISE_FOREVER, NULL));
+  server_wait_for_exactly(server, length, place);
+}
+
+static void wait_to_write(mortise_rw *rw, int64_t tag, const char *length, int64_t place) {
+  CHECK_STATUS(MORTISE_OK, mortise_rw_write_acquire_async(rw, queue, tag, MORTISE_FOREVER, NULL));
+  server_wait_for_exactly(server, length, place);
+}
 
 static void readers_share_and_a_writer_is_alone(void) {
-  mortise_rw *first = open_rw("share", NULL);
-  mortise_rw *second = open_rw("share", NULL);
-  mortise_rw *writer = open_rw("share", NULL);
+  mortise_rw *first = open_rw(client, "share");
+  mortise_rw *second = open_rw(client, "share");
+  mortise_rw *writer = open_rw(client, "share");
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(first, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_acquire(second, patience_ms, NULL));
   CHECK_NUMBER(1, mortise_rw_is_reading(first));
@@ -35,7 +50,7 @@ static void readers_share_and_a_writer_is_alone(void) {
 static void a_writer_who_waits_holds_back_later_readers(void) {
   const char *const length = "LLEN {mortise:order}:rq";
   mortise_rw *all[6];
-  for (int i = 0; i < 6; ++i) all[i] = open_rw("order", NULL);
+  for (int i = 0; i < 6; ++i) all[i] = open_rw(client, "order");
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(all[0], NULL));
   wait_to_write(all[1], 1, length, 1);
   CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_rw_read_try(all[2], NULL));
@@ -43,24 +58,24 @@ static void a_writer_who_waits_holds_back_later_readers(void) {
   wait_to_read(all[3], 3, length, 3);
   wait_to_write(all[4], 4, length, 4);
   wait_to_read(all[5], 5, length, 5);
-  check_quiet();
+  check_quiet(queue);
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(all[0], NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
   CHECK_NUMBER(1, mortise_rw_is_writing(all[1]));
   /* One release lets in both readers, and not the one behind the second writer. */
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock(all[1], NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
-  check_event(MORTISE_EVENT_ACQUIRED, 3, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 3, MORTISE_OK);
   CHECK_NUMBER(mortise_rw_token(all[2]), mortise_rw_token(all[3]));
   CHECK(mortise_rw_token(all[2]) > mortise_rw_token(all[1]));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(all[2], NULL));
-  check_quiet();
+  check_quiet(queue);
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(all[3], NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 4, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 4, MORTISE_OK);
   CHECK(mortise_rw_token(all[4]) > mortise_rw_token(all[3]));
   /* A writer that only reads from now on lets the waiting reader in. */
   CHECK_STATUS(MORTISE_OK, mortise_rw_downgrade(all[4], NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 5, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 5, MORTISE_OK);
   CHECK_NUMBER(1, mortise_rw_is_reading(all[4]));
   CHECK_NUMBER(0, mortise_rw_is_writing(all[4]));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_write_unlock(all[4], NULL));
@@ -71,37 +86,37 @@ static void a_writer_who_waits_holds_back_later_readers(void) {
 }
 
 static void every_call_also_ends_in_an_event(void) {
-  mortise_rw *rw = open_rw("async", NULL);
+  mortise_rw *rw = open_rw(client, "async");
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try_async(rw, queue, 1, NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
   CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_try_async(rw, queue, 2, NULL));
-  check_event(MORTISE_EVENT_UPGRADED, 2, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_UPGRADED, 2, MORTISE_OK);
   CHECK_NUMBER(1, mortise_rw_is_writing(rw));
   CHECK_STATUS(MORTISE_OK, mortise_rw_extend_async(rw, queue, 3, 60000, NULL));
-  check_event(MORTISE_EVENT_EXTENDED, 3, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_EXTENDED, 3, MORTISE_OK);
   CHECK(mortise_rw_valid_ms(rw) > 30000);
   CHECK_STATUS(MORTISE_OK, mortise_rw_downgrade_async(rw, queue, 4, NULL));
-  check_event(MORTISE_EVENT_DOWNGRADED, 4, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_DOWNGRADED, 4, MORTISE_OK);
   CHECK(mortise_rw_valid_ms(rw) > 30000);
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock_async(rw, queue, 5, NULL));
-  check_event(MORTISE_EVENT_UNLOCKED, 5, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_UNLOCKED, 5, MORTISE_OK);
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_try_async(rw, queue, 6, NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 6, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 6, MORTISE_OK);
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock_async(rw, queue, 7, NULL));
-  check_event(MORTISE_EVENT_UNLOCKED, 7, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_UNLOCKED, 7, MORTISE_OK);
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_upgrade_try_async(rw, queue, 8, NULL));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_downgrade_async(rw, queue, 8, NULL));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_read_unlock_async(rw, queue, 8, NULL));
   CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_rw_read_try_async(rw, NULL, 8, NULL));
-  check_quiet();
+  check_quiet(queue);
   mortise_rw_free(rw);
 }
 
 static void a_wait_is_cancelled_and_those_behind_go_on(void) {
   const char *const length = "LLEN {mortise:cancel}:rq";
-  mortise_rw *reader = open_rw("cancel", NULL);
-  mortise_rw *writer = open_rw("cancel", NULL);
-  mortise_rw *behind = open_rw("cancel", NULL);
+  mortise_rw *reader = open_rw(client, "cancel");
+  mortise_rw *writer = open_rw(client, "cancel");
+  mortise_rw *behind = open_rw(client, "cancel");
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_cancel(writer, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(reader, NULL));
   wait_to_write(writer, 1, length, 1);
@@ -109,15 +124,15 @@ static void a_wait_is_cancelled_and_those_behind_go_on(void) {
   CHECK_STATUS(MORTISE_BUSY, mortise_rw_upgrade_try(writer, NULL));
   wait_to_read(behind, 2, length, 2);
   CHECK_STATUS(MORTISE_OK, mortise_rw_cancel(writer, NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 1, MORTISE_CANCELLED);
-  check_event(MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_CANCELLED);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(behind, NULL));
   /* Free does the same. */
   wait_to_write(writer, 3, length, 1);
   wait_to_read(behind, 4, length, 2);
   mortise_rw_free(writer);
-  check_event(MORTISE_EVENT_ACQUIRED, 3, MORTISE_CLOSED);
-  check_event(MORTISE_EVENT_ACQUIRED, 4, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 3, MORTISE_CLOSED);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 4, MORTISE_OK);
   mortise_rw_free(reader);
   mortise_rw_free(behind);
   server_wait_for_exactly(server, lock_keys, 0);
@@ -125,8 +140,8 @@ static void a_wait_is_cancelled_and_those_behind_go_on(void) {
 
 static void losses_are_told_of_each_hold(void) {
   mortise_options *options = options_with("lease", "600ms");
-  mortise_rw *first = open_rw("lost", options);
-  mortise_rw *second = open_rw("lost", options);
+  mortise_rw *first = open_rw_with(client, "lost", options);
+  mortise_rw *second = open_rw_with(client, "lost", options);
   CHECK_STATUS(MORTISE_OK, mortise_rw_watch(first, queue, 1, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_watch(second, queue, 2, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(first, NULL));
@@ -157,9 +172,9 @@ static void losses_are_told_of_each_hold(void) {
 static void a_query_tells_who_holds_what(void) {
   mortise_info *info = mortise_info_new();
   mortise_options *options = options_with("label", "a reader");
-  mortise_rw *reader = open_rw("query", options);
-  mortise_rw *second = open_rw("query", NULL);
-  mortise_rw *writer = open_rw("query", NULL);
+  mortise_rw *reader = open_rw_with(client, "query", options);
+  mortise_rw *second = open_rw(client, "query");
+  mortise_rw *writer = open_rw(client, "query");
   CHECK_STATUS(MORTISE_OK, mortise_rw_query(reader, info, NULL));
   CHECK_NUMBER(0, mortise_info_is_held(info));
   CHECK_NUMBER(0, mortise_info_holder_count(info));
@@ -187,7 +202,7 @@ static void a_query_tells_who_holds_what(void) {
   CHECK_NUMBER(0, mortise_info_is_mine(info));
   mortise_rw_free(reader);
   mortise_rw_free(second);
-  check_event(MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
   CHECK_STATUS(MORTISE_OK, mortise_rw_query(writer, info, NULL));
   CHECK_NUMBER(1, mortise_info_is_mine(info));
   CHECK_NUMBER(1, mortise_info_holder_count(info));
@@ -201,7 +216,7 @@ static void a_query_tells_who_holds_what(void) {
 static void other_kinds_of_lock_are_refused(void) {
   mortise_error *error = mortise_error_new();
   mortise_info *info = mortise_info_new();
-  mortise_rw *rw = open_rw("kinds", NULL);
+  mortise_rw *rw = open_rw(client, "kinds");
   const char *const others[] = {"SET {mortise:kinds} m1:a:1.1::1 PX 60000",
                                 "RPUSH {mortise:kinds} x", "ZADD {mortise:kinds} 5 x",
                                 "ZADD {mortise:kinds} -1 semaphore 9999999999999 x"};
@@ -233,7 +248,7 @@ static void other_kinds_of_lock_are_refused(void) {
 
 /* A hold that is over does nothing to the lock of another kind that has come after it. */
 static void a_late_release_leaves_another_kind_alone(void) {
-  mortise_rw *rw = open_rw("late", NULL);
+  mortise_rw *rw = open_rw(client, "late");
   mortise_semaphore *semaphore = mortise_semaphore_new(client, "late", 4, 3, NULL, NULL);
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(rw, NULL));
   server_command(server, "DEL {mortise:late}");
@@ -248,7 +263,7 @@ static void a_late_release_leaves_another_kind_alone(void) {
 
 static void wrong_arguments_are_named(void) {
   mortise_error *error = mortise_error_new();
-  mortise_rw *rw = open_rw("bad", NULL);
+  mortise_rw *rw = open_rw(client, "bad");
   CHECK(mortise_rw_new(client, "", 0, NULL, error) == NULL);
   CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "name");
   CHECK(mortise_rw_new(client, NULL, 3, NULL, error) == NULL);
@@ -286,7 +301,9 @@ static void wrong_arguments_are_named(void) {
 }
 
 int main(void) {
-  open_all();
+  server = server_start(NULL);
+  client = open_client(server);
+  queue = open_queue(client, 0);
   RUN(readers_share_and_a_writer_is_alone);
   RUN(a_writer_who_waits_holds_back_later_readers);
   RUN(every_call_also_ends_in_an_event);
@@ -296,6 +313,8 @@ int main(void) {
   RUN(other_kinds_of_lock_are_refused);
   RUN(a_late_release_leaves_another_kind_alone);
   RUN(wrong_arguments_are_named);
-  close_all();
+  mortise_queue_free(queue);
+  mortise_client_free(client);
+  server_free(server);
   return 0;
 }

@@ -10,28 +10,6 @@ static mortise_queue *queue;
 /* Locks and their queues; how many permits a name has is remembered for long. */
 #define other_keys "EVAL return(#redis.call('KEYS','{mortise:*')-#redis.call('KEYS','*:permits')) 0"
 
-static mortise_semaphore *open_semaphore(const char *name, int64_t permits) {
-  mortise_semaphore *semaphore =
-      mortise_semaphore_new(client, name, strlen(name), permits, NULL, NULL);
-  CHECK(semaphore != NULL);
-  return semaphore;
-}
-
-static void check_event(mortise_event_kind kind, int64_t tag, mortise_status status) {
-  mortise_event *event = mortise_event_new();
-  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_NUMBER(kind, mortise_event_get_kind(event));
-  CHECK_NUMBER(tag, mortise_event_tag(event));
-  CHECK_STATUS(status, mortise_event_status(event));
-  mortise_event_free(event);
-}
-
-static void check_quiet(void) {
-  mortise_event *event = mortise_event_new();
-  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_queue_next(queue, 0, event, NULL));
-  mortise_event_free(event);
-}
-
 /* The handles wait at the server in the order of these calls. */
 static void wait_for_permits(mortise_semaphore *semaphore, int64_t tag, int64_t weight,
                              const char *length, int64_t place) {
@@ -41,9 +19,9 @@ static void wait_for_permits(mortise_semaphore *semaphore, int64_t tag, int64_t 
 }
 
 static void permits_are_never_exceeded(void) {
-  mortise_semaphore *first = open_semaphore("few", 3);
-  mortise_semaphore *second = open_semaphore("few", 3);
-  mortise_semaphore *third = open_semaphore("few", 3);
+  mortise_semaphore *first = open_semaphore(client, "few", 3);
+  mortise_semaphore *second = open_semaphore(client, "few", 3);
+  mortise_semaphore *third = open_semaphore(client, "few", 3);
   CHECK_NUMBER(0, mortise_semaphore_token(first));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_semaphore_release(first, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(first, 2, NULL));
@@ -68,7 +46,7 @@ static void permits_are_never_exceeded(void) {
 
 static void wrong_arguments_are_named(void) {
   mortise_error *error = mortise_error_new();
-  mortise_semaphore *semaphore = open_semaphore("bad", 3);
+  mortise_semaphore *semaphore = open_semaphore(client, "bad", 3);
   const int64_t numbers[] = {0, -1, MORTISE_MAX_PERMITS + 1, INT64_MIN, INT64_MAX};
   for (int i = 0; i < 5; ++i) {
     char text[32];
@@ -109,15 +87,15 @@ static void wrong_arguments_are_named(void) {
   CHECK_ERROR(error, MORTISE_REFUSED, "permits");
   CHECK_CONTAINS(mortise_error_server_text(error), "LIMIT 4");
   CHECK_STATUS(MORTISE_REFUSED, mortise_semaphore_acquire(semaphore, 4, patience_ms, error));
-  check_quiet();
+  check_quiet(queue);
   mortise_semaphore_free(semaphore);
   mortise_error_free(error);
 }
 
 static void the_first_user_sets_the_number_of_permits(void) {
   mortise_info *info = mortise_info_new();
-  mortise_semaphore *first = open_semaphore("number", 2);
-  mortise_semaphore *second = open_semaphore("number", 10);
+  mortise_semaphore *first = open_semaphore(client, "number", 2);
+  mortise_semaphore *second = open_semaphore(client, "number", 10);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_query(second, info, NULL));
   CHECK_NUMBER(10, mortise_info_permits(info));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(first, 2, NULL));
@@ -134,7 +112,7 @@ static void the_first_user_sets_the_number_of_permits(void) {
 static void who_comes_first_is_served_first(void) {
   const char *const length = "LLEN {mortise:order}:sq";
   mortise_semaphore *all[5];
-  for (int i = 0; i < 5; ++i) all[i] = open_semaphore("order", 4);
+  for (int i = 0; i < 5; ++i) all[i] = open_semaphore(client, "order", 4);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(all[0], 3, NULL));
   wait_for_permits(all[1], 1, 4, length, 1);
   /* One permit is free, and belongs to whoever waits for four. */
@@ -143,18 +121,18 @@ static void who_comes_first_is_served_first(void) {
   wait_for_permits(all[3], 3, 2, length, 3);
   wait_for_permits(all[4], 4, 2, length, 4);
   CHECK_STATUS(MORTISE_BUSY, mortise_semaphore_try(all[4], 1, NULL));
-  check_quiet();
+  check_quiet(queue);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_release(all[0], NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
-  check_quiet();
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
+  check_quiet(queue);
   /* One release lets in all for whom there is room. */
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_release(all[1], NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
-  check_event(MORTISE_EVENT_ACQUIRED, 3, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 3, MORTISE_OK);
   CHECK_NUMBER(1, server_number(server, length));
   CHECK(mortise_semaphore_token(all[2]) > mortise_semaphore_token(all[1]));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_release(all[2], NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 4, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 4, MORTISE_OK);
   for (int i = 0; i < 5; ++i) mortise_semaphore_free(all[i]);
   server_wait_for_exactly(server, other_keys, 0);
 }
@@ -162,12 +140,12 @@ static void who_comes_first_is_served_first(void) {
 static void more_permits_let_waiters_in(void) {
   const char *const length = "LLEN {mortise:more}:sq";
   mortise_semaphore *all[4];
-  for (int i = 0; i < 4; ++i) all[i] = open_semaphore("more", 1);
+  for (int i = 0; i < 4; ++i) all[i] = open_semaphore(client, "more", 1);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(all[0], 1, NULL));
   for (int i = 1; i < 4; ++i) wait_for_permits(all[i], i, 1, length, i);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_resize(all[0], 3, NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
-  check_event(MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
   CHECK_NUMBER(1, server_number(server, length));
   /* Fewer than are out: holds stay, and nobody comes in until there is room. */
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_resize(all[3], 1, NULL));
@@ -176,9 +154,9 @@ static void more_permits_let_waiters_in(void) {
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_release(all[0], NULL));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_release(all[1], NULL));
   CHECK_NUMBER(1, server_number(server, length));
-  check_quiet();
+  check_quiet(queue);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_release(all[2], NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 3, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 3, MORTISE_OK);
   for (int i = 0; i < 4; ++i) mortise_semaphore_free(all[i]);
   server_wait_for_exactly(server, other_keys, 0);
 }
@@ -186,56 +164,56 @@ static void more_permits_let_waiters_in(void) {
 static void who_waits_for_more_than_there_is_hears_so(void) {
   const char *const length = "LLEN {mortise:less}:sq";
   mortise_semaphore *all[4];
-  for (int i = 0; i < 4; ++i) all[i] = open_semaphore("less", 5);
+  for (int i = 0; i < 4; ++i) all[i] = open_semaphore(client, "less", 5);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(all[0], 3, NULL));
   wait_for_permits(all[1], 1, 5, length, 1);
   wait_for_permits(all[2], 2, 2, length, 2);
   wait_for_permits(all[3], 3, 1, length, 3);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_resize(all[0], 4, NULL));
   /* The first can never be served, the others need not wait for it; there is one permit left. */
-  check_event(MORTISE_EVENT_ACQUIRED, 1, MORTISE_REFUSED);
-  check_quiet();
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_REFUSED);
+  check_quiet(queue);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_release(all[0], NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
-  check_event(MORTISE_EVENT_ACQUIRED, 3, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 3, MORTISE_OK);
   for (int i = 0; i < 4; ++i) mortise_semaphore_free(all[i]);
   server_wait_for_exactly(server, other_keys, 0);
 }
 
 static void every_call_also_ends_in_an_event(void) {
-  mortise_semaphore *semaphore = open_semaphore("async", 5);
+  mortise_semaphore *semaphore = open_semaphore(client, "async", 5);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try_async(semaphore, queue, 1, 5, NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_extend_async(semaphore, queue, 2, 60000, NULL));
-  check_event(MORTISE_EVENT_EXTENDED, 2, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_EXTENDED, 2, MORTISE_OK);
   CHECK(mortise_semaphore_valid_ms(semaphore) > 30000);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_release_async(semaphore, queue, 3, NULL));
   CHECK_NUMBER(0, mortise_semaphore_is_held(semaphore));
-  check_event(MORTISE_EVENT_UNLOCKED, 3, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_UNLOCKED, 3, MORTISE_OK);
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_semaphore_release_async(semaphore, queue, 4, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try_async(semaphore, queue, 5, 6, NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 5, MORTISE_REFUSED);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 5, MORTISE_REFUSED);
   mortise_semaphore_free(semaphore);
 }
 
 static void a_wait_is_cancelled_and_those_behind_go_on(void) {
   const char *const length = "LLEN {mortise:cancel}:sq";
-  mortise_semaphore *holder = open_semaphore("cancel", 4);
-  mortise_semaphore *large = open_semaphore("cancel", 4);
-  mortise_semaphore *small = open_semaphore("cancel", 4);
+  mortise_semaphore *holder = open_semaphore(client, "cancel", 4);
+  mortise_semaphore *large = open_semaphore(client, "cancel", 4);
+  mortise_semaphore *small = open_semaphore(client, "cancel", 4);
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_semaphore_cancel(large, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(holder, 2, NULL));
   wait_for_permits(large, 1, 4, length, 1);
   wait_for_permits(small, 2, 2, length, 2);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_cancel(large, NULL));
-  check_event(MORTISE_EVENT_ACQUIRED, 1, MORTISE_CANCELLED);
-  check_event(MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_CANCELLED);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_release(small, NULL));
   wait_for_permits(large, 3, 4, length, 1);
   wait_for_permits(small, 4, 1, length, 2);
   mortise_semaphore_free(large);
-  check_event(MORTISE_EVENT_ACQUIRED, 3, MORTISE_CLOSED);
-  check_event(MORTISE_EVENT_ACQUIRED, 4, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 3, MORTISE_CLOSED);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 4, MORTISE_OK);
   mortise_semaphore_free(holder);
   mortise_semaphore_free(small);
   server_wait_for_exactly(server, other_keys, 0);
@@ -245,11 +223,11 @@ static void a_loss_is_told(void) {
   mortise_options *options = options_with("lease", "600ms");
   set_option(options, "renewal", "off");
   mortise_semaphore *semaphore = mortise_semaphore_new(client, "lost", 4, 2, options, NULL);
-  mortise_semaphore *heir = open_semaphore("lost", 2);
+  mortise_semaphore *heir = open_semaphore(client, "lost", 2);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_watch(semaphore, queue, 7, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(semaphore, 2, NULL));
-  check_event(MORTISE_EVENT_AT_RISK, 7, MORTISE_OK);
-  check_event(MORTISE_EVENT_LOST, 7, MORTISE_LOST);
+  check_event(queue, MORTISE_EVENT_AT_RISK, 7, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_LOST, 7, MORTISE_LOST);
   CHECK_NUMBER(0, mortise_semaphore_is_held(semaphore));
   CHECK_STATUS(MORTISE_LOST, mortise_semaphore_extend(semaphore, 0, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_acquire(heir, 2, patience_ms, NULL));
@@ -263,9 +241,9 @@ static void a_loss_is_told(void) {
 
 static void a_query_tells_weights(void) {
   mortise_info *info = mortise_info_new();
-  mortise_semaphore *first = open_semaphore("query", 7);
-  mortise_semaphore *second = open_semaphore("query", 7);
-  mortise_semaphore *waiter = open_semaphore("query", 7);
+  mortise_semaphore *first = open_semaphore(client, "query", 7);
+  mortise_semaphore *second = open_semaphore(client, "query", 7);
+  mortise_semaphore *waiter = open_semaphore(client, "query", 7);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(first, 3, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(second, 2, NULL));
   wait_for_permits(waiter, 1, 5, "LLEN {mortise:query}:sq", 1);
@@ -284,7 +262,7 @@ static void a_query_tells_weights(void) {
   CHECK_NUMBER(0, mortise_info_is_mine(info));
   mortise_semaphore_free(first);
   mortise_semaphore_free(second);
-  check_event(MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
+  check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
   mortise_semaphore_free(waiter);
   mortise_info_free(info);
 }
@@ -298,7 +276,7 @@ static void a_query_shows_some_of_many(void) {
   char label[32];
   mortise_options *options = mortise_options_new();
   for (int i = 0; i < crowd; ++i) {
-    holders[i] = open_semaphore("many", crowd);
+    holders[i] = open_semaphore(client, "many", crowd);
     CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(holders[i], 1, NULL));
   }
   for (int i = 0; i < tail; ++i) {
@@ -323,7 +301,7 @@ static void a_query_shows_some_of_many(void) {
   }
   for (int i = 0; i < tail; ++i) {
     mortise_semaphore_free(waiters[i]);
-    check_event(MORTISE_EVENT_ACQUIRED, i, MORTISE_CLOSED);
+    check_event(queue, MORTISE_EVENT_ACQUIRED, i, MORTISE_CLOSED);
   }
   for (int i = 0; i < crowd; ++i) mortise_semaphore_free(holders[i]);
   mortise_options_free(options);
@@ -333,7 +311,7 @@ static void a_query_shows_some_of_many(void) {
 /* A hold whose lease has ended is no hold, though nobody has swept it away yet. */
 static void a_query_does_not_count_the_dead(void) {
   mortise_info *info = mortise_info_new();
-  mortise_semaphore *semaphore = open_semaphore("dead", 7);
+  mortise_semaphore *semaphore = open_semaphore(client, "dead", 7);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(semaphore, 2, NULL));
   CHECK_NUMBER(1, server_number(server,
                                 "EVAL return(redis.call('ZADD',KEYS[1],-5,'semaphore',1,"
@@ -346,7 +324,7 @@ static void a_query_does_not_count_the_dead(void) {
   CHECK_NUMBER(2, mortise_info_entry_weight(info, 0));
   CHECK_NUMBER(1, mortise_info_is_mine(info));
   /* Nor does it stand in anybody's way. */
-  mortise_semaphore *heir = open_semaphore("dead", 7);
+  mortise_semaphore *heir = open_semaphore(client, "dead", 7);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(heir, 5, NULL));
   mortise_semaphore_free(heir);
   mortise_semaphore_free(semaphore);
@@ -371,7 +349,7 @@ static void reentrant_has_no_effect(void) {
 static void other_kinds_of_lock_are_refused(void) {
   mortise_error *error = mortise_error_new();
   mortise_rw *rw = mortise_rw_new(client, "kinds", 5, NULL, NULL);
-  mortise_semaphore *semaphore = open_semaphore("kinds", 2);
+  mortise_semaphore *semaphore = open_semaphore(client, "kinds", 2);
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(rw, NULL));
   CHECK_STATUS(MORTISE_REFUSED, mortise_semaphore_try(semaphore, 1, error));
   CHECK_CONTAINS(mortise_error_server_text(error), "FOREIGN");
@@ -394,8 +372,7 @@ static void other_kinds_of_lock_are_refused(void) {
 int main(void) {
   server = server_start(NULL);
   client = open_client(server);
-  queue = mortise_queue_new(client, 0, NULL);
-  CHECK(queue != NULL);
+  queue = open_queue(client, 0);
   RUN(permits_are_never_exceeded);
   RUN(wrong_arguments_are_named);
   RUN(the_first_user_sets_the_number_of_permits);

@@ -4,12 +4,6 @@
 static test_server *server;
 static mortise_client *client;
 
-static mortise_queue *open_queue(int64_t capacity) {
-  mortise_queue *queue = mortise_queue_new(client, capacity, NULL);
-  CHECK(queue != NULL);
-  return queue;
-}
-
 static mortise_lock *open_leased(const char *name, const char *lease, const char *renewal) {
   mortise_options *options = options_with("lease", lease);
   set_option(options, "renewal", renewal);
@@ -22,7 +16,8 @@ static mortise_lock *open_short(const char *name, const char *renewal) {
   return open_leased(name, "600ms", renewal);
 }
 
-static void check_event(mortise_queue *queue, mortise_event_kind kind, int64_t tag, int64_t token) {
+static void check_notice(mortise_queue *queue, mortise_event_kind kind, int64_t tag,
+                         int64_t token) {
   mortise_event *event = mortise_event_new();
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
   CHECK_NUMBER(kind, mortise_event_get_kind(event));
@@ -32,15 +27,9 @@ static void check_event(mortise_queue *queue, mortise_event_kind kind, int64_t t
   mortise_event_free(event);
 }
 
-static void check_quiet(mortise_queue *queue) {
-  mortise_event *event = mortise_event_new();
-  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_queue_next(queue, 0, event, NULL));
-  mortise_event_free(event);
-}
-
 /* Somebody removes or overwrites the key: the next renewal finds out. */
 static void a_hold_taken_away_is_told(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   const char *const harm[] = {"DEL {mortise:taken}", "SET {mortise:taken} other PX 500"};
   for (int i = 0; i < 2; ++i) {
     mortise_lock *lock = open_short("taken", "on");
@@ -48,8 +37,8 @@ static void a_hold_taken_away_is_told(void) {
     CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
     const int64_t token = mortise_lock_token(lock);
     server_command(server, harm[i]);
-    check_event(queue, MORTISE_EVENT_AT_RISK, 40 + i, token);
-    check_event(queue, MORTISE_EVENT_LOST, 40 + i, token);
+    check_notice(queue, MORTISE_EVENT_AT_RISK, 40 + i, token);
+    check_notice(queue, MORTISE_EVENT_LOST, 40 + i, token);
     CHECK_NUMBER(0, mortise_lock_is_held(lock));
     CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(lock, NULL));
     mortise_lock_free(lock);
@@ -61,7 +50,7 @@ static void a_hold_taken_away_is_told(void) {
 
 /* Nothing of it is left at a server that was started anew, which is asked at the reconnect. */
 static void a_hold_that_its_server_has_forgotten_is_told_at_the_reconnect(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_options *options = options_with("lease", "1h");
   set_option(options, "renewal", "off");
   mortise_lock *lock = open_lock_with(client, "forgotten", options);
@@ -70,8 +59,8 @@ static void a_hold_that_its_server_has_forgotten_is_told_at_the_reconnect(void) 
   const int64_t token = mortise_lock_token(lock);
   server_kill(server);
   server_restart(server);
-  check_event(queue, MORTISE_EVENT_AT_RISK, 3, token);
-  check_event(queue, MORTISE_EVENT_LOST, 3, token);
+  check_notice(queue, MORTISE_EVENT_AT_RISK, 3, token);
+  check_notice(queue, MORTISE_EVENT_LOST, 3, token);
   CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(lock, NULL));
   mortise_options_free(options);
   mortise_lock_free(lock);
@@ -80,7 +69,7 @@ static void a_hold_that_its_server_has_forgotten_is_told_at_the_reconnect(void) 
 
 /* A connection that breaks costs a hold nothing that is not renewed either. */
 static void a_hold_that_is_not_renewed_survives_a_reconnect(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_options *options = options_with("lease", "1h");
   set_option(options, "renewal", "off");
   mortise_lock *lock = open_lock_with(client, "kept", options);
@@ -101,14 +90,14 @@ static void a_hold_that_is_not_renewed_survives_a_reconnect(void) {
 
 /* The server hangs: first the risk is told, then the loss. */
 static void a_hold_that_cannot_be_renewed_is_told_twice(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_lock *lock = open_short("hang", "on");
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 1, NULL));
   const int64_t token = mortise_lock_token(lock);
   server_pause(server);
-  check_event(queue, MORTISE_EVENT_AT_RISK, 1, token);
-  check_event(queue, MORTISE_EVENT_LOST, 1, token);
+  check_notice(queue, MORTISE_EVENT_AT_RISK, 1, token);
+  check_notice(queue, MORTISE_EVENT_LOST, 1, token);
   server_resume(server);
   CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(lock, NULL));
   mortise_lock_free(lock);
@@ -116,13 +105,13 @@ static void a_hold_that_cannot_be_renewed_is_told_twice(void) {
 }
 
 static void a_hold_without_renewal_ends_with_both(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_lock *lock = open_short("single", "off");
   CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 2, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
   const int64_t token = mortise_lock_token(lock);
-  check_event(queue, MORTISE_EVENT_AT_RISK, 2, token);
-  check_event(queue, MORTISE_EVENT_LOST, 2, token);
+  check_notice(queue, MORTISE_EVENT_AT_RISK, 2, token);
+  check_notice(queue, MORTISE_EVENT_LOST, 2, token);
   CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(lock, NULL));
   mortise_lock_free(lock);
   check_quiet(queue);
@@ -130,7 +119,7 @@ static void a_hold_without_renewal_ends_with_both(void) {
 }
 
 static void an_unlocked_or_renewed_hold_is_not_told(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_lock *renewed = open_short("renewed", "on");
   mortise_lock *unlocked = open_short("unlocked", "off");
   mortise_lock *clock = open_short("clock", "off");
@@ -152,8 +141,8 @@ static void an_unlocked_or_renewed_hold_is_not_told(void) {
 }
 
 static void a_watch_can_be_replaced_and_ended(void) {
-  mortise_queue *first = open_queue(1);
-  mortise_queue *second = open_queue(1);
+  mortise_queue *first = open_queue(client, 1);
+  mortise_queue *second = open_queue(client, 1);
   mortise_lock *lock = open_short("moved", "off");
   mortise_lock *other = open_short("second", "off");
   CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, NULL, 0, NULL));
@@ -166,8 +155,8 @@ static void a_watch_can_be_replaced_and_ended(void) {
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(other, NULL));
   const int64_t token = mortise_lock_token(lock);
-  check_event(second, MORTISE_EVENT_AT_RISK, 4, token);
-  check_event(second, MORTISE_EVENT_LOST, 4, token);
+  check_notice(second, MORTISE_EVENT_AT_RISK, 4, token);
+  check_notice(second, MORTISE_EVENT_LOST, 4, token);
   wait_until_not_held(other);
   check_quiet(first);
   mortise_lock_free(lock);
@@ -178,7 +167,7 @@ static void a_watch_can_be_replaced_and_ended(void) {
 
 /* A queue that is full of results still has room for the notices of what it watches. */
 static void notices_are_never_dropped(void) {
-  mortise_queue *queue = open_queue(2);
+  mortise_queue *queue = open_queue(client, 2);
   mortise_lock *watched = open_short("watched", "off");
   mortise_lock *filler = open_lock(client, "filler");
   mortise_event *event = mortise_event_new();
@@ -190,8 +179,8 @@ static void notices_are_never_dropped(void) {
   wait_until_not_held(watched);
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
   CHECK_NUMBER(2, mortise_event_tag(event));
-  check_event(queue, MORTISE_EVENT_AT_RISK, 1, token);
-  check_event(queue, MORTISE_EVENT_LOST, 1, token);
+  check_notice(queue, MORTISE_EVENT_AT_RISK, 1, token);
+  check_notice(queue, MORTISE_EVENT_LOST, 1, token);
   mortise_event_free(event);
   mortise_lock_free(watched);
   mortise_lock_free(filler);
@@ -200,7 +189,7 @@ static void notices_are_never_dropped(void) {
 
 /* Each acquire arms the watch anew, also one that ends in an event. */
 static void every_hold_has_its_own_notices(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_lock *lock = open_leased("again", "150ms", "off");
   CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 7, NULL));
   for (int round = 0; round < 4; ++round) {
@@ -214,15 +203,15 @@ static void every_hold_has_its_own_notices(void) {
     CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
     const int64_t token = mortise_event_token(event);
     mortise_event_free(event);
-    check_event(queue, MORTISE_EVENT_AT_RISK, 7, token);
-    check_event(queue, MORTISE_EVENT_LOST, 7, token);
+    check_notice(queue, MORTISE_EVENT_AT_RISK, 7, token);
+    check_notice(queue, MORTISE_EVENT_LOST, 7, token);
   }
   mortise_lock_free(lock);
   mortise_queue_free(queue);
 }
 
 static void every_hold_of_a_multi_has_its_own_notices(void) {
-  mortise_queue *queue = open_queue(0);
+  mortise_queue *queue = open_queue(client, 0);
   mortise_lock *lock = open_leased("member", "150ms", "off");
   mortise_multi *multi = mortise_multi_new(client, NULL);
   CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, lock, NULL));
@@ -230,8 +219,8 @@ static void every_hold_of_a_multi_has_its_own_notices(void) {
   for (int round = 0; round < 2; ++round) {
     CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(multi, patience_ms, NULL));
     const int64_t token = mortise_lock_token(lock);
-    check_event(queue, MORTISE_EVENT_AT_RISK, 9, token);
-    check_event(queue, MORTISE_EVENT_LOST, 9, token);
+    check_notice(queue, MORTISE_EVENT_AT_RISK, 9, token);
+    check_notice(queue, MORTISE_EVENT_LOST, 9, token);
     CHECK_STATUS(MORTISE_LOST, mortise_multi_unlock(multi, NULL));
   }
   mortise_multi_free(multi);
@@ -240,7 +229,7 @@ static void every_hold_of_a_multi_has_its_own_notices(void) {
 }
 
 static void a_freed_handle_leaves_its_place(void) {
-  mortise_queue *queue = open_queue(1);
+  mortise_queue *queue = open_queue(client, 1);
   mortise_lock *other = open_lock(client, "other");
   for (int is_held = 0; is_held < 2; ++is_held) {
     mortise_lock *lock = open_lock(client, "gone");

@@ -12,23 +12,6 @@ local function check_free(client, name)
   assert(client:rw(name):write_try())
 end
 
--- Dispatches until fn says yes.
-local function dispatch_until(dispatcher, fn)
-  while not fn() do
-    check.equal(assert(dispatcher:dispatch(20000)) > 0, true, "whether it went on")
-  end
-end
-
--- Runs fn in a coroutine and dispatches until it has ended; an error in it is raised.
-local function run(dispatcher, fn)
-  local has_ended = false
-  coroutine.wrap(function()
-    fn()
-    has_ended = true
-  end)()
-  dispatch_until(dispatcher, function() return has_ended end)
-end
-
 -- The server halts for what writes, so that a change that is begun goes on until it is let go.
 local function halt() check.redis("client pause 60000 write") end
 local function let_go() check.redis("client unpause") end
@@ -116,7 +99,7 @@ end)
 check.case("what a coroutine awaits changes its hold, too", function(name)
   local client = check.client()
   local dispatcher, rw = assert(new_dispatcher(client)), client:rw(name)
-  run(dispatcher, function()
+  check.run(dispatcher, function()
     local hold = assert(dispatcher:await(rw, "read_acquire", 20000))
     local token = hold.token
     check.equal(dispatcher:await(rw, "upgrade_try"), hold)
@@ -303,16 +286,12 @@ end)
 
 check.case("an upgrade whose coroutine was closed is given back", function(name)
   local client = check.client()
-  -- What Lua 5.4 does by coroutine.close is done here by an error where the coroutine sleeps.
-  local function park()
-    return function() if coroutine.yield() == "close" then error("closed") end end, error
-  end
-  local dispatcher, rw = assert(new_dispatcher(client, park)), client:rw(name)
+  local dispatcher, rw = assert(new_dispatcher(client, check.park)), client:rw(name)
   local hold = assert(rw:read_try())
   local thread = coroutine.create(function() dispatcher:await(rw, "upgrade_try") end)
   assert(coroutine.resume(thread))
-  if coroutine.close then coroutine.close(thread) else coroutine.resume(thread, "close") end
-  dispatch_until(dispatcher, function() return not hold:is_held() end)
+  check.close_coroutine(thread)
+  check.dispatch_until(dispatcher, function() return not hold:is_held() end)
   check.outcome(mortise.NOT_OWNER, hold:unlock())
   check.eventually(function() return client:rw(name):write_try() end)
 end)
@@ -328,7 +307,9 @@ check.case("an unlock that is refused as busy does not end the hold", function(n
     check.outcome(mortise.BUSY, hold:unlock())
     check.outcome(mortise.BUSY, rw:read_unlock())
     check.equal(hold:is_held(), true)
-    run(dispatcher, function() check.outcome(mortise.BUSY, dispatcher:await(hold, "unlock")) end)
+    check.run(dispatcher, function()
+      check.outcome(mortise.BUSY, dispatcher:await(hold, "unlock"))
+    end)
     check.equal(hold:is_held(), true)
   end)
   local event = assert(queue:next(20000))
@@ -359,7 +340,7 @@ check.case("the end of a block says that its unlock was refused", function(name)
     check.equal(hold:unlock(), true)
   end
   check_refused(rw:with_read(upgrade))
-  run(dispatcher, function() check_refused(dispatcher:await(rw, "with_read", upgrade)) end)
+  check.run(dispatcher, function() check_refused(dispatcher:await(rw, "with_read", upgrade)) end)
 
   -- The end of a block cannot return, so it raises, unless that would hide another error.
   upgrade(assert(rw:read_try()))

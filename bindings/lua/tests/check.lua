@@ -68,4 +68,31 @@ function check.eventually(fn)
   error("it never came to be", 2)
 end
 
+--- Dispatches until fn says yes.
+function check.dispatch_until(dispatcher, fn)
+  while not fn() do
+    check.equal(assert(dispatcher:dispatch(20000)) > 0, true, "whether it went on")
+  end
+end
+
+--- Runs fn in a coroutine and dispatches until it has ended; an error in it is raised.
+function check.run(dispatcher, fn)
+  local has_ended = false
+  coroutine.wrap(function()
+    fn()
+    has_ended = true
+  end)()
+  check.dispatch_until(dispatcher, function() return has_ended end)
+end
+
+--- How a coroutine sleeps that check.close_coroutine can close.
+function check.park()
+  return function() if coroutine.yield() == "close" then error("closed") end end, error
+end
+
+--- What Lua 5.4 does by coroutine.close is done elsewhere by an error where the coroutine sleeps.
+function check.close_coroutine(thread)
+  if coroutine.close then coroutine.close(thread) else coroutine.resume(thread, "close") end
+end
+
 return check

@@ -3,21 +3,6 @@ local mortise = require "mortise"
 local check = require "check"
 local new_dispatcher = require("mortise.dispatcher").new
 
--- Dispatches until fn says yes.
-local function dispatch_until(dispatcher, fn)
-  while not fn() do assert(dispatcher:dispatch(20000)) end
-end
-
--- Runs fn in a coroutine and dispatches until it has ended; an error in it is raised.
-local function run(dispatcher, fn)
-  local has_ended = false
-  coroutine.wrap(function()
-    fn()
-    has_ended = true
-  end)()
-  dispatch_until(dispatcher, function() return has_ended end)
-end
-
 check.case("coroutines take turns", function(name)
   local client = check.client()
   local dispatcher = assert(new_dispatcher(client))
@@ -125,7 +110,7 @@ check.case("misuse is raised at the caller's line, and nothing is acquired", fun
   check.outcome(mortise.NOT_OWNER, lock:unlock())
   check.equal(dispatcher:dispatch(), 0)
   lock:close()
-  run(dispatcher, function()
+  check.run(dispatcher, function()
     local sleeper = coroutine.create(function() dispatcher:await(lock, "try") end)
     local _, message = coroutine.resume(sleeper)
     check.equal(message:match("_test.lua:%d+: this lock is closed$") ~= nil, true, message)
@@ -139,7 +124,7 @@ check.case("an await under pcall waits, or says that it cannot before it begins"
   local client = check.client()
   local dispatcher, lock = assert(new_dispatcher(client)), client:lock(name)
   local can = _VERSION ~= "Lua 5.1" or jit ~= nil
-  run(dispatcher, function()
+  check.run(dispatcher, function()
     local is_fine, got = pcall(function() return assert(dispatcher:await(lock, "try")) end)
     check.equal(is_fine, can, tostring(got))
     check.equal(lock:is_held(), can)
@@ -150,7 +135,7 @@ end)
 check.case("a hold is extended and unlocked without blocking", function(name)
   local client = check.client()
   local dispatcher, rw = assert(new_dispatcher(client)), client:rw(name)
-  run(dispatcher, function()
+  check.run(dispatcher, function()
     local reading = assert(dispatcher:await(rw, "read_acquire", 20000))
     check.equal(dispatcher:await(reading, "extend", 60000), true)
     check.equal(reading:valid_ms() > 30000, true)
@@ -184,7 +169,7 @@ check.case("a with that is awaited lets others run, and unlocks whatever happens
     end)()
   end
   check.equal(turns, 0)
-  dispatch_until(dispatcher, function() return left == 0 end)
+  check.dispatch_until(dispatcher, function() return left == 0 end)
 
   local lock = client:lock(name)
   local failing = coroutine.create(function()
@@ -196,7 +181,7 @@ check.case("a with that is awaited lets others run, and unlocks whatever happens
   until raised == problem
   check.equal(lock:is_held(), false)
 
-  run(dispatcher, function()
+  check.run(dispatcher, function()
     local semaphore, rw = client:semaphore(name .. "s", 3), client:rw(name .. "r")
     check.equal(select(2, dispatcher:await(semaphore, "with", function()
       return assert(semaphore:query()).permits_in_use
@@ -218,7 +203,7 @@ check.case("a with that is awaited tells that the hold was lost", function(name)
   local client = check.client()
   local dispatcher = assert(new_dispatcher(client))
   local lock = client:lock(name, {lease = 60, renewal = "off"})
-  run(dispatcher, function()
+  check.run(dispatcher, function()
     local value, message, code, given = dispatcher:await(lock, "with", function(hold)
       check.eventually(function() return not hold:is_held() end)
       return "done"
@@ -233,12 +218,12 @@ check.case("two coroutines that wait with one handle", function(name)
   local dispatcher, lock = assert(new_dispatcher(client)), client:lock(name)
   local holder, hold = assert(client:lock(name):try()), nil
   coroutine.wrap(function() hold = assert(dispatcher:await(lock, "acquire", 20000)) end)()
-  run(dispatcher, function()
+  check.run(dispatcher, function()
     check.outcome(mortise.BUSY, dispatcher:await(lock, "acquire", 20000))
   end)
   assert(holder:unlock())
-  dispatch_until(dispatcher, function() return hold end)
-  run(dispatcher, function()
+  check.dispatch_until(dispatcher, function() return hold end)
+  check.run(dispatcher, function()
     check.outcome(mortise.ALREADY_HELD, dispatcher:await(lock, "acquire", 20000))
   end)
   check.equal(hold:unlock(), true)
@@ -255,10 +240,10 @@ check.case("what is closed ends the coroutines that wait for it", function(name)
     end)()
   end
   locks[1]:close()
-  dispatch_until(dispatcher, function() return outcomes[1] end)
+  check.dispatch_until(dispatcher, function() return outcomes[1] end)
   check.equal(outcomes[2], nil)
   client:close()
-  dispatch_until(dispatcher, function() return outcomes[2] end)
+  check.dispatch_until(dispatcher, function() return outcomes[2] end)
   check.equal(outcomes[1], mortise.CLOSED)
   check.equal(outcomes[2], mortise.CLOSED)
   dispatcher:close()
@@ -266,18 +251,14 @@ end)
 
 check.case("a grant for a coroutine that was closed is given back", function(name)
   local client = check.client()
-  -- What Lua 5.4 does by coroutine.close is done here by an error where the coroutine sleeps.
-  local function park()
-    return function() if coroutine.yield() == "close" then error("closed") end end, error
-  end
-  local dispatcher, lock = assert(new_dispatcher(client, park)), client:lock(name)
+  local dispatcher, lock = assert(new_dispatcher(client, check.park)), client:lock(name)
   local holder = assert(client:lock(name):try())
   local thread = coroutine.create(function() dispatcher:await(lock, "acquire") end)
   assert(coroutine.resume(thread))
-  if coroutine.close then coroutine.close(thread) else coroutine.resume(thread, "close") end
+  check.close_coroutine(thread)
   check.equal(coroutine.status(thread), "dead")
   assert(holder:unlock())
-  dispatch_until(dispatcher, function() return client:lock(name):try() end)
+  check.dispatch_until(dispatcher, function() return client:lock(name):try() end)
   check.equal(lock:is_held(), false)
 end)
 
@@ -289,7 +270,7 @@ check.case("a watch is replaced and ended", function(name)
   assert(dispatcher:watch(lock, function() first = first + 1 end))
   assert(dispatcher:watch(lock, function(event) kinds[#kinds + 1] = event.kind end))
   assert(lock:try())
-  dispatch_until(dispatcher, function() return #kinds == 2 end)
+  check.dispatch_until(dispatcher, function() return #kinds == 2 end)
   check.equal(kinds[1], mortise.EVENT_AT_RISK)
   check.equal(kinds[2], mortise.EVENT_LOST)
   check.outcome(mortise.LOST, lock:unlock())
@@ -315,7 +296,7 @@ check.case("dispatch leaves the rest for later when there is much", function(nam
   assert(client:ping())
   check.equal(dispatcher:dispatch(20000) <= 256, true)
   check.equal(ended < 300, true)
-  dispatch_until(dispatcher, function() return ended == 300 end)
+  check.dispatch_until(dispatcher, function() return ended == 300 end)
 end)
 
 check.finish()

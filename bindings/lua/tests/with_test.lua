@@ -1,6 +1,8 @@
 local mortise = require "mortise"
 local check = require "check"
 
+local function close(value) getmetatable(value).__close(value) end
+
 check.case("with passes results through and unlocks", function(name)
   local lock = check.client():lock(name)
   local count = select("#", lock:with(function() return 1, nil, nil end))
@@ -112,7 +114,6 @@ end)
 -- <close> is grammar of Lua 5.4. What it calls is there on every Lua.
 check.case("a hold, a lock and a client close themselves", function(name)
   local client = check.client()
-  local function close(value) getmetatable(value).__close(value) end
   local hold_in_block = assert((loadstring or load)([[
     local lock, close = ...
     do
@@ -142,7 +143,6 @@ check.case("the end of a block raises what it cannot return", function(name)
       if _VERSION ~= "Lua 5.4" then close(hold) end
     end
   ]], "=block"))
-  local function close(value) getmetatable(value).__close(value) end
   local function lose(hold) check.eventually(function() return not hold:is_held() end) end
   local lock = client:lock(name, {lease = 60, renewal = false})
   local is_fine, message = pcall(block, lock, lose, close)

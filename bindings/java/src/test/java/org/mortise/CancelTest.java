@@ -18,28 +18,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A future that is cancelled as its grant comes: its owner is there for the next acquire. */
 class CancelTest {
   private static final String PATIENT = "?command_timeout=60s";
 
-  private Redis redis;
-  private Proxy proxy;
-
-  @BeforeEach
-  void open() {
-    redis = new Redis();
-    proxy = new Proxy(redis);
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    proxy.close();
-    redis.close();
-  }
+  @RegisterExtension static final Redis redis = new Redis();
+  @RegisterExtension final Proxy proxy = new Proxy(redis);
 
   @Test
   void anOwnerAcquiresAgainAfterACancel() throws Exception {

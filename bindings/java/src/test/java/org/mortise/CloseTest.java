@@ -16,24 +16,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.function.Executable;
 import org.mortise.Waiting.Worker;
 
 class CloseTest {
-  private static Redis redis;
-
-  @BeforeAll
-  static void open() {
-    redis = new Redis();
-  }
-
-  @AfterAll
-  static void close() throws Exception {
-    redis.close();
-  }
+  @RegisterExtension static final Redis redis = new Redis();
 
   @Test
   void everythingSaysClosedAfterClose() throws Exception {

@@ -26,21 +26,20 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class FutureTest {
-  private static Redis redis;
+  @RegisterExtension static final Redis redis = new Redis();
   private static MortiseClient client;
 
   @BeforeAll
   static void open() {
-    redis = new Redis();
     client = MortiseClient.open(redis.strictUrl());
   }
 
   @AfterAll
   static void close() throws Exception {
     client.close();
-    redis.close();
   }
 
   private static Status statusOf(CompletableFuture<?> future) {

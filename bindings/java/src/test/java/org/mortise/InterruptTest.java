@@ -12,10 +12,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.function.Executable;
 import org.mortise.Waiting.Worker;
 
@@ -24,20 +23,8 @@ class InterruptTest {
   private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(60);
   private static final String PATIENT = "?fair=strict&command_timeout=60s";
 
-  private Redis redis;
-  private Proxy proxy;
-
-  @BeforeEach
-  void open() {
-    redis = new Redis();
-    proxy = new Proxy(redis);
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    proxy.close();
-    redis.close();
-  }
+  @RegisterExtension static final Redis redis = new Redis();
+  @RegisterExtension final Proxy proxy = new Proxy(redis);
 
   /** Each by the key that shows the server's grant. */
   private static Map<String, Executable> acquires(MortiseClient client) {

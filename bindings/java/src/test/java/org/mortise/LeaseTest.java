@@ -16,22 +16,21 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.function.Executable;
 
 class LeaseTest {
-  private static Redis redis;
+  @RegisterExtension static final Redis redis = new Redis();
   private static MortiseClient client;
 
   @BeforeAll
   static void open() {
-    redis = new Redis();
     client = MortiseClient.open(redis.strictUrl());
   }
 
   @AfterAll
   static void close() throws Exception {
     client.close();
-    redis.close();
   }
 
   @Test

@@ -18,16 +18,16 @@ import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.mortise.Waiting.Worker;
 
 class LockTest {
-  private static Redis redis;
+  @RegisterExtension static final Redis redis = new Redis();
   private static MortiseClient client;
   private static MortiseClient other;
 
   @BeforeAll
   static void open() {
-    redis = new Redis();
     client = MortiseClient.open(redis.strictUrl());
     other = MortiseClient.open(redis.url());
   }
@@ -36,7 +36,6 @@ class LockTest {
   static void close() throws Exception {
     client.close();
     other.close();
-    redis.close();
   }
 
   private int counter;

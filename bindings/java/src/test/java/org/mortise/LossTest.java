@@ -9,24 +9,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class LossTest {
   private static final MortiseOptions SHORT =
       MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(300));
-  private static Redis redis;
-
-  @BeforeAll
-  static void open() {
-    redis = new Redis();
-  }
-
-  @AfterAll
-  static void close() throws Exception {
-    redis.close();
-  }
+  @RegisterExtension static final Redis redis = new Redis();
 
   private static String next(LinkedBlockingQueue<String> told) throws InterruptedException {
     return told.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS);

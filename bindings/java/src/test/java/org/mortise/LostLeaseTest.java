@@ -15,24 +15,23 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a lease's own future says of its loss. */
 class LostLeaseTest {
   private static final MortiseOptions SHORT =
       MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(300));
-  private static Redis redis;
+  @RegisterExtension static final Redis redis = new Redis();
   private static MortiseClient client;
 
   @BeforeAll
   static void open() {
-    redis = new Redis();
     client = MortiseClient.builder(redis.url()).options(SHORT).open();
   }
 
   @AfterAll
   static void close() throws Exception {
     client.close();
-    redis.close();
   }
 
   private static void delete(String name) {

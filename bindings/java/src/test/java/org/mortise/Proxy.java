@@ -11,9 +11,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Stands between clients and a server, and can hold back what the server says. */
-final class Proxy implements AutoCloseable {
+/**
+ * Stands between clients and a server, and can hold back what the server says. It ends with its
+ * block, or, in a field with {@code @RegisterExtension}, with each test.
+ */
+final class Proxy implements AutoCloseable, AfterEachCallback {
   private static final int BUFFER_BYTES = 1 << 16;
 
   private final Path folder;
@@ -123,5 +128,10 @@ final class Proxy implements AutoCloseable {
     for (SocketChannel one : open) one.close();
     Files.deleteIfExists(socket());
     Files.deleteIfExists(folder);
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) throws IOException {
+    close();
   }
 }

@@ -11,16 +11,16 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.mortise.Waiting.Worker;
 
 class ReadWriteLockTest {
-  private static Redis redis;
+  @RegisterExtension static final Redis redis = new Redis();
   private static MortiseClient client;
   private static MortiseClient other;
 
   @BeforeAll
   static void open() {
-    redis = new Redis();
     client = MortiseClient.open(redis.strictUrl());
     other = MortiseClient.open(redis.strictUrl());
   }
@@ -29,7 +29,6 @@ class ReadWriteLockTest {
   static void close() throws Exception {
     client.close();
     other.close();
-    redis.close();
   }
 
   private static boolean othersCanRead(String name) throws Exception {

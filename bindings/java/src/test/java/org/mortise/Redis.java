@@ -16,9 +16,14 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A server of a test's own, from tests/support/server, and a connection to look into it. */
-final class Redis implements AutoCloseable {
+/**
+ * A server of a test's own, from tests/support/server, and a connection to look into it. It ends
+ * with its block, or, in a static field with {@code @RegisterExtension}, with all tests of the class.
+ */
+final class Redis implements AutoCloseable, AfterAllCallback {
   private final Process launcher;
   private final Writer commands;
   private final BufferedReader said;
@@ -125,5 +130,10 @@ final class Redis implements AutoCloseable {
     channel.close();
     commands.close();
     launcher.onExit().join();
+  }
+
+  @Override
+  public void afterAll(ExtensionContext context) throws IOException {
+    close();
   }
 }
