@@ -1,5 +1,6 @@
-// The arguments that can be wrong: each type knows what is right, says what is wrong with the rest, and
-// has what the object behind the handle is given for it. They are checked in their order, before the call.
+// The arguments that can be wrong: each type knows what is right, says what is wrong with the rest,
+// and has what the object behind the handle is given for it. They are checked in their order,
+// before the call.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// How a call of the ABI reaches the object behind its handle: the firewall and all that is checked, in
-// one frame.
+// How a call of the ABI reaches the object behind its handle: the firewall and all that is checked,
+// in one frame.
 #pragma once
 
 #include <memory>
@@ -30,8 +30,8 @@ decltype(auto) value_of(const Argument& argument) {
   }
 }
 
-// Says of which lock a failure is told. A forked child must not look into a multi, whose mutex may be
-// held by a thread that it does not have.
+// Says of which lock a failure is told. A forked child must not look into a multi, whose mutex may
+// be held by a thread that it does not have.
 template <class Object>
 void name(outcome& how, const Object& object) noexcept {
   if constexpr (std::is_same_v<Object, lock_handle>) {
@@ -41,8 +41,8 @@ void name(outcome& how, const Object& object) noexcept {
   }
 }
 
-// Calls a member function of the object behind the handle, or what else takes that object, with these
-// arguments when they are right.
+// Calls a member function of the object behind the handle, or what else takes that object, with
+// these arguments when they are right.
 template <class Handle, class Callee, class... Arguments>
 mortise_status call(const Handle* handle, mortise_error* error, Callee&& callee,
                     const Arguments&... arguments) noexcept {
@@ -83,7 +83,8 @@ const char* name_of(const Handle* handle, size_t* name_len) noexcept {
   return text_of(handle == nullptr ? nullptr : &handle->object->name(), name_len);
 }
 
-// A new handle, or nullptr with the error filled. The body is given the client and what is to be filled.
+// A new handle, or nullptr with the error filled. The body is given the client and what is to be
+// filled.
 template <class Handle, class Body, class... Arguments>
 Handle* make(const mortise_client* client, mortise_error* error, Body&& body,
              const Arguments&... arguments) noexcept {
@@ -113,8 +114,8 @@ Handle* make_lock(mortise_client* client, const char* name, size_t name_len, std
   return make<Handle>(client, error, fill, argument::name{name, name_len});
 }
 
-// Ends what its object does, and frees the handle. In a forked child it is left as it is: its threads and
-// their locks are the parent's.
+// Ends what its object does, and frees the handle. In a forked child it is left as it is: its
+// threads and their locks are the parent's.
 template <class Handle, class Object>
 void free_handle(Handle* handle, void (Object::*end)() noexcept) noexcept {
   if (handle == nullptr || handle->is_foreign()) return;

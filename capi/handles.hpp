@@ -1,5 +1,5 @@
-// What is behind the opaque handles: a shared object, the process that it was made in, and by its type
-// what the handle is called as an argument.
+// What is behind the opaque handles: a shared object, the process that it was made in, and by its
+// type what the handle is called as an argument.
 #pragma once
 
 #include <memory>

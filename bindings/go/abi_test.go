@@ -38,7 +38,8 @@ func TestEveryOptionHasItsWith(t *testing.T) {
 	must(t, err)
 	source, err := os.ReadFile("options.go")
 	must(t, err)
-	keys := regexp.MustCompile(`#define MORTISE_OPTION_\w+ "(\w+)"`).FindAllStringSubmatch(string(header), -1)
+	keys := regexp.MustCompile(`#define MORTISE_OPTION_\w+ "(\w+)"`).
+		FindAllStringSubmatch(string(header), -1)
 	if len(keys) < 19 {
 		t.Fatalf("%d keys of options in the header", len(keys))
 	}
@@ -57,7 +58,8 @@ func TestEveryOptionHasItsWith(t *testing.T) {
 	}
 }
 
-// Each function of the header is called by this package, blocking or not, or has a reason not to be.
+// Each function of the header is called by this package, blocking or not, or has a reason not to
+// be.
 func TestEveryFunctionHasItsCounterpart(t *testing.T) {
 	header, err := os.ReadFile("../../capi/include/mortise/mortise.h")
 	must(t, err)
@@ -72,7 +74,8 @@ func TestEveryFunctionHasItsCounterpart(t *testing.T) {
 		}
 	}
 	called := map[string]bool{}
-	for _, match := range regexp.MustCompile(`swig\.(\w+)`).FindAllStringSubmatch(sources.String(), -1) {
+	calls := regexp.MustCompile(`swig\.(\w+)`)
+	for _, match := range calls.FindAllStringSubmatch(sources.String(), -1) {
 		called[strings.ToLower(match[1])] = true
 	}
 	functions := regexp.MustCompile(`MORTISE_API [^(;]*?\bmortise_(\w+)\(`).

@@ -6,9 +6,11 @@ import (
 	"time"
 )
 
-// acquire makes one of these holds; it tries, and then waits, which is nil if it is not to wait, until
-// the context is over. With an error nothing is held.
-func (h *handle) acquire(ctx context.Context, newHold func() *Hold, try, wait submission) (*Hold, error) {
+// acquire makes one of these holds; it tries, and then waits, which is nil if it is not to wait,
+// until the context is over. With an error nothing is held.
+func (h *handle) acquire(
+	ctx context.Context, newHold func() *Hold, try, wait submission,
+) (*Hold, error) {
 	if c := h.newTrial(try, wait); c != nil {
 		hold, err := h.attempt(ctx, c, newHold(), try, forever)
 		c.done(h.engine)
@@ -29,8 +31,8 @@ func (h *handle) acquire(ctx context.Context, newHold func() *Hold, try, wait su
 	return h.attempt(ctx, newCall(nil), newHold(), wait, timeoutOf(ctx))
 }
 
-// newTrial is the call for an attempt that does not wait. Before one that waits, it is worth while only
-// when the answer is quick, and when the lock is likely to be free.
+// newTrial is the call for an attempt that does not wait. Before one that waits, it is worth while
+// only when the answer is quick, and when the lock is likely to be free.
 func (h *handle) newTrial(try, wait submission) *call {
 	if try == nil || wait != nil && h.isTaken() {
 		return nil
@@ -60,7 +62,8 @@ func (h *handle) attempt(ctx context.Context, c *call, hold *Hold, submit submis
 		return nil, err
 	}
 	if told := h.awaitGrant(ctx, c, timeoutMs); told.failure != nil {
-		if told.failure.Status == ErrCancelled && ctx.Err() == nil && !h.isInterrupted.Load() { // close has done it
+		isOurs := ctx.Err() != nil || h.isInterrupted.Load()
+		if told.failure.Status == ErrCancelled && !isOurs { // close has done it
 			return nil, failure(ErrClosed, "this "+h.kind.whatItIs+" was closed")
 		}
 		return nil, told.failure
@@ -123,7 +126,8 @@ func (h *handle) giveBack(ctx context.Context, hold *Hold) error {
 	err := h.release(hold, c)
 	h.terms.Unlock()
 	if err == nil {
-		c.await(context.Background()) // for the command timeout at most; then the handle can be used again
+		// For the command timeout at most; then the handle can be used again.
+		c.await(context.Background())
 	}
 	return ended(ctx, "the lock was granted too late, and given back")
 }

@@ -19,8 +19,8 @@ func (e event) err() error {
 	return e.failure
 }
 
-// call is one that is handed to C. Its end is told by the dispatcher; or, when it has a quick queue, it
-// is read from there by the caller itself.
+// call is one that is handed to C. Its end is told by the dispatcher; or, when it has a quick
+// queue, it is read from there by the caller itself.
 type call struct {
 	onEnd func(event) // runs before any later event of the queue is looked at
 	ended chan event
@@ -32,9 +32,9 @@ func newCall(onEnd func(event)) *call {
 	return &call{onEnd: onEnd, ended: make(chan event, 1)}
 }
 
-// newQuickCall is a call that the server answers at once. The caller reads the answer itself, which takes
-// half the time of being woken, and keeps a thread. Few can do so at a time: the others have usual
-// calls. To be given back by done.
+// newQuickCall is a call that the server answers at once. The caller reads the answer itself, which
+// takes half the time of being woken, and keeps a thread. Few can do so at a time: the others have
+// usual calls. To be given back by done.
 func (e *engine) newQuickCall(onEnd func(event)) *call {
 	if quick := e.takeQuick(); quick != nil {
 		return &call{onEnd: onEnd, quick: quick}

@@ -14,10 +14,10 @@ type Client struct {
 
 // Open connects and greets the server. The URL is redis://[user[:password]@]host[:port][/db],
 // unix:///path/to.sock, or local: for a private server of this user; a query sets options, as in
-// "redis://localhost?lease=10s"; "" is the URL in the environment variable MORTISE_URL. A server that is
-// not there yet, or still loading, is tried until the context ends or the client's command timeout, 3 s
-// by default, is over; see WithLazyConnect. When the context ends first, that goes on in the background
-// until then at most.
+// "redis://localhost?lease=10s"; "" is the URL in the environment variable MORTISE_URL. A server
+// that is not there yet, or still loading, is tried until the context ends or the client's command
+// timeout, 3 s by default, is over; see WithLazyConnect. When the context ends first, that goes on
+// in the background until then at most.
 func Open(ctx context.Context, url string, options ...Option) (*Client, error) {
 	if err := alive(ctx); err != nil {
 		return nil, under(ctx, err)

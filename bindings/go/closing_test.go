@@ -61,7 +61,8 @@ func TestCloseWhileOthersWait(t *testing.T) {
 			go func() {
 				defer group.Done()
 				_, err := lock.Acquire(context.Background())
-				if !errors.Is(err, ErrClosed) || closesClient && !strings.Contains(err.Error(), "the client was closed") {
+				if !errors.Is(err, ErrClosed) ||
+					closesClient && !strings.Contains(err.Error(), "the client was closed") {
 					t.Error("a waiter of a closed client got: ", err)
 				}
 			}()

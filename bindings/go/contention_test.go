@@ -11,7 +11,8 @@ import (
 // transactions is how many the server has had; every attempt at a mutex that does not wait is one.
 func (s *server) transactions(t testing.TB) int64 {
 	t.Helper()
-	found := regexp.MustCompile(`cmdstat_multi:calls=(\d+)`).FindStringSubmatch(s.ask(t, "INFO commandstats"))
+	found := regexp.MustCompile(`cmdstat_multi:calls=(\d+)`).
+		FindStringSubmatch(s.ask(t, "INFO commandstats"))
 	if found == nil {
 		return 0
 	}
@@ -20,9 +21,9 @@ func (s *server) transactions(t testing.TB) int64 {
 	return count
 }
 
-// Where others wait, an acquire goes to the end of the queue, and does not ask first whether the lock is
-// free, which it never is. With a new handle each time it is C that asks, once, as it knows nothing of the
-// others of a strict lock.
+// Where others wait, an acquire goes to the end of the queue, and does not ask first whether the
+// lock is free, which it never is. With a new handle each time it is C that asks, once, as it knows
+// nothing of the others of a strict lock.
 func TestContendedAcquireDoesNotTryFirst(t *testing.T) {
 	const owners, acquires = 4, 400
 	server := startServer(t)

@@ -32,7 +32,8 @@ func ended(ctx context.Context, message string) *Error {
 	return failure(ErrCancelled, message)
 }
 
-// under makes the failure of a call whose context is over also what ended that, whatever else it says.
+// under makes the failure of a call whose context is over also what ended that, whatever else it
+// says.
 func under(ctx context.Context, err error) error {
 	failed, _ := err.(*Error)
 	if failed == nil || ctx == nil || !isOver(ctx) {
@@ -43,8 +44,8 @@ func under(ctx context.Context, err error) error {
 	return &both
 }
 
-// isOver also tells of a deadline that C was faster to notice than the context's own timer, which is
-// about to.
+// isOver also tells of a deadline that C was faster to notice than the context's own timer, which
+// is about to.
 func isOver(ctx context.Context) bool {
 	deadline, has := ctx.Deadline()
 	if ctx.Err() == nil && has && !time.Now().Before(deadline) {

@@ -32,29 +32,69 @@ var contextCalls = map[string]struct {
 	"Do": {nil, func(s *scene, ctx context.Context) error {
 		return Do(ctx, s.lock.Acquire, func(ctx context.Context, _ *Hold) error { return ctx.Err() })
 	}},
-	"Client.Ping":       {nil, func(s *scene, ctx context.Context) error { return s.client.Ping(ctx) }},
-	"Lock.Acquire":      {nil, func(s *scene, ctx context.Context) error { return only(s.lock.Acquire(ctx)) }},
-	"Lock.Try":          {nil, func(s *scene, ctx context.Context) error { return only(s.lock.Try(ctx)) }},
-	"Lock.Query":        {nil, func(s *scene, ctx context.Context) error { return only(s.lock.Query(ctx)) }},
-	"RW.Read":           {nil, func(s *scene, ctx context.Context) error { return only(s.rw.Read(ctx)) }},
-	"RW.TryRead":        {nil, func(s *scene, ctx context.Context) error { return only(s.rw.TryRead(ctx)) }},
-	"RW.Write":          {nil, func(s *scene, ctx context.Context) error { return only(s.rw.Write(ctx)) }},
-	"RW.TryWrite":       {nil, func(s *scene, ctx context.Context) error { return only(s.rw.TryWrite(ctx)) }},
-	"RW.Query":          {nil, func(s *scene, ctx context.Context) error { return only(s.rw.Query(ctx)) }},
-	"RW.TryUpgrade":     {reads, func(s *scene, ctx context.Context) error { return s.rw.TryUpgrade(ctx, s.hold) }},
-	"RW.Downgrade":      {writes, func(s *scene, ctx context.Context) error { return s.rw.Downgrade(ctx, s.hold) }},
-	"Semaphore.Acquire": {nil, func(s *scene, ctx context.Context) error { return only(s.semaphore.Acquire(ctx, 1)) }},
-	"Semaphore.Try":     {nil, func(s *scene, ctx context.Context) error { return only(s.semaphore.Try(ctx, 1)) }},
-	"Semaphore.Query":   {nil, func(s *scene, ctx context.Context) error { return only(s.semaphore.Query(ctx)) }},
-	"Semaphore.Resize":  {nil, func(s *scene, ctx context.Context) error { return s.semaphore.Resize(ctx, 4) }},
-	"Multi.Acquire":     {nil, func(s *scene, ctx context.Context) error { return only(s.multi.Acquire(ctx)) }},
-	"Multi.Try":         {nil, func(s *scene, ctx context.Context) error { return only(s.multi.Try(ctx)) }},
-	"Hold.Extend":       {locks, func(s *scene, ctx context.Context) error { return s.hold.Extend(ctx, time.Minute) }},
-	"Hold.Unlock":       {locks, func(s *scene, ctx context.Context) error { return s.hold.Unlock(ctx) }},
+	"Client.Ping": {nil, func(s *scene, ctx context.Context) error {
+		return s.client.Ping(ctx)
+	}},
+	"Lock.Acquire": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.lock.Acquire(ctx))
+	}},
+	"Lock.Try": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.lock.Try(ctx))
+	}},
+	"Lock.Query": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.lock.Query(ctx))
+	}},
+	"RW.Read": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.rw.Read(ctx))
+	}},
+	"RW.TryRead": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.rw.TryRead(ctx))
+	}},
+	"RW.Write": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.rw.Write(ctx))
+	}},
+	"RW.TryWrite": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.rw.TryWrite(ctx))
+	}},
+	"RW.Query": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.rw.Query(ctx))
+	}},
+	"RW.TryUpgrade": {reads, func(s *scene, ctx context.Context) error {
+		return s.rw.TryUpgrade(ctx, s.hold)
+	}},
+	"RW.Downgrade": {writes, func(s *scene, ctx context.Context) error {
+		return s.rw.Downgrade(ctx, s.hold)
+	}},
+	"Semaphore.Acquire": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.semaphore.Acquire(ctx, 1))
+	}},
+	"Semaphore.Try": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.semaphore.Try(ctx, 1))
+	}},
+	"Semaphore.Query": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.semaphore.Query(ctx))
+	}},
+	"Semaphore.Resize": {nil, func(s *scene, ctx context.Context) error {
+		return s.semaphore.Resize(ctx, 4)
+	}},
+	"Multi.Acquire": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.multi.Acquire(ctx))
+	}},
+	"Multi.Try": {nil, func(s *scene, ctx context.Context) error {
+		return only(s.multi.Try(ctx))
+	}},
+	"Hold.Extend": {locks, func(s *scene, ctx context.Context) error {
+		return s.hold.Extend(ctx, time.Minute)
+	}},
+	"Hold.Unlock": {locks, func(s *scene, ctx context.Context) error {
+		return s.hold.Unlock(ctx)
+	}},
 	"Hold.Unlock, multi": {locksAll, func(s *scene, ctx context.Context) error {
 		return s.hold.Unlock(ctx)
 	}},
-	"Hold.Unlock, lost": {loses, func(s *scene, ctx context.Context) error { return s.hold.Unlock(ctx) }},
+	"Hold.Unlock, lost": {loses, func(s *scene, ctx context.Context) error {
+		return s.hold.Unlock(ctx)
+	}},
 }
 
 func locks(s *scene, ctx context.Context) (*Hold, error)    { return s.lock.Acquire(ctx) }
@@ -107,8 +147,9 @@ func TestEveryCallUnderAContextIsKnown(t *testing.T) {
 
 var errOfTheCaller = errors.New("the caller's reason")
 
-// The end of its context is what a failure is, too, whatever else it says, with the cause that the caller
-// gave it: of a context that is over before the call, and of one that ends while the server is silent.
+// The end of its context is what a failure is, too, whatever else it says, with the cause that the
+// caller gave it: of a context that is over before the call, and of one that ends while the server
+// is silent.
 func TestEndOfTheContextIsInEveryFailure(t *testing.T) {
 	server := startServer(t)
 	cancelled := func() (context.Context, func()) {

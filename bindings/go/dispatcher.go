@@ -29,9 +29,11 @@ func newReader(e *engine, queue uintptr, batch int) (*reader, error) {
 
 func (r *reader) free() { swig.Event_free(r.event) }
 
-// take hands on what is in the queue. It says whether there may be more now, and whether there may be
-// more ever.
-func (r *reader) take(timeoutMs int64, deliver func(kind, tag int64, told event)) (more, ever bool) {
+// take hands on what is in the queue. It says whether there may be more now, and whether there may
+// be more ever.
+func (r *reader) take(
+	timeoutMs int64, deliver func(kind, tag int64, told event),
+) (more, ever bool) {
 	room := int64(len(r.records) / recordFields)
 	count := swig.Go_drain(r.queue, r.event, timeoutMs, &r.records[0], room)
 	if count < 0 {
@@ -64,8 +66,8 @@ func (r *reader) failure(status Status) *Error {
 	})
 }
 
-// startDispatcher starts the goroutine that reads the queue. It keeps no thread: the runtime's poller
-// watches a duplicate of the queue's descriptor.
+// startDispatcher starts the goroutine that reads the queue. It keeps no thread: the runtime's
+// poller watches a duplicate of the queue's descriptor.
 func (e *engine) startDispatcher() error {
 	r, err := newReader(e, e.queue.address, batch)
 	if err != nil {
@@ -80,10 +82,11 @@ func (e *engine) startDispatcher() error {
 	return nil
 }
 
-// duplicate is close-on-exec from the beginning, because threads of C may start programs, too, and do
-// not know of Go's fork lock.
+// duplicate is close-on-exec from the beginning, because threads of C may start programs, too, and
+// do not know of Go's fork lock.
 func duplicate(descriptor int) (int, error) {
-	duplicated, _, failed := syscall.Syscall(syscall.SYS_FCNTL, uintptr(descriptor), syscall.F_DUPFD_CLOEXEC, 0)
+	duplicated, _, failed := syscall.Syscall(
+		syscall.SYS_FCNTL, uintptr(descriptor), syscall.F_DUPFD_CLOEXEC, 0)
 	if failed != 0 {
 		return 0, failed
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Do acquires, works and unlocks, also when the work panics. The work's context is cancelled with the
-// given one, and when the hold is lost. Give it the method that acquires, such as lock.Acquire:
+// Do acquires, works and unlocks, also when the work panics. The work's context is cancelled with
+// the given one, and when the hold is lost. Give it the method that acquires, such as lock.Acquire:
 //
 //	err := mortise.Do(ctx, lock.Acquire, func(ctx context.Context, hold *mortise.Hold) error {
 //		return write(ctx, hold.Token())
@@ -16,13 +16,13 @@ import (
 //
 //	two := func(ctx context.Context) (*mortise.Hold, error) { return semaphore.Acquire(ctx, 2) }
 //
-// The unlock is not under the given context, which may have ended the work: it has one of its own, and
-// waits for the server's answer for the client's command timeout at most.
+// The unlock is not under the given context, which may have ended the work: it has one of its own,
+// and waits for the server's answer for the client's command timeout at most.
 //
-// The error is that of acquiring, else that of the work, else that of unlocking. It is ErrLost, beside
-// what the work returned, when the hold was lost before the end of the work, which may then not have
-// been alone. An unlock of which the server did not tell the outcome is no error: the work was alone,
-// and what may be left of the hold ends with its lease.
+// The error is that of acquiring, else that of the work, else that of unlocking. It is ErrLost,
+// beside what the work returned, when the hold was lost before the end of the work, which may then
+// not have been alone. An unlock of which the server did not tell the outcome is no error: the work
+// was alone, and what may be left of the hold ends with its lease.
 func Do(ctx context.Context, acquire func(context.Context) (*Hold, error),
 	work func(ctx context.Context, hold *Hold) error) (err error) {
 	if acquire == nil || work == nil {

@@ -8,22 +8,24 @@ import (
 	"testing"
 )
 
-// What a constructor that failed gives, and what nobody made, is an error and no crash: here clients, and
-// where they are arguments.
+// What a constructor that failed gives, and what nobody made, is an error and no crash: here
+// clients, and where they are arguments.
 func TestNilAndEmptyArguments(t *testing.T) {
 	ctx := within(t)
 	client := startServer(t).open(t)
 	nothing := func(context.Context, *Hold) error { return nil }
 	calls := map[string]func() error{
-		"members":      func() error { return second(client.NewMulti(OfLock(nil), ToRead(nil))) },
-		"reader":       func() error { return second(client.NewMulti(ToRead(&RW{}))) },
-		"writer":       func() error { return second(client.NewMulti(ToWrite(nil))) },
-		"permits":      func() error { return second(client.NewMulti(OfSemaphore(nil, 1))) },
-		"member":       func() error { return second(client.NewMulti(Member{})) },
-		"Do without":   func() error { return Do(ctx, nil, nothing) },
-		"Do nothing":   func() error { return Do(ctx, client.lock(t, "a").Acquire, nil) },
-		"Do nowhere":   func() error { return Do(ctx, (*Lock)(nil).Acquire, nothing) },
-		"Do as if":     func() error { return Do(ctx, func(context.Context) (*Hold, error) { return nil, nil }, nothing) },
+		"members":    func() error { return second(client.NewMulti(OfLock(nil), ToRead(nil))) },
+		"reader":     func() error { return second(client.NewMulti(ToRead(&RW{}))) },
+		"writer":     func() error { return second(client.NewMulti(ToWrite(nil))) },
+		"permits":    func() error { return second(client.NewMulti(OfSemaphore(nil, 1))) },
+		"member":     func() error { return second(client.NewMulti(Member{})) },
+		"Do without": func() error { return Do(ctx, nil, nothing) },
+		"Do nothing": func() error { return Do(ctx, client.lock(t, "a").Acquire, nil) },
+		"Do nowhere": func() error { return Do(ctx, (*Lock)(nil).Acquire, nothing) },
+		"Do as if": func() error {
+			return Do(ctx, func(context.Context) (*Hold, error) { return nil, nil }, nothing)
+		},
 		"Do in no ctx": func() error { return Do(nil, client.lock(t, "a").Acquire, nothing) },
 	}
 	for _, c := range []*Client{nil, {}} {

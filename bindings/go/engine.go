@@ -15,9 +15,9 @@ const (
 	quickCalls = 4
 )
 
-// engine is what a Client and all its handles share: the client of C, and a queue in which all calls
-// that wait for the server end. It does not know the objects that the user has, so that these can be
-// collected.
+// engine is what a Client and all its handles share: the client of C, and a queue in which all
+// calls that wait for the server end. It does not know the objects that the user has, so that these
+// can be collected.
 type engine struct {
 	client, queue native
 	slots         chan struct{}
@@ -139,7 +139,9 @@ func (e *engine) enter() (uintptr, error) {
 }
 
 // start hands a call to C. When that fails, the call never began and will not end.
-func (e *engine) start(c *call, submit func(queue uintptr, tag int64, details uintptr) int32) error {
+func (e *engine) start(
+	c *call, submit func(queue uintptr, tag int64, details uintptr) int32,
+) error {
 	queue, err := e.enter()
 	if err != nil {
 		return err
@@ -201,8 +203,8 @@ func (e *engine) unwatch(h *handle) {
 	delete(e.handles, h.tag)
 }
 
-// translate has the end of the queue, of which users know nothing, be the end of the client, in words of
-// Go.
+// translate has the end of the queue, of which users know nothing, be the end of the client, in
+// words of Go.
 func (e *engine) translate(err *Error) *Error {
 	isEnd := err.Status == ErrClosed || err.Status == ErrCancelled
 	if err.Status == ErrShutDown || isEnd && e.isClosing.Load() {
@@ -211,8 +213,8 @@ func (e *engine) translate(err *Error) *Error {
 	return err
 }
 
-// blocking runs a call that keeps a thread until the server has answered. There are few at once; the
-// context ends the wait for one, not the call.
+// blocking runs a call that keeps a thread until the server has answered. There are few at once;
+// the context ends the wait for one, not the call.
 func (e *engine) blocking(ctx context.Context, work func() error) error {
 	if err := alive(ctx); err != nil {
 		return err

@@ -54,9 +54,9 @@ func (e *Error) Error() string {
 // Unwrap is the status, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Status }
 
-// Is tells that a passed deadline and a cancelled wait are also what package context calls them, that a
-// failure of a call whose context is over is also the context's Err and Cause, and that a loss during Do
-// is also what the work returned.
+// Is tells that a passed deadline and a cancelled wait are also what package context calls them,
+// that a failure of a call whose context is over is also the context's Err and Cause, and that a
+// loss during Do is also what the work returned.
 func (e *Error) Is(target error) bool {
 	if e.Status == ErrTimedOut && target == context.DeadlineExceeded ||
 		e.Status == ErrCancelled && target == context.Canceled {

@@ -65,7 +65,8 @@ func TestErrorHasItsDetails(t *testing.T) {
 		details.IsAmbiguous() {
 		t.Fatalf("%+v", details)
 	}
-	if text := err.Error(); !strings.HasPrefix(text, "mortise: ") || !strings.Contains(text, details.Message) {
+	if text := err.Error(); !strings.HasPrefix(text, "mortise: ") ||
+		!strings.Contains(text, details.Message) {
 		t.Fatal(text)
 	}
 	if errors.Is(err, ErrUnknown) || errors.Is(err, context.Canceled) {
@@ -116,42 +117,54 @@ func TestBadInput(t *testing.T) {
 		make  func() error
 		names string
 	}{
-		{func() error { _, err := Open(within(t), "http://x"); return err }, "scheme"},
-		{func() error { _, err := Open(within(t), ""); return err }, "url"},
-		{func() error { _, err := client.NewLock(""); return err }, "name"},
-		{func() error { _, err := client.NewLock(strings.Repeat("x", 1025)); return err }, "name"},
-		{func() error { _, err := client.NewSemaphore("s", 0); return err }, "permits"},
-		{func() error { _, err := client.NewLock("a", WithLease(time.Millisecond)); return err }, "lease"},
-		{func() error { _, err := client.NewLock("a", WithLease(-time.Second)); return err }, "lease"},
-		{func() error { _, err := client.NewLock("a", WithCommandTimeout(time.Second)); return err }, "command_timeout"},
-		{func() error { _, err := client.NewRW("a", WithDrift(1000)); return err }, "drift"},
-		{func() error { _, err := client.NewLock("a", WithMaxHold(-time.Millisecond)); return err }, "max_hold"},
-		{func() error { _, err := client.NewLock("a", WithLease(math.MinInt64)); return err }, "lease"},
-		{func() error { _, err := client.NewLock("a", WithLease(math.MaxInt64)); return err }, "9223372036855 ms"},
-		{func() error { _, err := client.NewLock("a", WithLease(366*24*time.Hour+1)); return err }, "31622400001 ms"},
-		{func() error { _, err := client.NewLock("a", WithPollInterval(math.MaxInt64)); return err }, "poll_interval"},
-		{func() error { _, err := client.NewLock("a", WithPollAttempts(-2)); return err }, "poll_attempts"},
-		{func() error { _, err := client.NewRW("a", WithReadLifetime(-1)); return err }, "read_lifetime"},
-		{func() error { _, err := client.NewRW("a", WithReadLifetime(367*24*time.Hour)); return err }, "read_lifetime"},
-		{func() error { _, err := client.NewRW("a", WithWriteLifetime(367*24*time.Hour)); return err }, "write_lifetime"},
-		{func() error { _, err := Open(within(t), server.url, WithBusyPoll(time.Millisecond+1)); return err }, "busy_poll"},
-		{func() error { _, err := Open(within(t), server.url, WithClientName("a b")); return err }, "client_name"},
-		{func() error { _, err := client.NewSemaphore("s", 1<<53+1); return err }, "9007199254740993"},
-		{func() error { _, err := semaphore.Acquire(within(t), 1<<53+1); return err }, "9007199254740993"},
-		{func() error { _, err := semaphore.Try(within(t), math.MinInt64); return err }, "-9223372036854775808"},
+		{func() error { return only(Open(within(t), "http://x")) }, "scheme"},
+		{func() error { return only(Open(within(t), "")) }, "url"},
+		{func() error { return only(client.NewLock("")) }, "name"},
+		{func() error { return only(client.NewLock(strings.Repeat("x", 1025))) }, "name"},
+		{func() error { return only(client.NewSemaphore("s", 0)) }, "permits"},
+		{func() error { return only(client.NewLock("a", WithLease(time.Millisecond))) }, "lease"},
+		{func() error { return only(client.NewLock("a", WithLease(-time.Second))) }, "lease"},
+		{func() error {
+			return only(client.NewLock("a", WithCommandTimeout(time.Second)))
+		}, "command_timeout"},
+		{func() error { return only(client.NewRW("a", WithDrift(1000))) }, "drift"},
+		{func() error { return only(client.NewLock("a", WithMaxHold(-time.Millisecond))) }, "max_hold"},
+		{func() error { return only(client.NewLock("a", WithLease(math.MinInt64))) }, "lease"},
+		{func() error { return only(client.NewLock("a", WithLease(math.MaxInt64))) }, "9223372036855 ms"},
+		{func() error {
+			return only(client.NewLock("a", WithLease(366*24*time.Hour+1)))
+		}, "31622400001 ms"},
+		{func() error {
+			return only(client.NewLock("a", WithPollInterval(math.MaxInt64)))
+		}, "poll_interval"},
+		{func() error { return only(client.NewLock("a", WithPollAttempts(-2))) }, "poll_attempts"},
+		{func() error { return only(client.NewRW("a", WithReadLifetime(-1))) }, "read_lifetime"},
+		{func() error {
+			return only(client.NewRW("a", WithReadLifetime(367*24*time.Hour)))
+		}, "read_lifetime"},
+		{func() error {
+			return only(client.NewRW("a", WithWriteLifetime(367*24*time.Hour)))
+		}, "write_lifetime"},
+		{func() error {
+			return only(Open(within(t), server.url, WithBusyPoll(time.Millisecond+1)))
+		}, "busy_poll"},
+		{func() error { return only(Open(within(t), server.url, WithClientName("a b"))) }, "client_name"},
+		{func() error { return only(client.NewSemaphore("s", 1<<53+1)) }, "9007199254740993"},
+		{func() error { return only(semaphore.Acquire(within(t), 1<<53+1)) }, "9007199254740993"},
+		{func() error { return only(semaphore.Try(within(t), math.MinInt64)) }, "-9223372036854775808"},
 		{func() error { return semaphore.Resize(within(t), math.MaxInt64) }, "9223372036854775807"},
-		{func() error { return hold.Extend(within(t), 1) }, "lease_ms: 1 "}, // and not 0, the handle's own
+		{func() error { return hold.Extend(within(t), 1) }, "lease_ms: 1 "}, // not 0
 		{func() error { return hold.Extend(within(t), -1) }, "lease"},
 		{func() error { return hold.Extend(within(t), math.MaxInt64) }, "9223372036855"},
-		{func() error { _, err := client.NewLock("a", WithLabel("\xff")); return err }, "label"},
-		{func() error { _, err := client.NewLock("a", WithOption("leese", "1s")); return err }, "leese"},
-		{func() error { _, err := client.NewLock("a", Option{}); return err }, "ption"},
-		{func() error { _, err := (&Client{}).NewLock("a"); return err }, "Open"},
+		{func() error { return only(client.NewLock("a", WithLabel("\xff"))) }, "label"},
+		{func() error { return only(client.NewLock("a", WithOption("leese", "1s"))) }, "leese"},
+		{func() error { return only(client.NewLock("a", Option{})) }, "ption"},
+		{func() error { return only((&Client{}).NewLock("a")) }, "Open"},
 		{func() error { return (&Client{}).Ping(within(t)) }, "Open"},
-		{func() error { _, err := (&Lock{}).Acquire(within(t)); return err }, "handle"},
+		{func() error { return only((&Lock{}).Acquire(within(t))) }, "handle"},
 		//lint:ignore SA1012 this is what is tested
-		{func() error { _, err := client.lock(t, "a").Acquire(nil); return err }, "ctx"},
-		{func() error { _, err := Open(nil, server.url); return err }, "ctx"},
+		{func() error { return only(client.lock(t, "a").Acquire(nil)) }, "ctx"},
+		{func() error { return only(Open(nil, server.url)) }, "ctx"},
 	} {
 		err := bad.make()
 		expect(t, err, ErrInvalidArgument)
@@ -198,10 +211,12 @@ func TestOptions(t *testing.T) {
 	if v := valid(client.lock(t, "a")); v > 20*time.Second || v < 10*time.Second {
 		t.Errorf("with the client's lease of 20 s a hold is valid for %v", v)
 	}
-	if v := valid(client.lock(t, "a", WithLease(90*time.Second+time.Microsecond))); v < 60*time.Second {
+	lease := 90*time.Second + time.Microsecond
+	if v := valid(client.lock(t, "a", WithLease(lease))); v < 60*time.Second {
 		t.Errorf("with a lease of 90 s a hold is valid for %v", v)
 	}
-	if v := valid(client.lock(t, "a", WithLabel("a label"))); v > 20*time.Second || v < 10*time.Second {
+	if v := valid(client.lock(t, "a", WithLabel("a label"))); v > 20*time.Second ||
+		v < 10*time.Second {
 		t.Errorf("beside the client's lease of 20 s an option of the handle's own leaves %v", v)
 	}
 	for _, option := range []Option{

@@ -201,8 +201,8 @@ func (n notice) tell(t *term) {
 	t.end(n.lost)
 }
 
-// notice takes note of a loss or a risk; called by the dispatcher. It may be of a hold before the last,
-// or faster than the grant, which a quick call tells.
+// notice takes note of a loss or a risk; called by the dispatcher. It may be of a hold before the
+// last, or faster than the grant, which a quick call tells.
 func (h *handle) notice(kind int64, told event) {
 	n := notice{kind, told.token, told.failure}
 	if n.lost == nil || n.lost.Status != ErrLost {

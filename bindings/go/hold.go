@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Hold is one successful acquire. It lasts until Unlock, or until it is lost for ever. Any goroutine
-// may use it. Keep it, or one of its contexts, while you work: what nobody refers to is given back by
-// the collector.
+// Hold is one successful acquire. It lasts until Unlock, or until it is lost for ever. Any
+// goroutine may use it. Keep it, or one of its contexts, while you work: what nobody refers to is
+// given back by the collector.
 type Hold struct {
 	owner    *owner // kept from being collected
 	term     *term
@@ -45,8 +45,8 @@ func (h *Hold) during() *term {
 // members have one each.
 func (h *Hold) Token() int64 { return h.during().token.Load() }
 
-// Err is nil while the hold lasts. Then it says why that ended: ErrLost, ErrNotOwner after an unlock,
-// or ErrClosed.
+// Err is nil while the hold lasts. Then it says why that ended: ErrLost, ErrNotOwner after an
+// unlock, or ErrClosed.
 func (h *Hold) Err() error {
 	if h != nil {
 		if reason := h.unlocked.Load(); reason != nil {
@@ -59,19 +59,20 @@ func (h *Hold) Err() error {
 	return nil
 }
 
-// Lost is closed when the hold is lost: its lease ended, or the server says that it is no longer ours.
-// After an unlock it stays open, so who waits for it has to wait for Context, too.
+// Lost is closed when the hold is lost: its lease ended, or the server says that it is no longer
+// ours. After an unlock it stays open, so who waits for it has to wait for Context, too.
 func (h *Hold) Lost() <-chan struct{} { return h.during().whenLost() }
 
-// AtRisk is closed when a third of the lease is left and nothing renews it, at the latest before Lost.
+// AtRisk is closed when a third of the lease is left and nothing renews it, at the latest before
+// Lost.
 func (h *Hold) AtRisk() <-chan struct{} { return h.during().whenAtRisk() }
 
 // holdKey marks the contexts that end with a hold, and keeps it from being collected meanwhile.
 type holdKey struct{ hold *Hold }
 
-// Context is cancelled when the hold ends, be it lost or unlocked: give it to the work that the lock
-// protects. With Go 1.20 or later context.Cause tells which. Bind is for work that has a context
-// already.
+// Context is cancelled when the hold ends, be it lost or unlocked: give it to the work that the
+// lock protects. With Go 1.20 or later context.Cause tells which. Bind is for work that has a
+// context already.
 func (h *Hold) Context() context.Context {
 	return h.keptBy(h.during().context())
 }
@@ -89,15 +90,15 @@ func (h *Hold) keptBy(ctx context.Context) context.Context {
 	return context.WithValue(ctx, holdKey{h}, true)
 }
 
-// IsHeld tells whether the hold lasts by the local clock. It costs no network, and is right also in a
-// process that was stopped for long.
+// IsHeld tells whether the hold lasts by the local clock. It costs no network, and is right also in
+// a process that was stopped for long.
 func (h *Hold) IsHeld() bool {
 	// Not by Valid, whose last millisecond is 0: who is told that the hold is over must not extend it.
 	return h.Err() == nil && h.owner.isHeld(h.mode.Load().isHeld)
 }
 
-// Valid is how long the hold is still valid by the local clock, in whole milliseconds; 0 when it has
-// ended.
+// Valid is how long the hold is still valid by the local clock, in whole milliseconds; 0 when it
+// has ended.
 func (h *Hold) Valid() time.Duration {
 	if h.Err() != nil {
 		return 0
@@ -116,11 +117,11 @@ func (h *Hold) Extend(ctx context.Context, lease time.Duration) error {
 	return h.core().told(ctx, h.core().extend(ctx, lease))
 }
 
-// Unlock gives the lock back. The context bounds the wait for the answer only: the lock is given back
-// also when the context is over, or nil. After it returns nothing is held, whatever it returns, but for
-// ErrBusy: then another goroutine acquires with this handle. ErrLost says that the hold was lost before,
-// and a second Unlock is ErrNotOwner. A context that ends with this very hold bounds nothing here; the
-// wait then ends with the command timeout at the latest.
+// Unlock gives the lock back. The context bounds the wait for the answer only: the lock is given
+// back also when the context is over, or nil. After it returns nothing is held, whatever it
+// returns, but for ErrBusy: then another goroutine acquires with this handle. ErrLost says that the
+// hold was lost before, and a second Unlock is ErrNotOwner. A context that ends with this very hold
+// bounds nothing here; the wait then ends with the command timeout at the latest.
 func (h *Hold) Unlock(ctx context.Context) error {
 	defer runtime.KeepAlive(h)
 	ctx = given(ctx)

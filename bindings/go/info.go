@@ -6,7 +6,8 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// Info is what the server knew of a lock when it was asked. To decide whether to act, use Hold.IsHeld.
+// Info is what the server knew of a lock when it was asked. To decide whether to act, use
+// Hold.IsHeld.
 type Info struct {
 	// IsHeld tells whether anybody held it, and IsMine whether the asking handle did.
 	IsHeld, IsMine bool

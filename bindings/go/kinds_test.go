@@ -141,7 +141,8 @@ func TestMulti(t *testing.T) {
 	must(t, reader.Unlock(within(t)))
 	hold, err := all.Acquire(within(t))
 	must(t, err)
-	if !hold.IsHeld() || hold.Valid() <= 0 || hold.Token() != 0 || lock.Token() <= 0 || rw.Token() <= 0 {
+	if !hold.IsHeld() || hold.Valid() <= 0 || hold.Token() != 0 || lock.Token() <= 0 ||
+		rw.Token() <= 0 {
 		t.Fatal("the members are not held")
 	}
 	_, err = all.Acquire(within(t))

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// After Close there is no goroutine, no file descriptor and no thread of the client's left, whatever was
-// under way; not even of a server that does not answer.
+// After Close there is no goroutine, no file descriptor and no thread of the client's left,
+// whatever was under way; not even of a server that does not answer.
 func TestCloseLeavesNothingRunning(t *testing.T) {
 	server := startServer(t)
 	server.open(t).Close() // what is made once for all is made
@@ -59,7 +59,8 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 		release()
 		server.tell(t, "resume")
 	}
-	eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= goroutines })
+	eventually(t, "all goroutines have ended",
+		func() bool { return runtime.NumGoroutine() <= goroutines })
 	eventually(t, "all files are closed", func() bool { return descriptors(t) <= files })
 }
 
@@ -84,12 +85,13 @@ func TestOpenWithoutTime(t *testing.T) {
 		expect(t, err, context.DeadlineExceeded)
 	}
 	server.tell(t, "resume")
-	eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= goroutines })
+	eventually(t, "all goroutines have ended",
+		func() bool { return runtime.NumGoroutine() <= goroutines })
 	eventually(t, "all files are closed", func() bool { return descriptors(t) <= files })
 }
 
-// What is bound to a hold is gone with the call of its function, with its parent, or with the hold; and it
-// does not keep a forgotten hold.
+// What is bound to a hold is gone with the call of its function, with its parent, or with the hold;
+// and it does not keep a forgotten hold.
 func TestBindLeavesNothing(t *testing.T) {
 	client := startServer(t).open(t)
 	lock, before := client.lock(t, "a"), handlesOf(client)

@@ -26,8 +26,8 @@ var lockKind = &kind{
 
 var held = &mode{swig.Lock_unlock_async, swig.Lock_is_held}
 
-// NewLock makes a new owner of the mutex of this name, which is 1 to 1024 bytes of any value. Nothing
-// is sent. Options are laid over those of the client.
+// NewLock makes a new owner of the mutex of this name, which is 1 to 1024 bytes of any value.
+// Nothing is sent. Options are laid over those of the client.
 func (c *Client) NewLock(name string, options ...Option) (*Lock, error) {
 	o, err := c.newNamed(lockKind, name, options, func(client, options, details uintptr) uintptr {
 		return swig.Lock_new(client, name, options, details)
@@ -56,8 +56,8 @@ func (l *Lock) own() *owner {
 	return l.owner
 }
 
-// IsHeld tells whether this handle holds the lock by the local clock, by itself or as a member of a Multi.
-// It costs no network.
+// IsHeld tells whether this handle holds the lock by the local clock, by itself or as a member of a
+// Multi. It costs no network.
 func (l *Lock) IsHeld() bool { return l.own().isHeld(swig.Lock_is_held) }
 
 // Valid is how long the hold is still valid by the local clock; 0 when nothing is held.
@@ -69,13 +69,13 @@ func (l *Lock) Token() int64 { return l.own().token() }
 // Query asks the server who holds the lock and who waits.
 func (l *Lock) Query(ctx context.Context) (*Info, error) { return l.own().query(ctx) }
 
-// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME, which
-// runs on while the machine is suspended; 0 when nothing is held.
+// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME,
+// which runs on while the machine is suspended; 0 when nothing is held.
 func (l *Lock) Deadline() int64 { return l.own().deadline() }
 
-// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins from
-// beginning, until it is called with false. A hold is not touched. Most programs are content with a
-// context.
+// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins
+// from beginning, until it is called with false. A hold is not touched. Most programs are content
+// with a context.
 func (l *Lock) Interrupt(isOn bool) error { return l.own().interrupt(isOn) }
 
 // Name is the name that it was made with.

@@ -161,7 +161,9 @@ func TestReentrant(t *testing.T) {
 func TestNamesOfAnyBytes(t *testing.T) {
 	server := startServer(t)
 	client, elsewhere := server.open(t), server.open(t)
-	for _, name := range []string{"\x00", "a\x00b", "a\x00c", "\xff\xfe", "🔒", "{mortise:x}", strings.Repeat("n", 1024)} {
+	longest := strings.Repeat("n", 1024)
+	names := []string{"\x00", "a\x00b", "a\x00c", "\xff\xfe", "🔒", "{mortise:x}", longest}
+	for _, name := range names {
 		hold, err := client.lock(t, name).Try(within(t))
 		must(t, err)
 		_, err = elsewhere.lock(t, name).Try(within(t))
@@ -230,7 +232,8 @@ func TestQuery(t *testing.T) {
 		info.LatestToken < hold.Token() || len(info.Holders) != 1 || len(info.Waiters) != 1 {
 		t.Fatalf("%+v", info)
 	}
-	if info.Holders[0].Label != "holder ☂" || info.Holders[0].PID <= 0 || !info.Holders[0].IsExclusive ||
+	if info.Holders[0].Label != "holder ☂" || info.Holders[0].PID <= 0 ||
+		!info.Holders[0].IsExclusive ||
 		info.Waiters[0].Label != "waiter" {
 		t.Fatalf("%+v", info)
 	}

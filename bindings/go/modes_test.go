@@ -97,7 +97,8 @@ func TestHandlesKnowWhatTheyHold(t *testing.T) {
 	client := startServer(t).open(t)
 	lock, reader, writer := client.lock(t, "a"), client.rw(t, "b"), client.rw(t, "c")
 	semaphore := client.semaphore(t, "d", 3)
-	all, err := client.NewMulti(OfLock(lock), ToRead(reader), ToWrite(writer), OfSemaphore(semaphore, 2))
+	all, err := client.NewMulti(
+		OfLock(lock), ToRead(reader), ToWrite(writer), OfSemaphore(semaphore, 2))
 	must(t, err)
 	if all.MemberCount() != 4 {
 		t.Fatalf("%d members of 4", all.MemberCount())

@@ -7,9 +7,9 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// Multi is several locks that are acquired all or none, in an order that is the same in every process,
-// so that two with common names cannot deadlock. Its Hold is lost with the first of its members. Each
-// member keeps its own fencing token, see Lock.Token.
+// Multi is several locks that are acquired all or none, in an order that is the same in every
+// process, so that two with common names cannot deadlock. Its Hold is lost with the first of its
+// members. Each member keeps its own fencing token, see Lock.Token.
 type Multi struct{ owner *owner }
 
 var multiKind = &kind{
@@ -101,13 +101,13 @@ func (m *Multi) Try(ctx context.Context) (*Hold, error) {
 	return m.own().acquire(ctx, allHeld, trying(swig.Multi_try_async), nil)
 }
 
-// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME, which
-// runs on while the machine is suspended; 0 when nothing is held.
+// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME,
+// which runs on while the machine is suspended; 0 when nothing is held.
 func (m *Multi) Deadline() int64 { return m.own().deadline() }
 
-// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins from
-// beginning, until it is called with false. A hold is not touched. Most programs are content with a
-// context.
+// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins
+// from beginning, until it is called with false. A hold is not touched. Most programs are content
+// with a context.
 func (m *Multi) Interrupt(isOn bool) error { return m.own().interrupt(isOn) }
 
 // Close gives back what is held, and ends a call that waits with ErrClosed. The members stay.

@@ -9,8 +9,8 @@ import (
 // ofSeveral begins what is about no particular member of a Multi, also in C.
 const ofSeveral = "multi of "
 
-// named makes the failure of a call on this handle one that says of which lock it is, unless it does. A
-// wrong argument is named by itself.
+// named makes the failure of a call on this handle one that says of which lock it is, unless it
+// does. A wrong argument is named by itself.
 func (h *handle) named(err error) error {
 	failed, _ := err.(*Error)
 	if failed == nil || h == nil || failed.Status == ErrInvalidArgument ||

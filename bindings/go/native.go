@@ -2,8 +2,8 @@ package mortise
 
 import "sync"
 
-// native is an object of C. It is freed when it has been closed and nobody is inside a call on it: a
-// call that began after the end would use freed memory.
+// native is an object of C. It is freed when it has been closed and nobody is inside a call on it:
+// a call that began after the end would use freed memory.
 type native struct {
 	mutex    sync.Mutex
 	address  uintptr
@@ -33,8 +33,8 @@ func (n *native) leave() {
 	}
 }
 
-// close lets nobody in from now on, and says whether it is the first to do so. If somebody is inside, it
-// is told to end what it waits for.
+// close lets nobody in from now on, and says whether it is the first to do so. If somebody is
+// inside, it is told to end what it waits for.
 func (n *native) close(end func(address uintptr)) bool {
 	n.mutex.Lock()
 	isFirst := !n.isClosed

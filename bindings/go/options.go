@@ -10,9 +10,9 @@ import (
 // Unlimited is a WithMaxHold that never ends.
 const Unlimited time.Duration = -1
 
-// Option is one setting. Given to Open it is a default of all the client's handles; the query of the
-// URL goes above it. Given to a handle it is laid over the client's settings: what is not given stays
-// as it is for the client.
+// Option is one setting. Given to Open it is a default of all the client's handles; the query of
+// the URL goes above it. Given to a handle it is laid over the client's settings: what is not given
+// stays as it is for the client.
 type Option struct {
 	apply func(options uintptr) error
 }
@@ -39,7 +39,9 @@ func WithMaxHold(maxHold time.Duration) Option {
 func WithReentrant(isOn bool) Option { return switchOption(isOn, swig.Options_set_reentrant) }
 
 // WithReentrantRead is WithReentrant for reading only.
-func WithReentrantRead(isOn bool) Option { return switchOption(isOn, swig.Options_set_reentrant_read) }
+func WithReentrantRead(isOn bool) Option {
+	return switchOption(isOn, swig.Options_set_reentrant_read)
+}
 
 // WithReentrantWrite is WithReentrant for writing, and for a Lock.
 func WithReentrantWrite(isOn bool) Option {
@@ -67,8 +69,8 @@ func WithPollAttempts(attempts int64) Option {
 	return numberOption(attempts, swig.Options_set_poll_attempts)
 }
 
-// WithReadLifetime sets for how long a read counts for other programs, in the read-write lock's protocol
-// "hash": 1 ms to 366 days, by default as the lease.
+// WithReadLifetime sets for how long a read counts for other programs, in the read-write lock's
+// protocol "hash": 1 ms to 366 days, by default as the lease.
 func WithReadLifetime(lifetime time.Duration) Option {
 	return keyedDuration(optionReadLifetime, lifetime)
 }
@@ -84,25 +86,25 @@ func WithCommandTimeout(timeout time.Duration) Option {
 	return durationOption(optionCommandTimeout, timeout, swig.Options_set_command_timeout_ms)
 }
 
-// WithDrift sets how far the speeds of this machine's clock and the server's may differ, in millionths:
-// 1000 (0.1 %) to 200000 (20 %), 100000 by default. The server keeps a lock by so much longer than its
-// lease. For Open only.
+// WithDrift sets how far the speeds of this machine's clock and the server's may differ, in
+// millionths: 1000 (0.1 %) to 200000 (20 %), 100000 by default. The server keeps a lock by so much
+// longer than its lease. For Open only.
 func WithDrift(ppm int64) Option { return numberOption(ppm, swig.Options_set_drift_ppm) }
 
 // WithClientName sets the connection's name in CLIENT LIST: ASCII, at most 64 bytes, "mortise" by
 // default. For Open only.
 func WithClientName(name string) Option { return WithOption(optionClientName, name) }
 
-// WithBusyPoll sets how long a waiting call of C spins before it sleeps: up to 1 ms, 0 by default. For
-// Open only.
+// WithBusyPoll sets how long a waiting call of C spins before it sleeps: up to 1 ms, 0 by default.
+// For Open only.
 func WithBusyPoll(spin time.Duration) Option {
 	us := int64(spin/time.Microsecond) + btoi(spin%time.Microsecond > 0)
 	return WithOption(optionBusyPoll, strconv.FormatInt(us, 10))
 }
 
-// WithLazyConnect sets whether Open returns at once and connects in the background, for as long as it
-// takes. Until then an acquire waits within its time, and all else says what stands in its way. For
-// Open only.
+// WithLazyConnect sets whether Open returns at once and connects in the background, for as long as
+// it takes. Until then an acquire waits within its time, and all else says what stands in its way.
+// For Open only.
 func WithLazyConnect(isOn bool) Option {
 	if isOn {
 		return WithOption(optionConnect, "lazy")
@@ -141,7 +143,9 @@ func numberOption(number int64, set func(uintptr, int64, uintptr) int32) Option 
 	}}
 }
 
-func durationOption(key string, value time.Duration, set func(uintptr, int64, uintptr) int32) Option {
+func durationOption(
+	key string, value time.Duration, set func(uintptr, int64, uintptr) int32,
+) Option {
 	if value < 0 {
 		return Option{func(uintptr) error {
 			return failure(ErrInvalidArgument, key+": "+value.String()+" is negative; give a time to come")
@@ -169,8 +173,8 @@ func btoi(is bool) int64 {
 	return 0
 }
 
-// withOptions makes a call of C with an options object that begins as `base`, or with none to have the
-// defaults.
+// withOptions makes a call of C with an options object that begins as `base`, or with none to have
+// the defaults.
 func withOptions(options []Option, base func(details uintptr) uintptr,
 	call func(options uintptr) error) error {
 	if len(options) == 0 {
@@ -183,7 +187,8 @@ func withOptions(options []Option, base func(details uintptr) uintptr,
 	defer swig.Options_free(address)
 	for _, option := range options {
 		if option.apply == nil {
-			return failure(ErrInvalidArgument, "option: an empty Option; make it by one of the With functions")
+			return failure(ErrInvalidArgument,
+				"option: an empty Option; make it by one of the With functions")
 		}
 		if err := option.apply(address); err != nil {
 			return err

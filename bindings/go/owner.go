@@ -8,8 +8,9 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// owner is what a Lock, a RW, a Semaphore and a Multi consist of. They are pointers to pointers so that
-// copies of them are the same owner. A nil one, as after a constructor that failed, answers with errors.
+// owner is what a Lock, a RW, a Semaphore and a Multi consist of. They are pointers to pointers so
+// that copies of them are the same owner. A nil one, as after a constructor that failed, answers
+// with errors.
 type owner struct {
 	handle  *handle
 	client  *Client  // kept from being collected
@@ -114,8 +115,8 @@ func (o *owner) query(ctx context.Context) (*Info, error) {
 	return info, o.core().told(ctx, err)
 }
 
-// acquire holds something in this mode; it tries, and then waits, which is nil if it is not to wait,
-// until the context is over.
+// acquire holds something in this mode; it tries, and then waits, which is nil if it is not to
+// wait, until the context is over.
 func (o *owner) acquire(ctx context.Context, how *mode, try, wait submission) (*Hold, error) {
 	if err := alive(ctx); err != nil {
 		return nil, o.core().told(ctx, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// RW is one owner of one named read-write lock: many may read at once, one may write. Who comes first
-// is served first, so a waiting writer holds back later readers. A handle reads or writes.
+// RW is one owner of one named read-write lock: many may read at once, one may write. Who comes
+// first is served first, so a waiting writer holds back later readers. A handle reads or writes.
 type RW struct{ owner *owner }
 
 var rwKind = &kind{
@@ -30,10 +30,11 @@ var (
 	writing = &mode{swig.Rw_write_unlock_async, isEither}
 )
 
-// isEither tells whether a read-write lock is held. C has changed its mode before a Hold knows of an upgrade
-// or a downgrade, so neither of the two must slip through between the looks.
+// isEither tells whether a read-write lock is held. C has changed its mode before a Hold knows of
+// an upgrade or a downgrade, so neither of the two must slip through between the looks.
 func isEither(address uintptr) int32 {
-	for _, ask := range []func(uintptr) int32{swig.Rw_is_reading, swig.Rw_is_writing, swig.Rw_is_reading} {
+	looks := []func(uintptr) int32{swig.Rw_is_reading, swig.Rw_is_writing, swig.Rw_is_reading}
+	for _, ask := range looks {
 		if is := ask(address); is != 0 {
 			return is
 		}
@@ -72,17 +73,18 @@ func (r *RW) TryWrite(ctx context.Context) (*Hold, error) {
 	return r.own().acquire(ctx, writing, trying(swig.Rw_write_try_async), nil)
 }
 
-// TryUpgrade turns a hold for reading into one for writing if no other reads, ahead of those who wait.
-// It never waits for them, so two readers that both try cannot deadlock. The hold has a new fencing
-// token then. After ErrNotAcquired it reads on. When the context ends first, the upgrade may still come
-// to be.
+// TryUpgrade turns a hold for reading into one for writing if no other reads, ahead of those who
+// wait. It never waits for them, so two readers that both try cannot deadlock. The hold has a new
+// fencing token then. After ErrNotAcquired it reads on. When the context ends first, the upgrade
+// may still come to be.
 func (r *RW) TryUpgrade(ctx context.Context, hold *Hold) error {
 	return r.change(ctx, hold, (*handle).upgrade)
 }
 
-// Downgrade turns a hold for writing into one for reading, without a gap. The context bounds the wait
-// for the answer only, and may be nil: from the call on, whatever it returns, the hold is for reading only; but for
-// ErrNotOwner, ErrAlreadyHeld, ErrUnsupported and ErrBusy, which change nothing.
+// Downgrade turns a hold for writing into one for reading, without a gap. The context bounds the
+// wait for the answer only, and may be nil: from the call on, whatever it returns, the hold is for
+// reading only; but for ErrNotOwner, ErrAlreadyHeld, ErrUnsupported and ErrBusy, which change
+// nothing.
 func (r *RW) Downgrade(ctx context.Context, hold *Hold) error {
 	return r.change(given(ctx), hold, (*handle).downgrade)
 }
@@ -107,8 +109,8 @@ func (r *RW) own() *owner {
 	return r.owner
 }
 
-// IsReading tells whether this handle reads by the local clock, by itself or as a member of a Multi.
-// It costs no network.
+// IsReading tells whether this handle reads by the local clock, by itself or as a member of a
+// Multi. It costs no network.
 func (r *RW) IsReading() bool { return r.own().isHeld(swig.Rw_is_reading) }
 
 // IsWriting is IsReading for writing.
@@ -123,13 +125,13 @@ func (r *RW) Token() int64 { return r.own().token() }
 // Query asks the server who holds the lock and who waits.
 func (r *RW) Query(ctx context.Context) (*Info, error) { return r.own().query(ctx) }
 
-// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME, which
-// runs on while the machine is suspended; 0 when nothing is held.
+// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME,
+// which runs on while the machine is suspended; 0 when nothing is held.
 func (r *RW) Deadline() int64 { return r.own().deadline() }
 
-// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins from
-// beginning, until it is called with false. A hold is not touched. Most programs are content with a
-// context.
+// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins
+// from beginning, until it is called with false. A hold is not touched. Most programs are content
+// with a context.
 func (r *RW) Interrupt(isOn bool) error { return r.own().interrupt(isOn) }
 
 // Name is the name that it was made with.

@@ -8,8 +8,8 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// Semaphore is one owner of permits of one named semaphore. It holds permits once at a time; for more
-// holds make more handles.
+// Semaphore is one owner of permits of one named semaphore. It holds permits once at a time; for
+// more holds make more handles.
 type Semaphore struct{ owner *owner }
 
 var semaphoreKind = &kind{
@@ -27,8 +27,8 @@ var semaphoreKind = &kind{
 
 var permitted = &mode{swig.Semaphore_release_async, swig.Semaphore_is_held}
 
-// NewSemaphore makes a new owner of permits of this name; see NewLock. The first to use the name sets
-// the number of permits for all, 1 to 1000000; Resize changes it.
+// NewSemaphore makes a new owner of permits of this name; see NewLock. The first to use the name
+// sets the number of permits for all, 1 to 1000000; Resize changes it.
 func (c *Client) NewSemaphore(name string, permits int64, options ...Option) (*Semaphore, error) {
 	o, err := c.newNamed(semaphoreKind, name, options, func(client, options, details uintptr) uintptr {
 		return swig.Semaphore_new(client, name, permits, options, details)
@@ -75,8 +75,8 @@ func (s *Semaphore) own() *owner {
 	return s.owner
 }
 
-// IsHeld tells whether this handle holds permits by the local clock, by itself or as a member of a Multi.
-// It costs no network.
+// IsHeld tells whether this handle holds permits by the local clock, by itself or as a member of a
+// Multi. It costs no network.
 func (s *Semaphore) IsHeld() bool { return s.own().isHeld(swig.Semaphore_is_held) }
 
 // Valid is how long the hold is still valid by the local clock; 0 when nothing is held.
@@ -88,13 +88,13 @@ func (s *Semaphore) Token() int64 { return s.own().token() }
 // Query asks the server who holds permits and who waits.
 func (s *Semaphore) Query(ctx context.Context) (*Info, error) { return s.own().query(ctx) }
 
-// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME, which
-// runs on while the machine is suspended; 0 when nothing is held.
+// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME,
+// which runs on while the machine is suspended; 0 when nothing is held.
 func (s *Semaphore) Deadline() int64 { return s.own().deadline() }
 
-// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins from
-// beginning, until it is called with false. A hold is not touched. Most programs are content with a
-// context.
+// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins
+// from beginning, until it is called with false. A hold is not touched. Most programs are content
+// with a context.
 func (s *Semaphore) Interrupt(isOn bool) error { return s.own().interrupt(isOn) }
 
 // Name is the name that it was made with.

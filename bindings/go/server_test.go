@@ -124,8 +124,8 @@ func eventually(t testing.TB, what string, isTrue func() bool) {
 	}
 }
 
-// waiters is how many wait for the lock, inside the client and at the server, by the client's strict
-// fairness.
+// waiters is how many wait for the lock, inside the client and at the server, by the client's
+// strict fairness.
 func waiters(t testing.TB, lock *Lock) int64 {
 	t.Helper()
 	info, err := lock.Query(within(t))

@@ -63,9 +63,9 @@ func stressed(t testing.TB) time.Duration {
 	return duration
 }
 
-// Contexts end at all moments of an acquire of each kind, and of the change and the unlock after it.
-// Whatever came of that, nothing stays at the server, where leases are longer than the test, and the
-// handle can be used again at once.
+// Contexts end at all moments of an acquire of each kind, and of the change and the unlock after
+// it. Whatever came of that, nothing stays at the server, where leases are longer than the test,
+// and the handle can be used again at once.
 func TestNothingIsLeftBehind(t *testing.T) {
 	server := startServer(t)
 	var clients []*Client
@@ -92,8 +92,11 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		t.Error("not both have happened")
 	}
 	eventually(t, "all is given back", func() bool {
-		return server.ask(t, `EVAL "local left = {} for _, key in ipairs(redis.call('KEYS', '{mortise:*')) do `+
-			`if not key:find('permits') then left[#left + 1] = key end end return left" 0`) == "*0\r\n"
+		return server.ask(
+			t,
+			`EVAL "local left = {} for _, key in ipairs(redis.call('KEYS', '{mortise:*')) do `+
+				`if not key:find('permits') then left[#left + 1] = key end end return left" 0`,
+		) == "*0\r\n"
 	})
 }
 
@@ -160,12 +163,14 @@ func (c *Client) cycle(t testing.TB, kind int, s *stress) func(ctx context.Conte
 			return s.under(ctx, hold, isAlone)
 		}
 	}
+	extend := func(ctx context.Context, hold *Hold) error { return hold.Extend(ctx, 0) }
+	two := func(ctx context.Context) (*Hold, error) { return semaphore.Acquire(ctx, 2) }
 	return []func(context.Context) error{
 		cycleOf(lock.Acquire, unchanged, true),
-		cycleOf(lock.Acquire, func(ctx context.Context, hold *Hold) error { return hold.Extend(ctx, 0) }, true),
+		cycleOf(lock.Acquire, extend, true),
 		cycleOf(rw.Read, rw.TryUpgrade, false),
 		cycleOf(rw.Write, rw.Downgrade, false),
-		cycleOf(func(ctx context.Context) (*Hold, error) { return semaphore.Acquire(ctx, 2) }, unchanged, false),
+		cycleOf(two, unchanged, false),
 		cycleOf(all.Acquire, unchanged, true),
 	}[kind]
 }

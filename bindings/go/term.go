@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// term is one uninterrupted hold of a handle, however often that was acquired meanwhile. What nobody has
-// asked for is not made.
+// term is one uninterrupted hold of a handle, however often that was acquired meanwhile. What
+// nobody has asked for is not made.
 type term struct {
 	token atomic.Int64
 	count int // of Holds not unlocked; guarded by the handle's mutex
@@ -142,8 +142,8 @@ func (t *term) release(bound *binding) {
 	t.bindings = t.bindings[:last]
 }
 
-// bounds is a child of a context that ends also with the term, for the same reason. The function has to
-// be called in the end.
+// bounds is a child of a context that ends also with the term, for the same reason. The function
+// has to be called in the end.
 func (t *term) bounds(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := withCause(parent)
 	bound := t.bind(cancel)

@@ -54,8 +54,8 @@ func (h *handle) unlockAfter(ctx context.Context, raising <-chan struct{}, hold 
 	}
 }
 
-// detach has an unlock come to its end without the caller. Who acquires next has to wait for that, as C
-// takes one call at a time.
+// detach has an unlock come to its end without the caller. Who acquires next has to wait for that,
+// as C takes one call at a time.
 func (h *handle) detach(work func()) {
 	departed := make(chan struct{})
 	h.setDeparting(departed)
@@ -94,8 +94,8 @@ func (h *handle) hasDeparted(ctx context.Context) error {
 	return nil
 }
 
-// release hands the unlock of a hold to C and takes note of it; guarded by the terms' mutex, so that
-// no grant comes between.
+// release hands the unlock of a hold to C and takes note of it; guarded by the terms' mutex, so
+// that no grant comes between.
 func (h *handle) release(hold *Hold, c *call) error {
 	if hold.unlocked.Load() != nil {
 		return failure(ErrNotOwner, "this hold was unlocked before")

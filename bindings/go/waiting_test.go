@@ -96,8 +96,8 @@ func TestCancelledGrantIsGivenBack(t *testing.T) {
 	must(t, hold.Unlock(within(t)))
 }
 
-// The same without chance: the context ends between the grant and its being told, in the first attempt,
-// which does not wait, or in the second.
+// The same without chance: the context ends between the grant and its being told, in the first
+// attempt, which does not wait, or in the second.
 func TestGrantAfterTheEndIsGivenBack(t *testing.T) {
 	client := startServer(t).open(t)
 	lock, other := client.lock(t, "a"), client.lock(t, "a")
@@ -164,8 +164,8 @@ func TestUnlockWithoutTime(t *testing.T) {
 	must(t, next.Unlock(within(t)))
 }
 
-// After an unlock that nobody waited for, the handle can be used as if it had been answered; also that
-// of a member, or of the multi that a member is of.
+// After an unlock that nobody waited for, the handle can be used as if it had been answered; also
+// that of a member, or of the multi that a member is of.
 func TestAcquireAfterAnUnlockWithoutTime(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t)
@@ -176,7 +176,8 @@ func TestAcquireAfterAnUnlockWithoutTime(t *testing.T) {
 	cancel()
 	type acquire func(context.Context) (*Hold, error)
 	for _, calls := range [][2]acquire{
-		{lock.Acquire, lock.Acquire}, {lock.Acquire, lock.Try}, {all.Acquire, lock.Try}, {lock.Acquire, all.Try},
+		{lock.Acquire, lock.Acquire}, {lock.Acquire, lock.Try},
+		{all.Acquire, lock.Try}, {lock.Acquire, all.Try},
 	} {
 		hold, err := calls[0](within(t))
 		must(t, err)
@@ -245,7 +246,8 @@ func TestTenThousandWait(t *testing.T) {
 	// The first thousand in a known order, the others all at once.
 	for i := 0; i < 1000; i++ {
 		start(i)
-		eventually(t, "the server knows the waiter", func() bool { return waiters(t, gate) == int64(i+1) })
+		eventually(t, "the server knows the waiter",
+			func() bool { return waiters(t, gate) == int64(i+1) })
 	}
 	for i := 1000; i < many; i++ {
 		start(i)

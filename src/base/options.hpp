@@ -55,7 +55,8 @@ struct unit {
   const char* name;
   const char* form;     // what a text of it is called
   const char* example;  // what to give; the range where it is empty
-  // As std::from_chars: invalid_argument for what is none, result_out_of_range for what is too large.
+  // As std::from_chars: invalid_argument for what is none, result_out_of_range for what is too
+  // large.
   std::errc (*read)(std::string_view text, std::int64_t& number);
   std::string (*write)(std::int64_t number);
 };

@@ -1,7 +1,7 @@
-// Descriptors that a forked child must not keep: its copy of a socket would hold the connection open
-// when the parent is dead, and with it the parent's inbox at the server (hazard 21). The child closes
-// them before fork() returns there. They are close-on-exec besides, for children that libc does not
-// tell us of.
+// Descriptors that a forked child must not keep: its copy of a socket would hold the connection
+// open when the parent is dead, and with it the parent's inbox at the server (hazard 21). The child
+// closes them before fork() returns there. They are close-on-exec besides, for children that libc
+// does not tell us of.
 #pragma once
 
 namespace mortise {

@@ -51,8 +51,8 @@ std::string joined(std::initializer_list<std::string_view> parts) noexcept;
 
 // A status with its details. `ok()` for success, so that a function can return it by value. Making,
 // copying and completing one never throws: where memory has run out it keeps its numbers and loses
-// its words, so it can be told from where nobody could catch an exception. That is why texts are given
-// in parts, which may be anything that a string_view can be made of.
+// its words, so it can be told from where nobody could catch an exception. That is why texts are
+// given in parts, which may be anything that a string_view can be made of.
 struct outcome {
   status code = status::ok;
   reason why = reason::none;  // of a loss or a risk
@@ -115,8 +115,8 @@ struct outcome {
     if (!message.empty() || ok()) return message;
     return cause != nullptr && *cause != '\0' ? cause : status_text(code);
   }
-  // Says of which lock it is told, once, and in one line whatever the name; a wrong argument is named by
-  // itself.
+  // Says of which lock it is told, once, and in one line whatever the name; a wrong argument is
+  // named by itself.
   void name(std::string_view of_lock) noexcept;
   // The same for what has no name of its own, in words for people.
   void describe(std::string_view what) noexcept;

@@ -18,8 +18,8 @@ constexpr time_ns to_ns(std::int64_t ms) noexcept { return ms * ns_per_ms; }
 // Later than anything: about 146 years, so that adding a duration to it cannot overflow.
 constexpr time_ns time_never = INT64_MAX / 2;
 
-// Rounded down to what a double holds exactly, also where more than 2^53 ns (104 days) have passed since
-// the machine was started.
+// Rounded down to what a double holds exactly, also where more than 2^53 ns (104 days) have passed
+// since the machine was started.
 constexpr time_ns exact_as_double(time_ns when) noexcept { return when / 1024 * 1024; }
 
 // The only clock that is read; defined in time.cpp. Pure code is handed its value.

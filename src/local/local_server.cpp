@@ -144,8 +144,8 @@ outcome starter::step() {
     return is_passing ? outcome{}
                       : system_failure("locking " + settings_.folder + "/local.lock", errno);
   }
-  // Only under the lock it is certain: nobody else has started it since, its supervisor is not about to
-  // end it, and will have noticed this connection before it considers that.
+  // Only under the lock it is certain: nobody else has started it since, its supervisor is not
+  // about to end it, and will have noticed this connection before it considers that.
   outcome result;
   const presence confirmed = probe(where_);
   is_running_ = confirmed == presence::accepts;
@@ -184,8 +184,8 @@ outcome starter::start() {
   return result;
 }
 
-// A supervisor that was killed while it looked whether it may end leaves its server under another name,
-// perhaps with locks in it.
+// A supervisor that was killed while it looked whether it may end leaves its server under another
+// name, perhaps with locks in it.
 bool starter::bring_back_socket() const {
   net::address away;
   if (!net::address::from_path(settings_.folder + "/local.away", away)) return false;

@@ -32,8 +32,8 @@ std::string redisson_channel(std::string_view name) {
   return has_tag ? prefix + std::string(name) : prefix + "{" + std::string(name) + "}";
 }
 
-// `<UUID of the client>:<thread>`: the client's id in hex and, for the thread, a number that no other
-// attempt of this client has.
+// `<UUID of the client>:<thread>`: the client's id in hex and, for the thread, a number that no
+// other attempt of this client has.
 std::string redisson_owner(const owner_seed& seed) {
   constexpr std::string_view digits = "0123456789abcdef";
   constexpr std::size_t attempt_digits = 15;

@@ -1,5 +1,5 @@
-// Protocols that write what other programs write, so that these and Mortise exclude each other on the
-// same key. They have no queue; what each can't promise is in capi/doc/protocols.md.
+// Protocols that write what other programs write, so that these and Mortise exclude each other on
+// the same key. They have no queue; what each can't promise is in capi/doc/protocols.md.
 #pragma once
 
 #include "protocol/table.hpp"
@@ -13,7 +13,8 @@ const table& hash();
 const table& timestamp();
 const table& timestamp_binary();
 
-// Read-write locks: one key for all readers and one for the writer; and the same as a hash's fields.
+// Read-write locks: one key for all readers and one for the writer; and the same as a hash's
+// fields.
 const table& two_key();
 const table& rw_hash();
 

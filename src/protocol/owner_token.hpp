@@ -1,5 +1,6 @@
 // The text that stands for an owner at the server: `m1:<client>:<sequence>:<label>:<grant ttl>`.
-// Unique for each attempt (hazard 16), says whose inbox a grant goes to, and shows people who it is.
+// Unique for each attempt (hazard 16), says whose inbox a grant goes to, and shows people who it
+// is.
 #pragma once
 
 #include <algorithm>

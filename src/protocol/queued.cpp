@@ -1,4 +1,5 @@
-// The `queued` protocol of the mutex as a table. Its semantics are in src/protocol/scripts/queued_*.lua.
+// The `queued` protocol of the mutex as a table. Its semantics are in
+// src/protocol/scripts/queued_*.lua.
 #include "protocol/owner_token.hpp"
 #include "protocol/scripts/scripts.hpp"
 #include "protocol/table.hpp"

@@ -1,6 +1,6 @@
 // A protocol: how each step of the lock logic is asked of a server. It is a table of scripts; all
-// scripts take the same arguments and give the same replies, so one writer and one reader (wire.hpp)
-// serve all protocols. It knows nothing of time, waiting or retries.
+// scripts take the same arguments and give the same replies, so one writer and one reader
+// (wire.hpp) serve all protocols. It knows nothing of time, waiting or retries.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +28,9 @@ struct owner_seed {
   std::int64_t grant_ttl_ms = 0;
 };
 
-// How a step is asked: a script, how many of the keys it takes, and how many of the arguments, which
-// are always in this order: owner token, ttl in ms, mode or reserve, weight, limit; or the lifetimes
-// of a part and of the whole instead of the limit.
+// How a step is asked: a script, how many of the keys it takes, and how many of the arguments,
+// which are always in this order: owner token, ttl in ms, mode or reserve, weight, limit; or the
+// lifetimes of a part and of the whole instead of the limit.
 struct row {
   const redis::script* code = nullptr;  // nullptr: this protocol cannot do that
   std::size_t keys = 0;

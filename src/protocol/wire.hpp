@@ -1,5 +1,5 @@
-// How the steps of all protocols travel: a question becomes commands, their reply a verdict. What the
-// numbers mean is written on top of each script.
+// How the steps of all protocols travel: a question becomes commands, their reply a verdict. What
+// the numbers mean is written on top of each script.
 #pragma once
 
 #include <string>

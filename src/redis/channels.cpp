@@ -1,5 +1,5 @@
-// The channels that a connection hears besides its inbox. They are only a few at a time, come and go
-// with those who wait, and so are no part of the greeting.
+// The channels that a connection hears besides its inbox. They are only a few at a time, come and
+// go with those who wait, and so are no part of the greeting.
 #include <memory>
 #include <new>
 #include <utility>

@@ -211,7 +211,8 @@ void connection::finish_greeting() {
 }
 
 void connection::go_up() noexcept {
-  // First of all, so that whoever still found no connection has on_up to come, and nobody misses it.
+  // First of all, so that whoever still found no connection has on_up to come, and nobody misses
+  // it.
   if (messages_ && messages_->is_attached() && !messages_->admit()) return;
   if (!commands_.admit()) return;
   loop_.cancel(static_cast<net::timer&>(*this));

@@ -29,9 +29,9 @@ namespace mortise::redis {
 class session_listener {
  public:
   virtual ~session_listener() = default;
-  // Greeted. What was sent on earlier connections has a definite outcome by now (hazard 16), and every
-  // thread may submit already: whoever was told before that there is no connection hears of this one
-  // here (hazard 24). The I/O thread.
+  // Greeted. What was sent on earlier connections has a definite outcome by now (hazard 16), and
+  // every thread may submit already: whoever was told before that there is no connection hears of
+  // this one here (hazard 24). The I/O thread.
   virtual void on_up(const session_facts& facts) noexcept = 0;
   // After on_up only, and after every open request had its on_broken. The I/O thread.
   virtual void on_down(const outcome& why) noexcept = 0;
@@ -81,9 +81,9 @@ class connection final : private pipeline_listener,
   // So many more wait for messages, or fewer: while anybody does, none waits to be read.
   void expect_messages(int change) noexcept { commands_.expect_messages(change); }
 
-  // Also hears this channel, across reconnects, until unlisten(). on_listening() comes for each call,
-  // unless the server refuses. They block and call back as little as submit(). A channel other than
-  // the inbox.
+  // Also hears this channel, across reconnects, until unlisten(). on_listening() comes for each
+  // call, unless the server refuses. They block and call back as little as submit(). A channel
+  // other than the inbox.
   void listen(std::string_view channel);
   void unlisten(std::string_view channel) noexcept;
 

@@ -1,6 +1,6 @@
-// What comes in, as the ends of requests: which reply is whose, what is a message, and what breaks the
-// stream. Pure: it is handed bytes and the time. One thread at a time, the one that reads, except where
-// a function says otherwise.
+// What comes in, as the ends of requests: which reply is whose, what is a message, and what breaks
+// the stream. Pure: it is handed bytes and the time. One thread at a time, the one that reads,
+// except where a function says otherwise.
 #pragma once
 
 #include <atomic>
@@ -37,12 +37,13 @@ class reply_reader {
 
   reply_reader(purpose use, reply_listener& listener) : use_(use), listener_(listener) {}
 
-  // Where to receive into, once make_room() has seen to it that there is room. That throws bad_alloc.
+  // Where to receive into, once make_room() has seen to it that there is room. That throws
+  // bad_alloc.
   void make_room() { input_.make_room(); }
   [[nodiscard]] char* tail() const noexcept { return input_.tail(); }
   [[nodiscard]] std::size_t room() const noexcept { return input_.room(); }
-  // So many bytes were received: ends the requests whose replies are complete. False when the stream
-  // is broken from here on; problem() says how.
+  // So many bytes were received: ends the requests whose replies are complete. False when the
+  // stream is broken from here on; problem() says how.
   bool take(std::size_t count, time_ns now) noexcept;
   [[nodiscard]] bool is_broken() const noexcept { return is_broken_; }
   [[nodiscard]] const outcome& problem() const noexcept { return problem_; }
@@ -58,8 +59,8 @@ class reply_reader {
     return answered_.load(std::memory_order_relaxed);
   }
 
-  // Nothing more comes: returns the requests that it knows and that have no answer, and is as new, but
-  // for the count, which says `submitted`.
+  // Nothing more comes: returns the requests that it knows and that have no answer, and is as new,
+  // but for the count, which says `submitted`.
   request_list end(std::uint64_t submitted) noexcept;
   // Gives memory back, unless half a reply is there.
   void release() noexcept;

@@ -1,6 +1,7 @@
-// What waits to be sent, and who sends it: whoever appends and finds nobody sending sends until nothing
-// is left, so requests of others that arrive meanwhile go out in one write. Makes no system call; its
-// owner guards it with a mutex, which it leaves while the bytes of next() are on their way.
+// What waits to be sent, and who sends it: whoever appends and finds nobody sending sends until
+// nothing is left, so requests of others that arrive meanwhile go out in one write. Makes no system
+// call; its owner guards it with a mutex, which it leaves while the bytes of next() are on their
+// way.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// How the silence of a server is noticed: while requests are open it is looked now and then whether any
-// of those that were open at an earlier look is still, and nothing was received since. Pure.
+// How the silence of a server is noticed: while requests are open it is looked now and then whether
+// any of those that were open at an earlier look is still, and nothing was received since. Pure.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ class silence_watch {
   // Whether the server has been silent for too long.
   bool look(std::uint64_t submitted, std::uint64_t answered, time_ns received_ns,
             time_ns now) noexcept {
-    // When looks were missed it was this process that did not run: what it did not read meanwhile is
-    // no fault of the server's.
+    // When looks were missed it was this process that did not run: what it did not read meanwhile
+    // is no fault of the server's.
     const bool was_away = now - look_ns_ > 2 * period_ns();
     look_ns_ = now;
     if (was_away || answered >= mark_) {

@@ -38,7 +38,8 @@ class JavaSide {
       var side = new JavaSide(client, arguments[1]);
       for (String line = questions.readLine(); line != null; line = questions.readLine()) {
         String[] words = line.split(" ");
-        System.out.println(side.answer(words[0], words.length > 1 ? Integer.parseInt(words[1]) : 0));
+        System.out.println(
+            side.answer(words[0], words.length > 1 ? Integer.parseInt(words[1]) : 0));
       }
     }
   }

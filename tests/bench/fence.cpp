@@ -1,5 +1,5 @@
-// Fencing tokens: how many are drawn for each that is handed out. The counter begins at the server's
-// clock in microseconds, so a load that draws more than a million a second outruns it.
+// Fencing tokens: how many are drawn for each that is handed out. The counter begins at the
+// server's clock in microseconds, so a load that draws more than a million a second outruns it.
 #include "experiment.hpp"
 #include "fleet.hpp"
 

@@ -1,5 +1,5 @@
-// Read-write locks and semaphores: what a pair costs beside that of a mutex, what a release costs with
-// many holders, and how soon those who wait are let in on a link with a round trip of 1 ms.
+// Read-write locks and semaphores: what a pair costs beside that of a mutex, what a release costs
+// with many holders, and how soon those who wait are let in on a link with a round trip of 1 ms.
 #include "delay_proxy.hpp"
 #include "experiment.hpp"
 #include "reference.hpp"

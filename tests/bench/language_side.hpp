@@ -1,6 +1,7 @@
 // A program in another language that does its side of a comparison. It is asked by lines of text on
-// its standard input, does what it is told and answers by a line of numbers, so that both sides take
-// turns in one run. Time, memory and threads are measured from here, the same for all languages.
+// its standard input, does what it is told and answers by a line of numbers, so that both sides
+// take turns in one run. Time, memory and threads are measured from here, the same for all
+// languages.
 #pragma once
 
 #include <sys/types.h>

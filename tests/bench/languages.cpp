@@ -1,6 +1,6 @@
-// The bindings beside C, in turns: what a pair and a call that asks nobody cost, a handoff between those
-// who contend, a handle of its own for each pair, what a crowd costs that waits for one lock, and whether
-// anything is left of very many holds.
+// The bindings beside C, in turns: what a pair and a call that asks nobody cost, a handoff between
+// those who contend, a handle of its own for each pair, what a crowd costs that waits for one lock,
+// and whether anything is left of very many holds.
 #include <thread>
 
 #include "experiment.hpp"
@@ -89,7 +89,8 @@ void measure_looks(const std::string& id, const settings& chosen, table& results
 
 // ---- a handle for each pair -----------------------------------------------------------------
 
-// The way of the language that unlocks by itself, such as Do, beside pairs of a handle that is kept.
+// The way of the language that unlocks by itself, such as Do, beside pairs of a handle that is
+// kept.
 void measure_fresh(const std::string& id, const settings& chosen, table& results,
                    language_side& side) {
   constexpr int pairs = 200;

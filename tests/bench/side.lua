@@ -89,8 +89,8 @@ function answers.join()
   crowd.joined = crowd.joined + 1
 end
 
--- Unlocks the lock; when all were served, for each of them, in the order of the grants, its number and
--- its token.
+-- Unlocks the lock; when all were served, for each of them, in the order of the grants, its number
+-- and its token.
 function answers.serve()
   assert(crowd.gate:unlock())
   while #crowd.grants < crowd.joined do assert(dispatcher:dispatch(1000)) end

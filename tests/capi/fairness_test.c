@@ -1,4 +1,5 @@
-/* First come, first served at the server; and what waiters of one client may do among themselves. */
+/* First come, first served at the server; and what waiters of one client may
+   do among themselves. */
 #include "fixture.h"
 
 static test_server *server;

@@ -148,8 +148,8 @@ static inline void wait_until_busy(mortise_lock *lock) {
 }
 
 /*
- * Until a client knows how it stands with its server: two answers in a row, because the first may have
- * been read while its connection was taken down.
+ * Until a client knows how it stands with its server: two answers in a row, because the first may
+ * have been read while its connection was taken down.
  */
 static inline void wait_for_ping(mortise_client *client, mortise_status wanted) {
   const int64_t begin = now_ms();
@@ -160,7 +160,8 @@ static inline void wait_for_ping(mortise_client *client, mortise_status wanted) 
   }
 }
 
-/* A client whose calls give up after this long. It waits for the server however slow that is now. */
+/* A client whose calls give up after this long. It waits for the server however slow
+   that is now. */
 static inline mortise_client *open_quick_client(const test_server *server, int64_t timeout_ms) {
   mortise_options *options = mortise_options_new();
   CHECK_STATUS(MORTISE_OK, mortise_options_set_command_timeout_ms(options, timeout_ms, NULL));

@@ -1,4 +1,5 @@
-/* After fork() the child's handles are inert, and nothing it does touches the parent (hazard 21). */
+/* After fork() the child's handles are inert, and nothing it does touches the
+   parent (hazard 21). */
 #include "fixture.h"
 
 #include <fcntl.h>

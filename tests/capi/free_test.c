@@ -1,7 +1,7 @@
 /*
  * Whatever is freed, and in whatever order, by two threads at once: finalizers do that. Each round
- * makes one of everything, with holds, waiting calls, watches and unread events, and two threads free
- * all of it. That nothing is used after it was freed is what the sanitizers see.
+ * makes one of everything, with holds, waiting calls, watches and unread events, and two threads
+ * free all of it. That nothing is used after it was freed is what the sanitizers see.
  */
 #include "fixture.h"
 

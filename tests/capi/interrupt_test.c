@@ -1,4 +1,5 @@
-/* The sticky way to cancel: an interrupted handle acquires nothing, whether or not it had begun to wait. */
+/* The sticky way to cancel: an interrupted handle acquires nothing, whether or not it had begun to
+ * wait. */
 #include "fixture.h"
 
 static test_server *server;
@@ -186,8 +187,8 @@ static void *race(void *argument) {
   return NULL;
 }
 
-/* Whether it comes before the acquire, in its middle or while it waits: the acquire ends. A cancel that
-   came too early would leave it waiting for ever. */
+/* Whether it comes before the acquire, in its middle or while it waits: the acquire ends. A cancel
+   that came too early would leave it waiting for ever. */
 static void no_interrupt_comes_too_early(void) {
   enum { rounds = 100 };
   stand_in_the_way();

@@ -100,7 +100,8 @@ static void what_is_not_held_is_not_extended(void) {
   close_set(&set);
 }
 
-/* What is known to be lost keeps the rest from being prolonged; the rest is held until the unlock. */
+/* What is known to be lost keeps the rest from being prolonged; the rest is held
+   until the unlock. */
 static void a_lost_member_is_named_and_nothing_is_extended(void) {
   struct set set = open_set_of(client);
   mortise_options *brief = options_with("renewal", "off");

@@ -94,7 +94,8 @@ static void the_longest_label_is_told_whole(void) {
   mortise_info_free(info);
 }
 
-/* A successor by local pass holds by the same claim at the server, but it is not the same handle. */
+/* A successor by local pass holds by the same claim at the server, but it is not
+   the same handle. */
 static void mine_is_the_handles(void) {
   mortise_info *info = mortise_info_new();
   mortise_lock *first = open_lock(client, "mine");

@@ -262,8 +262,8 @@ static void *read_to_the_end(void *argument) {
   return NULL;
 }
 
-/* Who shuts down does not know when the reader has heard of it: on one processor the reader often comes
- * before it at each step. */
+/* Who shuts down does not know when the reader has heard of it: on one processor the reader often
+ * comes before it at each step. */
 static void a_reader_frees_the_queue_at_its_end(void) {
   cpu_set_t before;
   cpu_set_t one;

@@ -1,4 +1,5 @@
-/* Semaphores: how many permits may be out, in which order they are given, and how many there are. */
+/* Semaphores: how many permits may be out, in which order they are given, and how
+   many there are. */
 #include "fixture.h"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* Many threads on few handles: every call ends, with a status that fits, and no two hold at once. */
+/* Many threads on few handles: every call ends, with a status that fits, and no two
+   hold at once. */
 #include "fixture.h"
 
 static test_server *server;

@@ -53,7 +53,8 @@ local function add_members(multi, members)
     elseif how == "write" then
       status, _, text = outcome(multi.object.add_writer, multi.object, member.object)
     elseif how ~= "" then
-      status, _, text = outcome(multi.object.add_semaphore, multi.object, member.object, tonumber(how))
+      status, _, text =
+        outcome(multi.object.add_semaphore, multi.object, member.object, tonumber(how))
     else
       status, _, text = outcome(multi.object.add_lock, multi.object, member.object)
     end

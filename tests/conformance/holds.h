@@ -1,4 +1,5 @@
-/* C has no object for a hold: here a name, by which a scenario means what an acquire of a handle gave. */
+/* C has no object for a hold: here a name, by which a scenario means what an acquire of a handle
+ * gave. */
 
 struct hold {
   char name[64];

@@ -3,8 +3,8 @@
  * one number in a file under one lock, kills one of them and stops another one beyond its lease,
  * each while it holds the lock, shows what happens, and judges it by the evidence (verdict.h).
  *
- * Exit status: 0 when the verdict is good; 1 when it is bad, which is what `--unsafe` is for; 2 when
- * the demo could not be run; 130 after Ctrl-C.
+ * Exit status: 0 when the verdict is good; 1 when it is bad, which is what `--unsafe` is for; 2
+ * when the demo could not be run; 130 after Ctrl-C.
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -14,7 +14,8 @@
  *   MODE      "safe", or "unsafe": without the lock, and all tokens are 0 and unchecked
  *
  * The start is the end of its standard input, which comes to all workers at once: some languages
- * need a second to be ready. On its standard output it tells what it does, a line for each step, at once (no buffering):
+ * need a second to be ready. On its standard output it tells what it does, a line for each step, at
+ * once (no buffering):
  *
  *   ready                         connected; it waits for the start
  *   held TOKEN                    the lock is its own; it goes on to read, pause and write

@@ -1,5 +1,6 @@
-// options [--write]: what follows from the table of options, src/base/options.cpp: its rows on the page
-// capi/doc/options.md, and the keys in the header. Says what is not in step with it, or writes that.
+// options [--write]: what follows from the table of options, src/base/options.cpp: its rows on the
+// page capi/doc/options.md, and the keys in the header. Says what is not in step with it, or writes
+// that.
 #include "base/options.hpp"
 
 #include <algorithm>
@@ -85,8 +86,8 @@ std::string key_of_header(const option& row) {
 
 // ---- files -----------------------------------------------------------------------------------
 
-// A file's lines from the first empty line behind a mention of `./dev options` to the next empty one
-// are to be these. True when they are, or have been written.
+// A file's lines from the first empty line behind a mention of `./dev options` to the next empty
+// one are to be these. True when they are, or have been written.
 bool bring_in_step(const std::string& page, const std::string& lines, bool is_to_write) {
   auto file = mortise::testing::open_page(page);
   std::string text{std::istreambuf_iterator<char>(file), {}};

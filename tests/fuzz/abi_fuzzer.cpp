@@ -1,6 +1,6 @@
-// Sequences of ABI calls, decoded from the input: any function, on handles that are good or NULL, in
-// any order of freeing, with odd lengths and numbers, against a server that answers rightly, oddly
-// or not at all. Nothing may crash, leak, or take longer than its deadline.
+// Sequences of ABI calls, decoded from the input: any function, on handles that are good or NULL,
+// in any order of freeing, with odd lengths and numbers, against a server that answers rightly,
+// oddly or not at all. Nothing may crash, leak, or take longer than its deadline.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <array>

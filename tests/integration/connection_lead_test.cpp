@@ -1,5 +1,5 @@
-// Who reads: callers that lead from their submit on, leads that rest, callers that wait for anything,
-// and callers that are woken together.
+// Who reads: callers that lead from their submit on, leads that rest, callers that wait for
+// anything, and callers that are woken together.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -159,7 +159,8 @@ TEST(transport, tells_the_kernel_to_look_after_tcp_connections) {
   EXPECT_EQ(connections, 1);
 }
 
-// A program that is started by exec keeps none of our descriptors open, and so no dead client alive.
+// A program that is started by exec keeps none of our descriptors open, and so no dead client
+// alive.
 TEST(transport, leaves_no_descriptor_to_other_programs) {
   test_server server({.arguments = {"--rename-command", "HELLO", "", "--port", "free"}});
   for (const auto& url : {server.url(), server.tcp_url()}) {

@@ -51,7 +51,8 @@ inline std::string command_line(const std::string& process) {
   return line;
 }
 
-// The processes that have `text` among their arguments: a server, its supervisor, a look of the supervisor.
+// The processes that have `text` among their arguments: a server, its supervisor, a look of the
+// supervisor.
 inline std::vector<pid_t> processes_with(const std::string& text) {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {

@@ -1,5 +1,5 @@
-// How those who wait for a lock of Redisson's format hear of its release: on its channel, and without
-// it when the lease ends. A lease of these tests is far longer than a test may last.
+// How those who wait for a lock of Redisson's format hear of its release: on its channel, and
+// without it when the lease ends. A lease of these tests is far longer than a test may last.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -120,7 +120,8 @@ TEST_P(hash_channel, a_release_during_a_break_is_found_by_the_look_after_it) {
   EXPECT_LT(ms_since(begin), word_ms);
 }
 
-// The release comes after the look that found the lock taken, and before the channel is listened to.
+// The release comes after the look that found the lock taken, and before the channel is listened
+// to.
 TEST(hash_channel_race, hazard_24_a_release_before_the_subscription_is_found_by_the_look_after_it) {
   test_server server;
   const auto bare = server.connect();

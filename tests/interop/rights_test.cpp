@@ -1,5 +1,5 @@
-// The rights that capi/doc/protocols.md names are enough, and what capi/doc/operations.md says of two
-// that can be left out is so. tests/docs/rights.py has the others.
+// The rights that capi/doc/protocols.md names are enough, and what capi/doc/operations.md says of
+// two that can be left out is so. tests/docs/rights.py has the others.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -134,8 +134,8 @@ TEST_F(rw_written, two_keys_hold_1_with_a_ttl) {
   EXPECT_EQ("0", say({"EXISTS", "k:read"}));
 }
 
-// Stopped again and again, also between what a script asks of the clock and what it writes, the server
-// still knows whose keys these are.
+// Stopped again and again, also between what a script asks of the clock and what it writes, the
+// server still knows whose keys these are.
 TEST_F(rw_written, hazard_6_a_slow_server_knows_its_two_keys) {
   auto* const rw = open_rw("lease=30s&command_timeout=20s&protocol=two_key");
   std::atomic<bool> is_over = false;

@@ -1,5 +1,5 @@
-// A server that is out of memory and breaks its connections (hazard 13): what is held stays held and
-// can be given back, and nothing is granted with a falling token.
+// A server that is out of memory and breaks its connections (hazard 13): what is held stays held
+// and can be given back, and nothing is granted with a falling token.
 #include <chrono>
 #include <string>
 #include <thread>

@@ -1,4 +1,5 @@
-// What a lock leaves at the server ends by itself, and when: each key of the table in capi/doc/server.md.
+// What a lock leaves at the server ends by itself, and when: each key of the table in
+// capi/doc/server.md.
 #include <gtest/gtest.h>
 
 #include <map>

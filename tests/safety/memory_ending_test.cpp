@@ -1,4 +1,5 @@
-// Memory that runs out in what looks, lives and ends: queries, the sign of life, frees and shutdowns.
+// Memory that runs out in what looks, lives and ends: queries, the sign of life, frees and
+// shutdowns.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

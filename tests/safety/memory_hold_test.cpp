@@ -17,8 +17,8 @@ namespace {
 // A connection gives its memory back after an eighth of the timeout, and then needs some again.
 constexpr const char* short_memory = "?command_timeout=400ms";
 
-// The queues in these tests are another client's: who waits at a client's own would read its answers,
-// which here its I/O thread is to do.
+// The queues in these tests are another client's: who waits at a client's own would read its
+// answers, which here its I/O thread is to do.
 
 struct free_multi {
   void operator()(mortise_multi* handle) const { mortise_multi_free(handle); }
@@ -193,8 +193,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 // ---- who waits -------------------------------------------------------------------------------
 
-// A way to wait: for a place in the queue, or for a word on a channel; on one socket or two. Who waits
-// alone is not helped by what another hears.
+// A way to wait: for a place in the queue, or for a word on a channel; on one socket or two. Who
+// waits alone is not helped by what another hears.
 struct way_to_wait {
   std::string protocol;
   bool has_two_sockets;

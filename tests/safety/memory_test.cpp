@@ -1,5 +1,5 @@
-// Memory that runs out in the middle of a call: the call says so, or ends as if nothing had been, and
-// nothing of it stays anywhere.
+// Memory that runs out in the middle of a call: the call says so, or ends as if nothing had been,
+// and nothing of it stays anywhere.
 #include <gtest/gtest.h>
 
 #include "safety/handles.hpp"
@@ -28,8 +28,8 @@ class memory_test : public ::testing::Test {
     mortise_multi_add_writer(multi_.get(), rw_.get(), nullptr);
   }
 
-  // What became of a call whose allocation number `after` has failed, by its event if it was accepted;
-  // OK when it needed fewer.
+  // What became of a call whose allocation number `after` has failed, by its event if it was
+  // accepted; OK when it needed fewer.
   template <class Call>
   mortise_status ends(int after, const Call& call) {
     scarcity memory(whose::caller, after, 1);

@@ -1,4 +1,5 @@
-// What a client shows of itself at the server, and what it believes of a server after it was stopped.
+// What a client shows of itself at the server, and what it believes of a server after it was
+// stopped.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

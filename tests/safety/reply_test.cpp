@@ -1,4 +1,5 @@
-// Hazards of what a server says: every error at every step, and replies that are hostile or corrupt.
+// Hazards of what a server says: every error at every step, and replies that are hostile or
+// corrupt.
 #include <gtest/gtest.h>
 
 #include <functional>

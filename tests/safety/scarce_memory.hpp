@@ -14,8 +14,8 @@ enum class whose {
   both,
 };
 
-// From begin() to end(), or its own end, `after` allocations succeed and the next `count` fail. There
-// is one at a time.
+// From begin() to end(), or its own end, `after` allocations succeed and the next `count` fail.
+// There is one at a time.
 class scarcity {
  public:
   static constexpr int all = 1'000'000'000;
@@ -31,8 +31,8 @@ class scarcity {
   [[nodiscard]] static int failures();
 };
 
-// Runs `scenario(memory)` again and again: each time another allocation fails, first alone, then with
-// some behind it, until there is none left to fail. Returns how many have failed.
+// Runs `scenario(memory)` again and again: each time another allocation fails, first alone, then
+// with some behind it, until there is none left to fail. Returns how many have failed.
 template <class Scenario>
 int sweep(whose subject, Scenario&& scenario) {
   constexpr int outage = 4;

@@ -1,5 +1,5 @@
-// Processes that read, write, upgrade and take permits while they are killed, stopped and cut off. What
-// they believed is recorded and checked.
+// Processes that read, write, upgrade and take permits while they are killed, stopped and cut off.
+// What they believed is recorded and checked.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Who waits at the head of a queue of readers, writers or permits while others hold: a process that was
-// killed or stopped there keeps nobody waiting for long, and a living one keeps its turn.
+// Who waits at the head of a queue of readers, writers or permits while others hold: a process that
+// was killed or stopped there keeps nobody waiting for long, and a living one keeps its turn.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -92,7 +92,8 @@ class waiting_process {
     ASSERT_EQ("ok", body_.hear());
     ASSERT_TRUE(eventually([&] { return server.command({"LLEN", key}) != before; }));
   }
-  // Of the head: its next look, which sets the time of the queue anew, tells that it knows its place.
+  // Of the head: its next look, which sets the time of the queue anew, tells that it knows its
+  // place.
   void look(test_server& server, kind which) {
     std::int64_t left_ms = 0;
     ASSERT_TRUE(eventually([&] {
@@ -203,7 +204,8 @@ TEST_P(shared_heads, whoever_lives_is_passed_by_nobody) {
   EXPECT_EQ("ok", living.body().hear());
 }
 
-// The lock is free, and those at the head are granted their turn before it is known that they are silent.
+// The lock is free, and those at the head are granted their turn before it is known that they are
+// silent.
 TEST_P(shared_heads, hazard_24_each_stopped_waiter_costs_the_next_one_grant) {
   constexpr std::int64_t each_silent_ms = 2 * second_ms;
   constexpr std::int64_t grace_ms = 1500;  // for the one who is served, and a loaded machine

@@ -61,7 +61,8 @@ TEST(safety, a_dead_readers_hold_lapses_while_others_read_on) {
   dying.say(server.url());
   ASSERT_EQ("ok", dying.hear());
   dying.kill();
-  // Alone, it can become the writer once the dead reader's lease has ended, and never stops reading.
+  // Alone, it can become the writer once the dead reader's lease has ended, and never stops
+  // reading.
   ASSERT_TRUE(eventually([&] {
     EXPECT_EQ(1, mortise_rw_is_reading(reader.get()) + mortise_rw_is_writing(reader.get()));
     return mortise_rw_upgrade_try(reader.get(), nullptr) == MORTISE_OK;
@@ -194,8 +195,8 @@ TEST(safety, hazard_16_a_semaphores_release_whose_reply_is_lost_ends_once) {
               mortise_semaphore_release(semaphore.get(), nullptr));
     EXPECT_EQ(0, mortise_semaphore_is_held(semaphore.get()));
     EXPECT_EQ(MORTISE_OK, mortise_semaphore_acquire(heir.get(), 3, 10 * second_ms, nullptr));
-    // The release that is tried again gives back nothing of what the heir has. Its own connection may
-    // not be back yet.
+    // The release that is tried again gives back nothing of what the heir has. Its own connection
+    // may not be back yet.
     EXPECT_TRUE(
         eventually([&] { return mortise_client_ping(client.get(), nullptr) == MORTISE_OK; }));
     EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_semaphore_try(semaphore.get(), 1, nullptr));

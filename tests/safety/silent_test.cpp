@@ -73,7 +73,8 @@ TEST(safety, hazard_24_each_stopped_waiter_costs_the_next_one_grant) {
   }
 }
 
-// A child of the dead knows nothing of what it inherited, and was forked in a way that nobody notices.
+// A child of the dead knows nothing of what it inherited, and was forked in a way that nobody
+// notices.
 TEST(safety, hazard_24_each_dead_waiter_whose_child_keeps_its_sockets_costs_the_next_one_grant) {
   int lifeline[2];  // the children of the dead end with it
   ASSERT_EQ(0, pipe(lifeline));

@@ -1,4 +1,5 @@
-// Hazards of unknown outcomes: lost replies, ghost commands, connections that break at a bad moment.
+// Hazards of unknown outcomes: lost replies, ghost commands, connections that break at a bad
+// moment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,8 +75,8 @@ TEST(safety, hazard_15_try_whose_reply_never_comes_is_unknown_and_given_back) {
   }
 }
 
-// Of many calls to a server that hangs the first are sent, and fill what the kernel takes: nobody knows
-// of them. The last never leave, and that is known.
+// Of many calls to a server that hangs the first are sent, and fill what the kernel takes: nobody
+// knows of them. The last never leave, and that is known.
 TEST(safety, hazard_15_what_was_never_sent_is_unreachable_not_unknown) {
   constexpr int crowd = 600;
   test_server server;

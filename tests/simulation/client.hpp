@@ -1,5 +1,5 @@
-// One simulated process that uses Mortise: real gates on a simulated connection, with a clock, pauses
-// and a death of its own.
+// One simulated process that uses Mortise: real gates on a simulated connection, with a clock,
+// pauses and a death of its own.
 #pragma once
 
 #include <deque>
@@ -24,8 +24,8 @@ class simulated_keeper final : public lock::link, public lock::gate_listener {
  public:
   simulated_keeper(simulated_client& owner, std::uint64_t id, const named_lock& of, bool is_strict);
 
-  // Runs one step of the gate at the client's present time, then looks at every holder and plans the
-  // timer. Everything that touches the gate goes through here.
+  // Runs one step of the gate at the client's present time, then looks at every holder and plans
+  // the timer. Everything that touches the gate goes through here.
   template <class Step>
   auto enter(Step&& step) {
     const settle_on_exit settle{*this};

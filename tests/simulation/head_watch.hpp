@@ -1,5 +1,5 @@
-// That nobody who is gone stands for long at the head of a queue of readers, writers or permits while
-// somebody waits behind it, and that nobody waits there for whom there is room.
+// That nobody who is gone stands for long at the head of a queue of readers, writers or permits
+// while somebody waits behind it, and that nobody waits there for whom there is room.
 #pragma once
 
 #include <cstdint>

@@ -68,8 +68,9 @@ class queued_scripts : public ::testing::Test {
   std::string told_;
 };
 
-// A lease ended while somebody waited, and another took the free lock by the cheap way. When it asks
-// again, because its answer was lost, it has to learn that others wait: its lock is not marked.
+// A lease ended while somebody waited, and another took the free lock by the cheap way. When it
+// asks again, because its answer was lost, it has to learn that others wait: its lock is not
+// marked.
 TEST_F(queued_scripts, an_owner_who_slipped_in_learns_that_others_wait) {
   server_.call({"RPUSH", "lock:q", bob});
   take(alice);
@@ -81,7 +82,8 @@ TEST_F(queued_scripts, an_owner_who_slipped_in_learns_that_others_wait) {
   EXPECT_EQ(held(), bob);
 }
 
-// The end of a lease belongs to those who wait: no newcomer takes the lock before the head has looked.
+// The end of a lease belongs to those who wait: no newcomer takes the lock before the head has
+// looked.
 TEST_F(queued_scripts, a_newcomer_cannot_slip_in_when_the_lease_of_a_lock_with_waiters_ends) {
   take(alice);
   EXPECT_FALSE(ask(bob));

@@ -131,8 +131,8 @@ class redis_comparison : public ::testing::Test {
       }
     }
   }
-  // No two in a row are the same: which of two entries ends first must not hang on whether they came
-  // within one millisecond.
+  // No two in a row are the same: which of two entries ends first must not hang on whether they
+  // came within one millisecond.
   std::string ttl() {
     ttl_shift_ms_ = (ttl_shift_ms_ + 37) % 9000;
     return std::to_string(dice_.one_of<int>({60'000, 90'000, 33'002'000}) + ttl_shift_ms_);
@@ -180,7 +180,8 @@ class redis_comparison : public ::testing::Test {
 
   arguments script_command() {
     std::vector<const redis::script*> all{&scripts::seed};
-    // What the simulation runs; the formats of other programs are tested against a real server only.
+    // What the simulation runs; the formats of other programs are tested against a real server
+    // only.
     for (const auto* script : scripts::all()) {
       const bool is_simulated = script->name.starts_with("queued_") ||
                                 script->name.starts_with("shared_") ||

@@ -164,8 +164,8 @@ void run::watch_name(watched_name& watched) {
   if (stall > worst_stall_)
     world_.say("stall of %ld us at %s", stall / ns_per_us, watched.name.c_str());
   worst_stall_ = std::max(worst_stall_, stall);
-  // After faults a waiter may have to find out by itself, and a grant to somebody who gave up has to
-  // lapse. Who waits while the data are lost looks again after 15 s at the latest.
+  // After faults a waiter may have to find out by itself, and a grant to somebody who gave up has
+  // to lapse. Who waits while the data are lost looks again after 15 s at the latest.
   auto bound = (world_.plan.is_exclusive ? 4 : 24) * ns_per_s;
   // An old connection whose last commands come late may take the lock for nobody.
   if (!world_.plan.kills_old_sessions) {

@@ -23,8 +23,8 @@ class connection {
 
   // The client's half.
   void send(std::string bytes);
-  // The next chunk that has arrived; false when there is none. `ended` tells of the connection's end,
-  // after which nothing comes.
+  // The next chunk that has arrived; false when there is none. `ended` tells of the connection's
+  // end, after which nothing comes.
   bool receive(std::string& bytes, bool& ended);
   // What was sent before still arrives.
   void close();

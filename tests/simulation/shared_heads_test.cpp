@@ -1,5 +1,5 @@
-// Who stands at the head of a queue of readers, writers or permits while others hold: the living keep
-// their place against everybody, the dead and the silent lose it.
+// Who stands at the head of a queue of readers, writers or permits while others hold: the living
+// keep their place against everybody, the dead and the silent lose it.
 #include "simulation/shared_scripts.hpp"
 
 namespace mortise::simulation {

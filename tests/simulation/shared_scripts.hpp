@@ -1,5 +1,5 @@
-// The scripts of read-write locks and semaphores, called by hand: three clients with an inbox each, and a
-// server whose time is the test's.
+// The scripts of read-write locks and semaphores, called by hand: three clients with an inbox each,
+// and a server whose time is the test's.
 #pragma once
 
 #include <gtest/gtest.h>

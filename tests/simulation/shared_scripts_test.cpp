@@ -1,5 +1,5 @@
-// The scripts of read-write locks and semaphores, step by step, where a whole run would show a defect
-// too seldom.
+// The scripts of read-write locks and semaphores, step by step, where a whole run would show a
+// defect too seldom.
 #include "simulation/shared_scripts.hpp"
 
 namespace mortise::simulation {

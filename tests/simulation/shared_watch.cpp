@@ -185,9 +185,9 @@ void shared_watch::check_weight(const step& done, const sight& before, const sig
   }
 }
 
-// Whoever goes has been let in or has given up, except that one who is at the head may lose its place
-// when it is dead, when it has been silent, then with all that its client has, or when it wants more
-// than there is. That nobody else is passed is what protects the turn of a writer.
+// Whoever goes has been let in or has given up, except that one who is at the head may lose its
+// place when it is dead, when it has been silent, then with all that its client has, or when it
+// wants more than there is. That nobody else is passed is what protects the turn of a writer.
 void shared_watch::check_passed(const step& done, const std::string& entry, const facts& seen,
                                 const sight& before, const sight& after) {
   const bool is_let_in = after.holders.contains(entry);

@@ -1,5 +1,5 @@
-// Looks over the server's shoulder at each step of a read-write lock or semaphore: who may change what,
-// how much may be out at once, and in which order waiters are let in.
+// Looks over the server's shoulder at each step of a read-write lock or semaphore: who may change
+// what, how much may be out at once, and in which order waiters are let in.
 #pragma once
 
 #include <cstdint>

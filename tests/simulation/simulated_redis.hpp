@@ -76,8 +76,8 @@ class simulated_redis {
     bool is_out_of_memory = false;
   } fault;
 
-  // Messages that a client's own command sends to it come before the reply in Redis 7.0, after it in
-  // later versions.
+  // Messages that a client's own command sends to it come before the reply in Redis 7.0, after it
+  // in later versions.
   bool defers_own_pushes = false;
 
   struct entry {

@@ -1,5 +1,5 @@
-// One user of one handle: acquires, checks, holds, extends and unlocks at random, and knows what the
-// library has promised each time.
+// One user of one handle: acquires, checks, holds, extends and unlocks at random, and knows what
+// the library has promised each time.
 #pragma once
 
 #include <array>

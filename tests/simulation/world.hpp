@@ -1,4 +1,5 @@
-// What all parts of a run share: its plan, its time and dice, what it has seen, and what went wrong.
+// What all parts of a run share: its plan, its time and dice, what it has seen, and what went
+// wrong.
 #pragma once
 
 #include <array>

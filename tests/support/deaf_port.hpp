@@ -1,5 +1,6 @@
 // A TCP port of this host where every attempt to connect hangs, as behind a firewall that drops
-// packets: its queue of connections is full and nobody accepts any, so the kernel swallows what comes.
+// packets: its queue of connections is full and nobody accepts any, so the kernel swallows what
+// comes.
 #pragma once
 
 #include <string>

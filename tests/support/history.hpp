@@ -1,12 +1,13 @@
-// What holders believed, and the check that no more of them believed it at once than may. A history may come
-// from the simulation or from real processes: one line for each hold,
+// What holders believed, and the check that no more of them believed it at once than may. A history
+// may come from the simulation or from real processes: one line for each hold,
 //
 //   hold <name> <holder> <token> <start ns> <end ns> [<weight> <limit>]
 //
-// with weight of limit for a part of a lock that many can share, and with name and holder percent-encoded. All times are of one clock that everybody shares. A hold
-// begins when its grant was told, and ends when its unlock was asked for, its deadline came or its
-// loss was told, whichever was first. One of no length was over when its holder first looked, because
-// its process had been stopped.
+// with weight of limit for a part of a lock that many can share, and with name and holder
+// percent-encoded. All times are of one clock that everybody shares. A hold begins when its grant
+// was told, and ends when its unlock was asked for, its deadline came or its loss was told,
+// whichever was first. One of no length was over when its holder first looked, because its process
+// had been stopped.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,8 @@ struct hold_record {
 };
 
 struct history_rules {
-  // Off where the server lost its data or its clock stepped: then two leases may overlap, and tokens
-  // only have to be different.
+  // Off where the server lost its data or its clock stepped: then two leases may overlap, and
+  // tokens only have to be different.
   bool is_exclusive = true;
 };
 

@@ -1,5 +1,5 @@
-// Whose lease a lock has that goes from one handle of a client to the next, and where its tokens come
-// from; with a scripted server and clock.
+// Whose lease a lock has that goes from one handle of a client to the next, and where its tokens
+// come from; with a scripted server and clock.
 #include "unit/gate_fixture.hpp"
 
 namespace mortise::testing {

@@ -1,6 +1,6 @@
-// Callers, an I/O thread and a socket, played by one thread in an order that a seed decides. Whatever
-// the order: what the server says is read by somebody, by one at a time, and nobody who is gone is
-// expected to read it.
+// Callers, an I/O thread and a socket, played by one thread in an order that a seed decides.
+// Whatever the order: what the server says is read by somebody, by one at a time, and nobody who is
+// gone is expected to read it.
 #include "net/leadership.hpp"
 
 #include <gtest/gtest.h>

@@ -115,8 +115,8 @@ TEST_F(leaving_test, hazard_15_what_may_be_there_is_given_back) {
   }
 }
 
-// A look at the server that a grant's message overtook may be carried out when the grant has lapsed.
-// It then enqueues us, which a release would not undo.
+// A look at the server that a grant's message overtook may be carried out when the grant has
+// lapsed. It then enqueues us, which a release would not undo.
 TEST_F(leaving_test, with_a_look_under_way_a_hold_is_given_back_by_cancel) {
   auto claim = make_queued();
   claim.on_timer(claim.next_timer());

@@ -169,8 +169,8 @@ TEST_F(tenure_test, hazard_24_a_waiting_claim_looks_again_by_itself) {
   EXPECT_LE(behind.next_timer(), start_ns + ms(130));
 }
 
-// Whoever has the lock now, or is before us, may be silent: what is known of a lease is not relied on
-// for long. The last of the first few finds even a grant that no message told of.
+// Whoever has the lock now, or is before us, may be silent: what is known of a lease is not relied
+// on for long. The last of the first few finds even a grant that no message told of.
 TEST_F(tenure_test, hazard_24_no_waiter_sleeps_on_an_old_holders_lease) {
   for (const auto chance : {chance_of::least, chance_of::most}) {
     link_.luck = chance;

@@ -59,8 +59,8 @@
  * not alone, and what makes an object. `[[nodiscard]]` where the language has it, else GCC's
  * attribute, which no `(void)` silences; define it as nothing before this header to be without it.
  *
- * No parameter is marked `nonnull`: NULL has a defined answer everywhere, and with that mark compilers
- * would leave out checks for it, also in the caller.
+ * No parameter is marked `nonnull`: NULL has a defined answer everywhere, and with that mark
+ * compilers would leave out checks for it, also in the caller.
  */
 #ifndef MORTISE_NODISCARD
 #if defined(SWIG)
@@ -102,8 +102,8 @@
 
 /*
  * The keys of `mortise_options_set`, which are those of a URL's query and of config files, too. A
- * duration is "30s", "1500ms", "2m", "1h" or a plain number of milliseconds, a share "1%", "0.5%" or
- * "5000ppm". All about them is in capi/doc/options.md. These lines are written by ./dev options.
+ * duration is "30s", "1500ms", "2m", "1h" or a plain number of milliseconds, a share "1%", "0.5%"
+ * or "5000ppm". All about them is in capi/doc/options.md. These lines are written by ./dev options.
  */
 
 /** How long a hold lasts unless it is renewed: a duration. */
@@ -202,8 +202,8 @@ enum mortise_event_kind_code {
   /** A watched hold was lost; the token is that of the lost hold. AT_RISK was told before. */
   MORTISE_EVENT_LOST = 4,
   /**
-   * A watched hold has a third of its lease left and is not being renewed, or is just being lost; once
-   * per hold, and before every LOST.
+   * A watched hold has a third of its lease left and is not being renewed, or is just being lost;
+   * once per hold, and before every LOST.
    */
   MORTISE_EVENT_AT_RISK = 5,
   /** An upgrade ended; on MORTISE_OK with the new fencing token. */
@@ -220,7 +220,10 @@ enum mortise_reason_code {
   MORTISE_REASON_NONE = 0,
   /** Its lease ended, or will end, before a renewal was confirmed. */
   MORTISE_REASON_EXPIRED = 1,
-  /** The server says that another holds the lock; told of mutexes by `queued` and `token` when renewed. */
+  /**
+   * The server says that another holds the lock; told of mutexes by `queued` and `token` when
+   * renewed.
+   */
   MORTISE_REASON_REPLACED = 2,
   /**
    * The server does not have the hold any more: it was deleted, flushed, or lost in a restart; with
@@ -283,17 +286,20 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_status_text(mortise_status st
 
 /* ---- error ------------------------------------------------------------------------------ */
 
-/** A new, empty error, or NULL when memory runs out. Free it with `mortise_error_free`. @since 1.0 */
+/**
+ * A new, empty error, or NULL when memory runs out. Free it with `mortise_error_free`. @since 1.0
+ */
 MORTISE_NODISCARD MORTISE_API mortise_error *mortise_error_new(void);
 /** Frees an error. @since 1.0 */
 MORTISE_API void mortise_error_free(mortise_error *error);
 /** The status of the last call that filled this object; MORTISE_OK when it is empty. @since 1.0 */
 MORTISE_API mortise_status mortise_error_code(const mortise_error *error);
 /**
- * One line of English that says what was wrong and how to mend it; "" when empty. Unless an argument is
- * wrong, which is named then, what a handle says begins with the name of its lock in quotes, of at most 64
- * bytes and with a `?` for each that is no printable ASCII. A multi names the member that stood in the
- * way, was lost or did not answer; where it is about none of them in particular, the first three.
+ * One line of English that says what was wrong and how to mend it; "" when empty. Unless an
+ * argument is wrong, which is named then, what a handle says begins with the name of its lock in
+ * quotes, of at most 64 bytes and with a `?` for each that is no printable ASCII. A multi names the
+ * member that stood in the way, was lost or did not answer; where it is about none of them in
+ * particular, the first three.
  * @since 1.0
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_error_message(const mortise_error *error);
@@ -305,8 +311,8 @@ MORTISE_API int32_t mortise_error_is_retryable(const mortise_error *error);
 MORTISE_API int32_t mortise_error_is_ambiguous(const mortise_error *error);
 
 /**
- * The name of the lock whose handle, or the member of a multi, it is about: any bytes, with a NUL behind
- * them; "" when it is about none, or about an argument.
+ * The name of the lock whose handle, or the member of a multi, it is about: any bytes, with a NUL
+ * behind them; "" when it is about none, or about an argument.
  * @param name_len set to the number of bytes; may be NULL.
  * @since 1.1
  */
@@ -321,8 +327,8 @@ MORTISE_API mortise_reason mortise_error_reason(const mortise_error *error);
  * New options with the defaults: lease 30 s, renewal on, max_hold 1 h, not reentrant, fair=batch,
  * no label, command_timeout 3 s. NULL when memory runs out. Given to `mortise_client_new` they are
  * the defaults of all its handles; given to `mortise_lock_new` they are complete in themselves: to
- * change one setting of one handle, begin with `mortise_options_new_from`. Values are copied when they
- * are used; free them at any time.
+ * change one setting of one handle, begin with `mortise_options_new_from`. Values are copied when
+ * they are used; free them at any time.
  * @since 1.0
  */
 MORTISE_NODISCARD MORTISE_API mortise_options *mortise_options_new(void);
@@ -338,11 +344,11 @@ MORTISE_NODISCARD MORTISE_API mortise_options *mortise_options_new_from(
 /** Frees options. @since 1.0 */
 MORTISE_API void mortise_options_free(mortise_options *options);
 /**
- * Sets one option from text, as the URL's query and config files do: one of the keys MORTISE_OPTION_LEASE
- * to MORTISE_OPTION_CONNECT, which say what values they have. New in 1.1 are `reentrant_read`,
- * `reentrant_write`, `poll_interval`, `poll_attempts`, `read_lifetime`, `write_lifetime` (see
- * capi/doc/protocols.md), `release_at_exit` (see capi/doc/operations.md), `drift` and `connect`
- * (mortise_client_new says what it means).
+ * Sets one option from text, as the URL's query and config files do: one of the keys
+ * MORTISE_OPTION_LEASE to MORTISE_OPTION_CONNECT, which say what values they have. New in 1.1 are
+ * `reentrant_read`, `reentrant_write`, `poll_interval`, `poll_attempts`, `read_lifetime`,
+ * `write_lifetime` (see capi/doc/protocols.md), `release_at_exit` (see capi/doc/operations.md),
+ * `drift` and `connect` (mortise_client_new says what it means).
  *
  * A handle is not made with options in which one was set that is a client's only.
  *
@@ -381,11 +387,11 @@ MORTISE_API mortise_status mortise_options_set_reentrant_write(mortise_options *
                                                                int32_t is_on, mortise_error *error);
 /**
  * How the handle's locks are written at the server: "queued", Mortise's own and the default, or, to
- * share locks with other programs, "token", "hash" (Redisson's), "timestamp" or "timestamp_binary" for
- * a mutex, "two_key" or "hash" for a read-write lock. Both sides then use the lock's name as the key.
- * These have no queue; what each of them cannot promise is in capi/doc/protocols.md. Read-write locks
- * answer an upgrade, a downgrade and a read while they write with MORTISE_UNSUPPORTED. Handles with
- * different protocols do not see each other.
+ * share locks with other programs, "token", "hash" (Redisson's), "timestamp" or "timestamp_binary"
+ * for a mutex, "two_key" or "hash" for a read-write lock. Both sides then use the lock's name as
+ * the key. These have no queue; what each of them cannot promise is in capi/doc/protocols.md.
+ * Read-write locks answer an upgrade, a downgrade and a read while they write with
+ * MORTISE_UNSUPPORTED. Handles with different protocols do not see each other.
  *
  * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for another text. Whether the kind of lock has it is
  *   said when the lock is made: MORTISE_UNSUPPORTED.
@@ -433,12 +439,12 @@ MORTISE_API mortise_status mortise_options_set_command_timeout_ms(mortise_option
                                                                   int64_t command_timeout_ms,
                                                                   mortise_error *error);
 /**
- * How far the speeds of this machine's clock and the server's may differ, in millionths: 1000 (0.1 %)
- * to 200000 (20 %). By so much longer than the lease the server keeps a lock, so that is what a crash
- * costs the others on top of the lease; where the clocks differ by more, two clients may hold at
- * once. Both clocks slew while they are corrected: ntpd by at most 500, chronyd by up to 83333 unless
- * its `maxslewrate` is lower. Each client answers for its own holds, so clients that share a lock may
- * have different values. Client only. Default 100000 (10 %).
+ * How far the speeds of this machine's clock and the server's may differ, in millionths: 1000 (0.1
+ * %) to 200000 (20 %). By so much longer than the lease the server keeps a lock, so that is what a
+ * crash costs the others on top of the lease; where the clocks differ by more, two clients may hold
+ * at once. Both clocks slew while they are corrected: ntpd by at most 500, chronyd by up to 83333
+ * unless its `maxslewrate` is lower. Each client answers for its own holds, so clients that share a
+ * lock may have different values. Client only. Default 100000 (10 %).
  * @since 1.1
  */
 MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *options,
@@ -447,25 +453,28 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
 /* ---- client ----------------------------------------------------------------------------- */
 
 /**
- * Opens a client: one connection and one thread, shared by all handles made from it. A server that is
- * not there yet (nobody listens, no such socket, the name is not known), loading or busy is tried
- * until command_timeout; what only somebody can mend ends it at once. With `connect=lazy` it returns
- * at once, and connects in the background for as long as it takes: until then, acquires and tries
- * wait within their timeouts for the connection, and all other calls say what stands in its way.
+ * Opens a client: one connection and one thread, shared by all handles made from it. A server that
+ * is not there yet (nobody listens, no such socket, the name is not known), loading or busy is
+ * tried until command_timeout; what only somebody can mend ends it at once. With `connect=lazy` it
+ * returns at once, and connects in the background for as long as it takes: until then, acquires and
+ * tries wait within their timeouts for the connection, and all other calls say what stands in its
+ * way.
  *
  * @param url `redis://[user[:password]@]host[:port][/db][?option=value&…]`,
- *   `unix://[user[:password]@]/path/to.sock[?db=n&…]`, or `local:`, a private server of this user on this host that
- *   is started when needed and ends by itself. Percent-encoding is undone in every part. Since 1.1 NULL is the
- *   URL in the environment variable MORTISE_URL, which is read only then, during this call, and never by
- *   a program that runs with another user's rights (see secure_getenv).
+ *   `unix://[user[:password]@]/path/to.sock[?db=n&…]`, or `local:`, a private server of this user
+ * on this host that is started when needed and ends by itself. Percent-encoding is undone in every
+ * part. Since 1.1 NULL is the URL in the environment variable MORTISE_URL, which is read only then,
+ * during this call, and never by a program that runs with another user's rights (see
+ * secure_getenv).
  * @param url_len bytes of `url`, 1 to 4096; 0 with NULL.
  * @param options defaults for the handles, overridden by the URL's query; NULL for the defaults.
  * @param error filled on failure; may be NULL.
  * @return the client, connected and greeted unless `connect=lazy`; NULL on MORTISE_INVALID_ARGUMENT
- *   (also for NULL while MORTISE_URL is unset or empty), MORTISE_UNREACHABLE (nobody answered within
- *   command_timeout), MORTISE_REFUSED (wrong password, missing rights, too old a server; still loading
- *   or busy at the end of command_timeout), MORTISE_UNSUPPORTED (a URL of a later version), MORTISE_LIMIT (no descriptor or
- *   thread to be had), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
+ *   (also for NULL while MORTISE_URL is unset or empty), MORTISE_UNREACHABLE (nobody answered
+ * within command_timeout), MORTISE_REFUSED (wrong password, missing rights, too old a server; still
+ * loading or busy at the end of command_timeout), MORTISE_UNSUPPORTED (a URL of a later version),
+ * MORTISE_LIMIT (no descriptor or thread to be had), MORTISE_NO_MEMORY. Free it with
+ * `mortise_client_free`.
  * @since 1.0
  */
 MORTISE_NODISCARD MORTISE_API mortise_client *mortise_client_new(const char *url, size_t url_len,
@@ -512,11 +521,12 @@ MORTISE_API void mortise_lock_free(mortise_lock *lock);
 /**
  * Acquires the lock if it is free, within command_timeout.
  *
- * @return MORTISE_OK: held; read the token with `mortise_lock_token`. MORTISE_NOT_ACQUIRED: somebody
- *   else holds it. MORTISE_ALREADY_HELD: this handle does, and is not reentrant. MORTISE_BUSY:
- *   another call on this handle is at work. MORTISE_LOST: a reentrant handle's hold was lost;
- *   unlock it first. MORTISE_UNREACHABLE, MORTISE_UNKNOWN (it is being given back), MORTISE_REFUSED,
- *   MORTISE_CANCELLED, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_LIMIT, MORTISE_INVALID_ARGUMENT.
+ * @return MORTISE_OK: held; read the token with `mortise_lock_token`. MORTISE_NOT_ACQUIRED:
+ * somebody else holds it. MORTISE_ALREADY_HELD: this handle does, and is not reentrant.
+ * MORTISE_BUSY: another call on this handle is at work. MORTISE_LOST: a reentrant handle's hold was
+ * lost; unlock it first. MORTISE_UNREACHABLE, MORTISE_UNKNOWN (it is being given back),
+ * MORTISE_REFUSED, MORTISE_CANCELLED, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_LIMIT,
+ * MORTISE_INVALID_ARGUMENT.
  * @since 1.0
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_try(mortise_lock *lock,
@@ -537,10 +547,10 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_acquire(mortise_lock *
  * Ends the hold and lets the next waiter in. After it returns, whatever it returns, this handle
  * holds nothing (unless reentrant, with more unlocks to come).
  *
- * @return MORTISE_OK: released. MORTISE_LOST: the hold had been lost before. MORTISE_NOT_OWNER: there
- *   was no hold. MORTISE_UNKNOWN or MORTISE_UNREACHABLE: no answer within command_timeout; it is
- *   tried on in the background, and the lease ends it at the latest. MORTISE_REFUSED: the lease will
- *   end it. MORTISE_BUSY, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @return MORTISE_OK: released. MORTISE_LOST: the hold had been lost before. MORTISE_NOT_OWNER:
+ * there was no hold. MORTISE_UNKNOWN or MORTISE_UNREACHABLE: no answer within command_timeout; it
+ * is tried on in the background, and the lease ends it at the latest. MORTISE_REFUSED: the lease
+ * will end it. MORTISE_BUSY, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_lock_unlock(mortise_lock *lock, mortise_error *error);
@@ -549,9 +559,9 @@ MORTISE_API mortise_status mortise_lock_unlock(mortise_lock *lock, mortise_error
  * renewals use the longer of this lease and the handle's.
  *
  * @param lease_ms 0 for the handle's lease, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS.
- * @return MORTISE_OK, MORTISE_LOST, MORTISE_NOT_OWNER, MORTISE_UNREACHABLE, MORTISE_UNKNOWN (the old
- *   deadline stands), MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED,
- *   MORTISE_INVALID_ARGUMENT.
+ * @return MORTISE_OK, MORTISE_LOST, MORTISE_NOT_OWNER, MORTISE_UNREACHABLE, MORTISE_UNKNOWN (the
+ * old deadline stands), MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED,
+ * MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_lock_extend(mortise_lock *lock, int64_t lease_ms,
@@ -559,18 +569,18 @@ MORTISE_API mortise_status mortise_lock_extend(mortise_lock *lock, int64_t lease
 /**
  * Ends this handle's waiting acquire, of any thread or queue, with MORTISE_CANCELLED. A grant may
  * win the race; the acquire then says MORTISE_OK.
- * @return MORTISE_OK: a wait was told to end. MORTISE_NOT_OWNER: nothing was waiting. MORTISE_CLOSED,
- *   MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @return MORTISE_OK: a wait was told to end. MORTISE_NOT_OWNER: nothing was waiting.
+ * MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_lock_cancel(mortise_lock *lock, mortise_error *error);
 /**
- * Ends this handle's waiting acquire as `mortise_lock_cancel` does, and keeps every acquire and try that
- * begins from now on from beginning: it answers MORTISE_CANCELLED, at once and without an event, until
- * this is called with 0. So there is no moment at which it comes too early, as for a cancel: made for
- * what calls once and from another thread, such as a std::stop_callback or a thread that waits for
- * signals. A hold is not touched: unlock, extend and the rest go on. A grant may win the race with a
- * wait; the acquire then says MORTISE_OK.
+ * Ends this handle's waiting acquire as `mortise_lock_cancel` does, and keeps every acquire and try
+ * that begins from now on from beginning: it answers MORTISE_CANCELLED, at once and without an
+ * event, until this is called with 0. So there is no moment at which it comes too early, as for a
+ * cancel: made for what calls once and from another thread, such as a std::stop_callback or a
+ * thread that waits for signals. A hold is not touched: unlock, extend and the rest go on. A grant
+ * may win the race with a wait; the acquire then says MORTISE_OK.
  *
  * @param is_on 1: interrupted from now on; 0: not any more. Calling it again changes nothing.
  * @return MORTISE_OK, whether or not something waited; MORTISE_CLOSED, MORTISE_FORKED,
@@ -597,9 +607,9 @@ MORTISE_API int32_t mortise_lock_is_held(const mortise_lock *lock);
  */
 MORTISE_API int64_t mortise_lock_valid_ms(const mortise_lock *lock);
 /**
- * When the hold ends unless it is renewed before: nanoseconds of CLOCK_BOOTTIME, as clock_gettime tells
- * them; 0 when not held. Each renewal moves it on. Rounded down to a multiple of 1024, so that a double
- * holds it exactly however long the machine runs. Sends nothing.
+ * When the hold ends unless it is renewed before: nanoseconds of CLOCK_BOOTTIME, as clock_gettime
+ * tells them; 0 when not held. Each renewal moves it on. Rounded down to a multiple of 1024, so
+ * that a double holds it exactly however long the machine runs. Sends nothing.
  * @since 1.1
  */
 MORTISE_API int64_t mortise_lock_deadline_ns(const mortise_lock *lock);
@@ -624,8 +634,8 @@ MORTISE_API mortise_status mortise_lock_query(mortise_lock *lock, mortise_info *
  * As `mortise_lock_try`, ending in one MORTISE_EVENT_ACQUIRED on the queue. When this call itself
  * fails there is no event.
  * @param tag any number; comes back in the event.
- * @return MORTISE_OK: accepted. MORTISE_ALREADY_HELD, MORTISE_BUSY, MORTISE_LIMIT (the queue is full),
- *   MORTISE_SHUT_DOWN, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @return MORTISE_OK: accepted. MORTISE_ALREADY_HELD, MORTISE_BUSY, MORTISE_LIMIT (the queue is
+ * full), MORTISE_SHUT_DOWN, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_lock_try_async(mortise_lock *lock, mortise_queue *queue,
@@ -689,8 +699,8 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_read_acquire(mortise_rw 
  */
 MORTISE_API mortise_status mortise_rw_read_unlock(mortise_rw *rw, mortise_error *error);
 /**
- * Acquires the lock for writing if nobody holds it or waits for it, within command_timeout. Statuses
- * as `mortise_lock_try`; MORTISE_ALREADY_HELD also when this handle reads (see
+ * Acquires the lock for writing if nobody holds it or waits for it, within command_timeout.
+ * Statuses as `mortise_lock_try`; MORTISE_ALREADY_HELD also when this handle reads (see
  * `mortise_rw_upgrade_try`).
  * @since 1.1
  */
@@ -712,10 +722,10 @@ MORTISE_API mortise_status mortise_rw_write_unlock(mortise_rw *rw, mortise_error
  * token. Where the server's user may not end old connections (CLIENT KILL), a renewal that a broken
  * connection still had under way can undo it; the fencing token is the safeguard then.
  *
- * @return MORTISE_OK: it writes. MORTISE_NOT_ACQUIRED: others read too; it reads on. MORTISE_LOST: the
- *   hold was lost. MORTISE_NOT_OWNER: it does not read. MORTISE_ALREADY_HELD: it writes already, or
- *   reads more than once. MORTISE_UNKNOWN: no answer; it counts as reading. MORTISE_UNSUPPORTED: the
- *   protocol has no upgrade. MORTISE_UNREACHABLE, MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT,
+ * @return MORTISE_OK: it writes. MORTISE_NOT_ACQUIRED: others read too; it reads on. MORTISE_LOST:
+ * the hold was lost. MORTISE_NOT_OWNER: it does not read. MORTISE_ALREADY_HELD: it writes already,
+ * or reads more than once. MORTISE_UNKNOWN: no answer; it counts as reading. MORTISE_UNSUPPORTED:
+ * the protocol has no upgrade. MORTISE_UNREACHABLE, MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT,
  *   MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
  * @since 1.1
  */
@@ -727,9 +737,9 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_upgrade_try(mortise_rw *
  * returns, this handle only reads.
  *
  * @return MORTISE_OK. MORTISE_LOST: the hold was lost. MORTISE_NOT_OWNER: it does not write.
- *   MORTISE_ALREADY_HELD: it was acquired more than once. MORTISE_UNKNOWN or MORTISE_UNREACHABLE: no
- *   answer yet; the readers are let in by the next renewal. MORTISE_UNSUPPORTED: the protocol has no
- *   downgrade. MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED,
+ *   MORTISE_ALREADY_HELD: it was acquired more than once. MORTISE_UNKNOWN or MORTISE_UNREACHABLE:
+ * no answer yet; the readers are let in by the next renewal. MORTISE_UNSUPPORTED: the protocol has
+ * no downgrade. MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED,
  *   MORTISE_INVALID_ARGUMENT.
  * @since 1.1
  */
@@ -833,8 +843,8 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_semaphore_acquire(mortise_s
 MORTISE_API mortise_status mortise_semaphore_release(mortise_semaphore *semaphore,
                                                      mortise_error *error);
 /**
- * Changes how many permits there are, for all users of the name. Holds in force stay, also when they
- * are more than the new number; nobody is let in until there is room.
+ * Changes how many permits there are, for all users of the name. Holds in force stay, also when
+ * they are more than the new number; nobody is let in until there is room.
  * @param permits 1 to MORTISE_MAX_PERMITS.
  * @return as `mortise_lock_query`; MORTISE_REFUSED when the name is another kind of lock.
  * @since 1.1
@@ -948,21 +958,25 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_multi_acquire(mortise_multi
  */
 MORTISE_API mortise_status mortise_multi_unlock(mortise_multi *multi, mortise_error *error);
 /**
- * Makes the hold of every member last at least `lease_ms` from now, as `mortise_lock_extend`. When a
- * member is lost already, or one of its own calls is at work, the server is asked nothing. Otherwise all
- * are asked at once; those that agree are extended, also when another fails, and no member ends sooner
- * than it would have. After a failure the multi still has to be unlocked, and `mortise_multi_valid_ms`
- * tells what is left. An unlock may come while this waits; it then ends with MORTISE_NOT_OWNER.
+ * Makes the hold of every member last at least `lease_ms` from now, as `mortise_lock_extend`. When
+ * a member is lost already, or one of its own calls is at work, the server is asked nothing.
+ * Otherwise all are asked at once; those that agree are extended, also when another fails, and no
+ * member ends sooner than it would have. After a failure the multi still has to be unlocked, and
+ * `mortise_multi_valid_ms` tells what is left. An unlock may come while this waits; it then ends
+ * with MORTISE_NOT_OWNER.
  *
  * @param lease_ms 0 for each member's own lease, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS.
- * @return MORTISE_OK when all were extended, else as `mortise_lock_extend`, with a message that names the
- *   member: MORTISE_LOST if one was lost, otherwise the first failure. MORTISE_NOT_OWNER: the multi
- *   holds nothing. MORTISE_BUSY: it is acquiring or unlocking.
+ * @return MORTISE_OK when all were extended, else as `mortise_lock_extend`, with a message that
+ * names the member: MORTISE_LOST if one was lost, otherwise the first failure. MORTISE_NOT_OWNER:
+ * the multi holds nothing. MORTISE_BUSY: it is acquiring or unlocking.
  * @since 1.1
  */
 MORTISE_API mortise_status mortise_multi_extend(mortise_multi *multi, int64_t lease_ms,
                                                 mortise_error *error);
-/** As `mortise_lock_interrupt`; a member that is interrupted by itself stands in the way, too. @since 1.1 */
+/**
+ * As `mortise_lock_interrupt`; a member that is interrupted by itself stands in the way, too.
+ * @since 1.1
+ */
 MORTISE_API mortise_status mortise_multi_interrupt(mortise_multi *multi, int32_t is_on,
                                                    mortise_error *error);
 /** Ends a waiting acquire, as `mortise_lock_cancel`. @since 1.1 */
@@ -983,10 +997,10 @@ MORTISE_API mortise_status mortise_multi_acquire_async(mortise_multi *multi, mor
                                                        int64_t tag, int64_t timeout_ms,
                                                        mortise_error *error);
 /**
- * Watches every member, as `mortise_lock_watch` does each by itself, which this replaces: from now on
- * their losses and risks are events on the queue, each with this tag, the member's token and, in
- * `mortise_event_lock_name` and the message, its name. All members or, after a failure, none is watched; one
- * that is added later is not. A NULL queue ends it.
+ * Watches every member, as `mortise_lock_watch` does each by itself, which this replaces: from now
+ * on their losses and risks are events on the queue, each with this tag, the member's token and, in
+ * `mortise_event_lock_name` and the message, its name. All members or, after a failure, none is
+ * watched; one that is added later is not. A NULL queue ends it.
  * @return as `mortise_lock_watch`; MORTISE_INVALID_ARGUMENT also without members.
  * @since 1.1
  */
@@ -1011,8 +1025,8 @@ MORTISE_API int32_t mortise_info_is_held(const mortise_info *info);
 /** 1 when the holder is this handle, else 0. @since 1.0 */
 MORTISE_API int32_t mortise_info_is_mine(const mortise_info *info);
 /**
- * Milliseconds until the holder's lease ends at the server, which is by its `drift` (a tenth) and 2 ms
- * longer than for the holder itself; -1 when nobody holds.
+ * Milliseconds until the holder's lease ends at the server, which is by its `drift` (a tenth) and 2
+ * ms longer than for the holder itself; -1 when nobody holds.
  * @since 1.0
  */
 MORTISE_API int64_t mortise_info_time_left_ms(const mortise_info *info);
@@ -1096,20 +1110,23 @@ MORTISE_API mortise_status mortise_queue_next_batch(mortise_queue *queue, int64_
  */
 MORTISE_API int32_t mortise_queue_fd(const mortise_queue *queue);
 /**
- * Makes one waiting (or the next) `mortise_queue_next` return MORTISE_TIMED_OUT now, unless it finds
- * an event. Async-signal-safe, so that a signal handler can end a wait: see capi/doc/threading.md.
+ * Makes one waiting (or the next) `mortise_queue_next` return MORTISE_TIMED_OUT now, unless it
+ * finds an event. Async-signal-safe, so that a signal handler can end a wait: see
+ * capi/doc/threading.md.
  * @since 1.0
  */
 MORTISE_API void mortise_queue_wake(mortise_queue *queue);
 /**
  * No new calls are accepted, waiting acquires that end here are cancelled, and `mortise_queue_next`
- * says MORTISE_SHUT_DOWN once every accepted tag has had its event and has been read. Who hears that may
- * free the queue, also while this call has not returned yet.
+ * says MORTISE_SHUT_DOWN once every accepted tag has had its event and has been read. Who hears
+ * that may free the queue, also while this call has not returned yet.
  * @since 1.0
  */
 MORTISE_API void mortise_queue_shutdown(mortise_queue *queue);
 
-/** A new, empty event, or NULL when memory runs out. Free it with `mortise_event_free`. @since 1.0 */
+/**
+ * A new, empty event, or NULL when memory runs out. Free it with `mortise_event_free`. @since 1.0
+ */
 MORTISE_NODISCARD MORTISE_API mortise_event *mortise_event_new(void);
 /** Frees an event. @since 1.0 */
 MORTISE_API void mortise_event_free(mortise_event *event);
@@ -1123,7 +1140,10 @@ MORTISE_API mortise_status mortise_event_status(const mortise_event *event);
 MORTISE_API int64_t mortise_event_token(const mortise_event *event);
 /** As `mortise_error_message`; "" when the call did not fail. @since 1.0 */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_message(const mortise_event *event);
-/** Why the hold was lost, or is at risk; else MORTISE_REASON_NONE. The message has it in words. @since 1.1 */
+/**
+ * Why the hold was lost, or is at risk; else MORTISE_REASON_NONE. The message has it in words.
+ * @since 1.1
+ */
 MORTISE_API mortise_reason mortise_event_reason(const mortise_event *event);
 /** As `mortise_error_lock_name`; also of a loss and a risk. @since 1.1 */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_lock_name(const mortise_event *event,

@@ -1,5 +1,5 @@
--- Takes a `hash` lock, the format of Redisson's lock: a hash with the owner as its only field and the
--- hold count as its value, with a TTL. The count is always 1 here: who holds counts by itself.
+-- Takes a `hash` lock, the format of Redisson's lock: a hash with the owner as its only field and
+-- the hold count as its value, with a TTL. The count is always 1 here: who holds counts by itself.
 -- Idempotent by owner (hazards 15, 16).
 --
 -- KEYS  1 lock, 2 fence

@@ -13,5 +13,6 @@ if owners.err then
 end
 local is_mine = redis.call('HEXISTS', KEYS[1], ARGV[1])
 return {
-  owners, redis.call('PTTL', KEYS[1]), redis.call('GET', KEYS[2]), is_mine, #owners, 0, {}, #owners, 1,
+  owners, redis.call('PTTL', KEYS[1]), redis.call('GET', KEYS[2]), is_mine, #owners, 0, {},
+  #owners, 1,
 }

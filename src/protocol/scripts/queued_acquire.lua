@@ -58,8 +58,8 @@ if not held then
   if winner == owner then
     return {1, last, now_us(), tonumber(ttl), others}
   end
-  -- Dead waiters before this one may be gone now, so its place has to be looked up. The winner's lock
-  -- is marked, because this one waits.
+  -- Dead waiters before this one may be gone now, so its place has to be looked up. The winner's
+  -- lock is marked, because this one waits.
   place = redis.call('LPOS', KEYS[3], owner) or -1
   return {0, 0, now_us(), lease_left(winner .. '*'), place}
 end

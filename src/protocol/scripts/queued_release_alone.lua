@@ -3,8 +3,8 @@
 --
 -- KEYS  1 lock
 -- ARGV  1 owner token
--- Reply 1 released, 0 not the owner (any more), 3 somebody waits, so queued_release has to be asked.
---       Nothing was changed by 0 and 3 (hazard 17)
+-- Reply 1 released, 0 not the owner (any more), 3 somebody waits, so queued_release has to be
+--       asked. Nothing was changed by 0 and 3 (hazard 17)
 
 local held = redis.call('GET', KEYS[1])
 if held == ARGV[1] then

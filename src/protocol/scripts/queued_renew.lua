@@ -3,8 +3,8 @@
 --
 -- KEYS  1 lock, 2 fence, 3 queue (unused)
 -- ARGV  1 owner token, 2 ttl in ms, 3 how many tokens to draw, 0 for none
--- Reply {1, last token drawn or 0, server time in us, ttl in ms, others wait}; not the owner: {0}, or
---       {0, 1} when another is
+-- Reply {1, last token drawn or 0, server time in us, ttl in ms, others wait}; not the owner: {0},
+--       or {0, 1} when another is
 
 -- #include "fence.lua"
 -- #include "mark.lua"

@@ -1,9 +1,9 @@
--- Takes a read-write lock of the `hash` format to read or to write. A reader is refused while a write
--- is in force, a writer while anything is. Idempotent by owner token (hazards 15, 16).
+-- Takes a read-write lock of the `hash` format to read or to write. A reader is refused while a
+-- write is in force, a writer while anything is. Idempotent by owner token (hazards 15, 16).
 --
 -- KEYS  1 lock, 2 fence, 3 note
--- ARGV  1 owner token, 2 ttl in ms, 3 unused, 4 weight, 5 and 6 the lifetimes of reads and writes in ms
--- Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
+-- ARGV  1 owner token, 2 ttl in ms, 3 unused, 4 weight, 5 and 6 the lifetimes of reads and writes
+-- in ms Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
 --       {0, 0, server time in us, what is left of the present lease in ms, -1}   not owned
 -- Error FOREIGN when the key holds something else; nothing is changed.
 

@@ -8,7 +8,8 @@
 
 namespace mortise::scripts {
 
-#include "protocol/scripts/names.inc"  // generated: `extern const redis::script <name>;` for each file
+// Generated: `extern const redis::script <name>;` for each file.
+#include "protocol/scripts/names.inc"
 
 // All of them, by name, to be loaded when a connection opens.
 std::span<const redis::script* const> all() noexcept;

@@ -1,9 +1,9 @@
 -- Lifts the fence counter of a database to the server's clock. Run on every connect, before any
 -- lock is taken over that connection: a restart or a failover may have brought back an old counter.
 --
--- A server out of memory may carry it out as well, because holds are kept and given back by way of a
--- new connection even then (hazard 13), and a release may grant. It refuses what may need memory only
--- as a script's first write, and PEXPIRE, which comes first here, needs none.
+-- A server out of memory may carry it out as well, because holds are kept and given back by way of
+-- a new connection even then (hazard 13), and a release may grant. It refuses what may need memory
+-- only as a script's first write, and PEXPIRE, which comes first here, needs none.
 --
 -- KEYS  1 fence
 -- Reply the server time in us

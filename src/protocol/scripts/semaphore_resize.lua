@@ -1,5 +1,5 @@
--- Changes how many permits a semaphore has, for all its users. Holds that are in force stay; who waits
--- is let in as far as there is room.
+-- Changes how many permits a semaphore has, for all its users. Holds that are in force stay; who
+-- waits is let in as far as there is room.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits
 -- ARGV  1 unused, 2 unused, 3 unused, 4 unused, 5 permits

@@ -1,15 +1,15 @@
 -- Acquires a part or the whole of a `shared` lock, or takes a place in its queue: the one step of
 -- read-write locks and semaphores. Idempotent by owner token: it enqueues, refreshes, recovers what
 -- dead holders had, repairs a lost connection and finds a grant whose message was lost, all in one
--- (hazards 15, 16, 24). Who comes first is served first, so nobody passes a waiting writer; but whoever
--- comes or looks passes those at the head of the queue whose clients are gone.
+-- (hazards 15, 16, 24). Who comes first is served first, so nobody passes a waiting writer; but
+-- whoever comes or looks passes those at the head of the queue whose clients are gone.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
 -- ARGV  1 owner token, 2 ttl in ms, 3 `try` (take it or leave it), `wait` (enqueue, first time),
 --       `again` (enqueue unless queued already), 4 weight, 5 permits if the server knows none
 -- Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
---       {0, 0, server time in us, when the next lease ends in ms, place}   not owned; place 0 is the
---       head of the queue, -1 none
+--       {0, 0, server time in us, when the next lease ends in ms, place}   not owned; place 0 is
+--       the head of the queue, -1 none
 -- Error FOREIGN when the key holds something else, LIMIT when the weight is above the permits;
 -- nothing is changed.
 

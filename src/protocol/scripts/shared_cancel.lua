@@ -1,5 +1,5 @@
--- Ends a wait for a `shared` lock, and gives back what was granted meanwhile. Those behind it may have
--- room now. Idempotent.
+-- Ends a wait for a `shared` lock, and gives back what was granted meanwhile. Those behind it may
+-- have room now. Idempotent.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
 -- ARGV  1 owner token, 2 unused, 3 unused, 4 weight, 5 permits if the server knows none

@@ -1,4 +1,5 @@
--- Releases a hold of a `shared` lock and lets in those who wait and now have room. Only its owner can.
+-- Releases a hold of a `shared` lock and lets in those who wait and now have room. Only its owner
+-- can.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
 -- ARGV  1 owner token, 2 unused, 3 unused, 4 weight, 5 permits if the server knows none

@@ -1,5 +1,5 @@
--- Takes a `timestamp` or `timestamp_binary` lock: free, or over by the server's clock. Who does not get
--- it changes nothing. Idempotent by owner token (hazards 15, 16).
+-- Takes a `timestamp` or `timestamp_binary` lock: free, or over by the server's clock. Who does not
+-- get it changes nothing. Idempotent by owner token (hazards 15, 16).
 --
 -- KEYS  1 lock, 2 fence, 3 note
 -- ARGV  1 owner token, 2 ttl in ms, 3 `decimal` or `binary`

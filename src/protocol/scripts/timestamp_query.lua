@@ -1,5 +1,5 @@
--- Tells who holds a `timestamp` or `timestamp_binary` lock: the owner that is noted for its value, or
--- the time that somebody else wrote. Changes nothing.
+-- Tells who holds a `timestamp` or `timestamp_binary` lock: the owner that is noted for its value,
+-- or the time that somebody else wrote. Changes nothing.
 --
 -- KEYS  1 lock, 2 fence, 3 note
 -- ARGV  1 owner token of the asking handle's hold, 2 unused, 3 `decimal` or `binary`

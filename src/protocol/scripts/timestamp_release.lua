@@ -1,4 +1,5 @@
--- Releases a `timestamp` or `timestamp_binary` lock, only while its value is still what its owner wrote.
+-- Releases a `timestamp` or `timestamp_binary` lock, only while its value is still what its owner
+-- wrote.
 --
 -- KEYS  1 lock, 2 fence (unused), 3 note
 -- ARGV  1 owner token

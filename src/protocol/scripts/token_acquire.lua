@@ -1,5 +1,5 @@
--- Takes a `token` lock, the format of redis-py, redsync, node-redlock and most others: a string that
--- holds the owner token, with a TTL. Idempotent by owner token (hazards 15, 16).
+-- Takes a `token` lock, the format of redis-py, redsync, node-redlock and most others: a string
+-- that holds the owner token, with a TTL. Idempotent by owner token (hazards 15, 16).
 --
 -- KEYS  1 lock, 2 fence
 -- ARGV  1 owner token, 2 ttl in ms

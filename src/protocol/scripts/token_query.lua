@@ -14,5 +14,6 @@ end
 local owners = held and {held} or {}
 local is_mine = held == ARGV[1] and 1 or 0
 return {
-  owners, redis.call('PTTL', KEYS[1]), redis.call('GET', KEYS[2]), is_mine, #owners, 0, {}, #owners, 1,
+  owners, redis.call('PTTL', KEYS[1]), redis.call('GET', KEYS[2]), is_mine, #owners, 0, {},
+  #owners, 1,
 }

@@ -1,5 +1,5 @@
--- Releases a hold of a `two_key` read-write lock. The read key is deleted by the last of our readers,
--- and only if nobody else has written it since; otherwise its TTL ends it.
+-- Releases a hold of a `two_key` read-write lock. The read key is deleted by the last of our
+-- readers, and only if nobody else has written it since; otherwise its TTL ends it.
 --
 -- KEYS  1 read key, 2 fence (unused), 3 write key, 4 note
 -- ARGV  1 owner token, 2 unused, 3 unused, 4 weight

@@ -7,8 +7,8 @@
 //	looks N   asks a hold so often whether it is held
 //	gate      takes the lock
 //	join      one goroutine more waits for the lock, and unlocks it when it has it
-//	serve     unlocks the lock; when all were served, for each of them, in the order of the grants, its
-//	          number and its token
+//	serve     unlocks the lock; when all were served, for each of them, in the order of the grants,
+//	          its number and its token
 //	cycle N   pairs, each hundred by a handle of its own
 //	memory    throws away what is not needed; 0, because resident memory has all of the rest
 package main

@@ -103,7 +103,8 @@ func (h *handle) follow(hold *mortise.Hold) {
 	go tell("at_risk", hold.AtRisk())
 }
 
-// ---- calls ---------------------------------------------------------------------------------------
+// ---- calls
+// ---------------------------------------------------------------------------------------
 
 func (h *handle) try(ctx context.Context, mode string, given arguments) (*mortise.Hold, error) {
 	switch object := h.object.(type) {

@@ -106,7 +106,8 @@ func (given arguments) number(key string, otherwise int64) int64 {
 	return value
 }
 
-// ---- new -----------------------------------------------------------------------------------------
+// ---- new
+// -----------------------------------------------------------------------------------------
 
 func membersOf(list string) []mortise.Member {
 	var members []mortise.Member
@@ -151,7 +152,8 @@ func create(kind string, given arguments) (any, error) {
 	return client.NewMulti(membersOf(given["members"])...)
 }
 
-// ---- lines ---------------------------------------------------------------------------------------
+// ---- lines
+// ---------------------------------------------------------------------------------------
 
 func parse(line string) (words []string, given arguments) {
 	given = arguments{}

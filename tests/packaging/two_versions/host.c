@@ -1,6 +1,6 @@
-/* host PLUGIN OWN_VERSION PLUGINS_VERSION: a program with a Mortise of its own loads a plugin that has
- * another one. Each goes on with its own, also when the plugin is unloaded while its client holds a
- * lock. */
+/* host PLUGIN OWN_VERSION PLUGINS_VERSION: a program with a Mortise of its own loads a plugin that
+ * has another one. Each goes on with its own, also when the plugin is unloaded while its client
+ * holds a lock. */
 #include <dlfcn.h>
 #include <mortise/mortise.h>
 #include <stdio.h>

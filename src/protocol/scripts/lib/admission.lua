@@ -1,12 +1,14 @@
--- Shared by the steps of `shared`: how those who wait are let in, and how those who are gone are passed.
--- Needs inbox.lua and holders.lua.
+-- Shared by the steps of `shared`: how those who wait are let in, and how those who are gone are
+-- passed. Needs inbox.lua and holders.lua.
 
--- The queue lives this long beyond the last sign of its head, in ms. A sign is the head's own look, or
--- that it has become the head, so what has passed of this time is for how long the head is silent.
+-- The queue lives this long beyond the last sign of its head, in ms. A sign is the head's own look,
+-- or that it has become the head, so what has passed of this time is for how long the head is
+-- silent.
 local QUEUE_LIFE = 300000
 -- A head looks every second or two. One that is silent for LATE is asked to look, once: its silence
 -- counts as ASKED then. One that is silent for GONE has lost its place. So a head that lives is not
--- passed because the server has been slow, and a single newcomer after a long silence passes all the same.
+-- passed because the server has been slow, and a single newcomer after a long silence passes all
+-- the same.
 local LATE, ASKED, GONE = 2000, 4000, 5000
 
 -- Whether the head is there still, as far as is known.
@@ -20,8 +22,9 @@ local function is_there(owner)
   return silent < GONE
 end
 
--- Passes a head that is dead or silent and all of its client behind it, on behalf of `asker`, who is
--- there. Returns whether the queue has another head now; whether that one lives, let_in finds out.
+-- Passes a head that is dead or silent and all of its client behind it, on behalf of `asker`, who
+-- is there. Returns whether the queue has another head now; whether that one lives, let_in finds
+-- out.
 local function pass_the_gone(asker)
   local head = redis.call('LINDEX', KEYS[3], 0)
   if not head or head == asker then return false end
@@ -36,12 +39,13 @@ local function pass_the_gone(asker)
   return true
 end
 
--- Lets in those at the head of the queue for whom there is room, together, and tells each; the state
--- is written before the messages go out. Whoever is let in at once shares one fencing token, which
--- is above that of all who held before. `caller` (or false) is an entry that needs no message because
--- it reads this reply; it gets a lease until `caller_end` at once instead of the short lease of a
--- grant that nobody has confirmed. A head for whom there is no room is told when to look, if the head
--- has changed; the dead, who hear nothing, are passed over. Returns how many were let in, and the token.
+-- Lets in those at the head of the queue for whom there is room, together, and tells each; the
+-- state is written before the messages go out. Whoever is let in at once shares one fencing token,
+-- which is above that of all who held before. `caller` (or false) is an entry that needs no message
+-- because it reads this reply; it gets a lease until `caller_end` at once instead of the short
+-- lease of a grant that nobody has confirmed. A head for whom there is no room is told when to
+-- look, if the head has changed; the dead, who hear nothing, are passed over. Returns how many were
+-- let in, and the token.
 local function let_in(caller, caller_end, limit, is_new_head)
   local count, last = 0, nil
   local head = redis.call('LINDEX', KEYS[3], 0)

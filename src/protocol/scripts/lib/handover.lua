@@ -1,8 +1,8 @@
 -- Shared by the steps of `queued`: the handover to the next waiter.
 -- KEYS[1] lock, KEYS[2] fence, KEYS[3] queue. Needs fence.lua, inbox.lua and mark.lua.
 
--- Takes the mark off, because nobody waits any more: what stays is the lease, if it is not over. Only
--- behind a write, as it may not fail for want of memory (hazard 13).
+-- Takes the mark off, because nobody waits any more: what stays is the lease, if it is not over.
+-- Only behind a write, as it may not fail for want of memory (hazard 13).
 local function unmark()
   local held = redis.call('GET', KEYS[1])
   if not held or string.sub(held, 1, 3) ~= 'm1:' or not is_marked(held) then return end
@@ -18,8 +18,8 @@ local function unmark()
 end
 
 -- Tells the head of the queue that it is the head and when the present lease ends, so that it looks
--- by itself then. Heads that nobody hears for are dead and are dropped here; when nobody is left, the
--- mark comes off.
+-- by itself then. Heads that nobody hears for are dead and are dropped here; when nobody is left,
+-- the mark comes off.
 local function tell_head(ttl)
   local head = redis.call('LINDEX', KEYS[3], 0)
   while head and tell(head, 'N ' .. ttl) == 0 do

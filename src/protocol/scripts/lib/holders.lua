@@ -1,9 +1,9 @@
--- Shared by the steps of `shared`, which serves read-write locks and semaphores: who holds how much.
--- KEYS[1] holders, KEYS[2] fence, KEYS[3] queue, and for a semaphore KEYS[4] its number of permits.
--- An entry is `<weight> <owner token>`: a reader weighs 1, a writer all there is. The holders are a
--- sorted set of entries by the end of their lease in ms of the server's clock; one more member, named
--- for the kind of lock, has minus the weight in use as its score, so that both live and end
--- together. Needs fence.lua.
+-- Shared by the steps of `shared`, which serves read-write locks and semaphores: who holds how
+-- much. KEYS[1] holders, KEYS[2] fence, KEYS[3] queue, and for a semaphore KEYS[4] its number of
+-- permits. An entry is `<weight> <owner token>`: a reader weighs 1, a writer all there is. The
+-- holders are a sorted set of entries by the end of their lease in ms of the server's clock; one
+-- more member, named for the kind of lock, has minus the weight in use as its score, so that both
+-- live and end together. Needs fence.lua.
 
 local WHOLE = 1073741824
 local KIND = KEYS[4] and 'semaphore' or 'rw'
@@ -28,8 +28,8 @@ end
 -- The number of permits is kept this much longer than the last lease, in ms.
 local PERMITS_LIFE = 86400000
 
--- How much there is. The number that a semaphore's first user gives is kept for a day after its last
--- use; later users get the number that is known.
+-- How much there is. The number that a semaphore's first user gives is kept for a day after its
+-- last use; later users get the number that is known.
 local function permits(given)
   if KIND == 'rw' then return WHOLE end
   local known = tonumber(redis.call('GET', KEYS[4]) or nil)

@@ -16,7 +16,8 @@ local function tell(owner, message)
   return type(heard) == 'number' and heard or 1
 end
 
--- Whether a message would be heard, which costs its client nothing. Not permitted counts as heard, too.
+-- Whether a message would be heard, which costs its client nothing. Not permitted counts as heard,
+-- too.
 local function is_heard(owner)
   local channel = inbox(owner)
   return channel and redis.pcall('PUBSUB', 'NUMSUB', channel)[2] ~= 0

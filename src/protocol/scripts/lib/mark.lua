@@ -1,5 +1,5 @@
--- Shared by the steps of `queued`: what the lock's value and TTL say. KEYS[1] holds the owner's token,
--- marked with a `*` while others wait.
+-- Shared by the steps of `queued`: what the lock's value and TTL say. KEYS[1] holds the owner's
+-- token, marked with a `*` while others wait.
 
 -- A marked lock stays this long beyond its lease, in ms, so that no newcomer's SET NX can slip in
 -- between the end of the lease and the look that the head of the queue takes then. Within this time

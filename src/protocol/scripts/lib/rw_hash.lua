@@ -1,10 +1,10 @@
--- Shared by the steps of the read-write lock's `hash` protocol: a hash whose fields `read` and `write`
--- hold the time of day, in ms, from which a hold counts for one lifetime. KEYS[1] lock, KEYS[2] fence,
--- KEYS[3] note; ARGV[4] weight: 1 reads, all else writes; ARGV[5] and ARGV[6] the lifetimes.
--- A hold of another length than the lifetime is written as one that began sooner or later. The format
--- has no owners, so a note beside it says who of ours has written which time: a sorted set of
--- `<weight> <owner token>` by that time, and of `theirs`, the time that some other reader last wrote.
--- Times are taken from the server's clock only. Needs fence.lua.
+-- Shared by the steps of the read-write lock's `hash` protocol: a hash whose fields `read` and
+-- `write` hold the time of day, in ms, from which a hold counts for one lifetime. KEYS[1] lock,
+-- KEYS[2] fence, KEYS[3] note; ARGV[4] weight: 1 reads, all else writes; ARGV[5] and ARGV[6] the
+-- lifetimes. A hold of another length than the lifetime is written as one that began sooner or
+-- later. The format has no owners, so a note beside it says who of ours has written which time: a
+-- sorted set of `<weight> <owner token>` by that time, and of `theirs`, the time that some other
+-- reader last wrote. Times are taken from the server's clock only. Needs fence.lua.
 
 local NOW_US = now_us()
 local NOW = math.floor(NOW_US / 1000)
@@ -16,7 +16,8 @@ local LIFETIME = {read = tonumber(ARGV[5]), write = tonumber(ARGV[6])}
 local function is_foreign()
   local length = redis.pcall('HLEN', KEYS[1])
   if type(length) == 'table' then return true end
-  for _, value in ipairs({redis.call('HGET', KEYS[1], 'read'), redis.call('HGET', KEYS[1], 'write')}) do
+  local read, write = redis.call('HGET', KEYS[1], 'read'), redis.call('HGET', KEYS[1], 'write')
+  for _, value in ipairs({read, write}) do
     if value and not string.find(value, '^%d+$') then return true end
   end
   return length > redis.call('HEXISTS', KEYS[1], 'read') + redis.call('HEXISTS', KEYS[1], 'write')
@@ -43,8 +44,8 @@ local function refused_for()
   return writes or not IS_READER and left_of('read', began('read')) or nil
 end
 
--- Whether the asker's hold is there still: its lease is not over, nobody has got in beside it, and its
--- field has not gone nor, of a writer, been written by somebody else.
+-- Whether the asker's hold is there still: its lease is not over, nobody has got in beside it, and
+-- its field has not gone nor, of a writer, been written by somebody else.
 local function is_owner()
   local mine, found = noted(ENTRY), began(FIELD)
   if not found or not left_of(FIELD, mine) then return false end

@@ -1,16 +1,16 @@
--- Shared by the steps of `timestamp` and `timestamp_binary`: a string that holds when the lock ends, as
--- a time of day. KEYS[1] lock, KEYS[2] fence, KEYS[3] note; ARGV[3] says which form the time has.
--- The format has no owner, so a note beside it says who wrote which time: `<owner token> <time>`. The
--- lock is ours while it holds what we have noted. Times are taken from the server's clock only. Needs
--- fence.lua.
+-- Shared by the steps of `timestamp` and `timestamp_binary`: a string that holds when the lock
+-- ends, as a time of day. KEYS[1] lock, KEYS[2] fence, KEYS[3] note; ARGV[3] says which form the
+-- time has. The format has no owner, so a note beside it says who wrote which time: `<owner token>
+-- <time>`. The lock is ours while it holds what we have noted. Times are taken from the server's
+-- clock only. Needs fence.lua.
 
 local FORM = ARGV[3]
 local NOW_US = now_us()
 local NOW = math.floor(NOW_US / 1000)
 -- `decimal`: what its users write for a lock that never ends.
 local FOREVER = 2147483649
--- `decimal`: a key that is left behind goes so long after its lock has ended, in ms, by any clock. The
--- format's own programs give it no TTL.
+-- `decimal`: a key that is left behind goes so long after its lock has ended, in ms, by any clock.
+-- The format's own programs give it no TTL.
 local LEFT_BEHIND = 86400000
 -- `binary`: how much later than the lease the time is, for clocks that differ, in ms.
 local TOLERANCE = 1000
@@ -43,8 +43,8 @@ local function ends_at(value)
   return ms
 end
 
--- The lock's value, or false when there is none; and what is left of it in ms: -1 for no end, -2 when
--- it is over. Nothing at all when the key holds something else.
+-- The lock's value, or false when there is none; and what is left of it in ms: -1 for no end, -2
+-- when it is over. Nothing at all when the key holds something else.
 local function look()
   local value = redis.pcall('GET', KEYS[1])
   if type(value) == 'table' then return nil end

@@ -1,9 +1,9 @@
--- Shared by the steps of `two_key`: a read key and a write key, each "1" with a TTL. KEYS[1] read key,
--- KEYS[2] fence, KEYS[3] write key, KEYS[4] note; ARGV[4] weight: 1 reads, all else writes.
+-- Shared by the steps of `two_key`: a read key and a write key, each "1" with a TTL. KEYS[1] read
+-- key, KEYS[2] fence, KEYS[3] write key, KEYS[4] note; ARGV[4] weight: 1 reads, all else writes.
 -- The format has no owners, so a note beside it says who of ours holds: a sorted set of
--- `<weight> <owner token>` by the end of the lease, of `written`, the end that we last gave the read
--- key, and of `theirs`, the end that some other reader last gave it. A key that ends at another time
--- than ours was written by somebody else. Needs foreign.lua and fence.lua.
+-- `<weight> <owner token>` by the end of the lease, of `written`, the end that we last gave the
+-- read key, and of `theirs`, the end that some other reader last gave it. A key that ends at
+-- another time than ours was written by somebody else. Needs foreign.lua and fence.lua.
 
 local NOW_US = now_us()
 local NOW = math.floor(NOW_US / 1000)
@@ -18,8 +18,8 @@ local function foreign_key()
   end
 end
 
--- When a key ends, in ms; infinite without a TTL, nil without the key. Up to Redis 7.0 the clock goes
--- on during a script, so what is left counts only if it was read within one ms.
+-- When a key ends, in ms; infinite without a TTL, nil without the key. Up to Redis 7.0 the clock
+-- goes on during a script, so what is left counts only if it was read within one ms.
 local function ends_at(key)
   local before, left, after
   repeat
@@ -83,6 +83,8 @@ local function write()
   note(ENTRY, ends)
   -- That a key of others has no TTL is kept for a day beyond our last hold.
   local margin = noted('theirs') == math.huge and 86400000 or 1000
-  local last = redis.call('ZREVRANGEBYSCORE', KEYS[4], '(+inf', '-inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  local newest =
+    redis.call('ZREVRANGEBYSCORE', KEYS[4], '(+inf', '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  local last = newest[2]
   redis.call('PEXPIRE', KEYS[4], string.format('%.0f', last - NOW + margin))
 end

@@ -29,7 +29,8 @@ public final class RedissonSide {
         case "try" -> say(lock.tryLock(0, Long.parseLong(words[1]), TimeUnit.MILLISECONDS));
         case "lock" -> {
           say("waiting");
-          say(lock.tryLock(Long.parseLong(words[1]), Long.parseLong(words[2]), TimeUnit.MILLISECONDS));
+          long wait = Long.parseLong(words[1]);
+          say(lock.tryLock(wait, Long.parseLong(words[2]), TimeUnit.MILLISECONDS));
         }
         case "unlock" -> say(unlock(lock));
         default -> throw new IllegalArgumentException(line);

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * An acquire whose end a future tells. Whoever ends the future first, by cancel or otherwise, gives the
- * acquire up.
+ * An acquire whose end a future tells. Whoever ends the future first, by cancel or otherwise, gives
+ * the acquire up.
  */
 final class FutureAcquire<T> extends Pending {
   /** Asks for the lock, within a time. */
@@ -153,7 +153,8 @@ final class FutureAcquire<T> extends Pending {
   void end() {
     synchronized (this) {
       if (state == State.ASKED) {
-        // Nobody else can acquire now, so this ends no other's wait. Its end is told as every other.
+        // Nobody else can acquire now, so this ends no other's wait. Its end is told as every
+        // other.
         owner.cancelQuietly();
       }
       if (state != State.GRANTED) return;

@@ -4,8 +4,8 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.spi.AbstractInterruptibleChannel;
 
 /**
- * Ends a native call that waits when its thread is interrupted, for which Java has what channels are
- * made of. For platform threads, and for one call.
+ * Ends a native call that waits when its thread is interrupted, for which Java has what channels
+ * are made of. For platform threads, and for one call.
  */
 final class Interruption extends AbstractInterruptibleChannel {
   private final Owner owner;

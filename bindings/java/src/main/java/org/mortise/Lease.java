@@ -5,9 +5,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A hold on a lock. It ends by {@link #close()}, or it is lost, for ever: a lease cannot stop a paused
- * process from acting after its end. Hand the fencing {@link #token()} to whatever you protect and
- * let it refuse a token lower than the highest that it has seen.
+ * A hold on a lock. It ends by {@link #close()}, or it is lost, for ever: a lease cannot stop a
+ * paused process from acting after its end. Hand the fencing {@link #token()} to whatever you
+ * protect and let it refuse a token lower than the highest that it has seen.
  */
 public final class Lease implements AutoCloseable {
   private final Owner owner;
@@ -66,16 +66,16 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * Tells when the hold is lost: its lease ended, or the server no longer has it. That is when to stop
-   * what it protects. A {@link Multi}'s is lost with the first of its members.
+   * Tells when the hold is lost: its lease ended, or the server no longer has it. That is when to
+   * stop what it protects. A {@link Multi}'s is lost with the first of its members.
    *
    * <p>A release is no loss: afterwards this is never completed, also where the release itself says
    * that the hold had been lost. So let something depend on it rather than wait for it, or wait for
-   * the work as well. Who keeps it keeps the lease and its owner from being collected. Completing it by
-   * hand, as by {@code cancel}, ends no hold.
+   * the work as well. Who keeps it keeps the lease and its owner from being collected. Completing
+   * it by hand, as by {@code cancel}, ends no hold.
    *
-   * @return completed with the reason, on the client's callback executor; the same one each time. The
-   *     reason can be {@link LossReason#UNKNOWN} when this was first called after the loss
+   * @return completed with the reason, on the client's callback executor; the same one each time.
+   *     The reason can be {@link LossReason#UNKNOWN} when this was first called after the loss
    * @throws MortiseException with {@link Status#LIMIT} when too much is being watched, and {@link
    *     Status#CLOSED}
    */
@@ -96,8 +96,8 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * Makes the hold last at least so long from now; never shortens it. Of a {@link Multi} all members are
-   * extended, also when another fails, unless one was lost before: then none is.
+   * Makes the hold last at least so long from now; never shortens it. Of a {@link Multi} all
+   * members are extended, also when another fails, unless one was lost before: then none is.
    *
    * @param lease 50 ms to 366 days, or zero for the owner's lease
    * @throws MortiseException with {@link Status#LOST} when it was lost before, {@link
@@ -134,9 +134,9 @@ public final class Lease implements AutoCloseable {
    * {@link Status#BUSY}.
    *
    * @return true when it was held until now; false when it had been lost, or was released before
-   * @throws MortiseException with {@link Status#BUSY} when another call on the owner is at work, as an
-   *     upgrade: it is still held, to be released afterwards; any other when the server did not confirm
-   *     the end, which comes with the end of the lease at the latest
+   * @throws MortiseException with {@link Status#BUSY} when another call on the owner is at work, as
+   *     an upgrade: it is still held, to be released afterwards; any other when the server did not
+   *     confirm the end, which comes with the end of the lease at the latest
    */
   public boolean release() {
     if (!begin()) return false;
@@ -165,8 +165,8 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * As {@link #release}, and quiet: nothing is held afterwards, whatever the server said. Call {@link
-   * #release} to know.
+   * As {@link #release}, and quiet: nothing is held afterwards, whatever the server said. Call
+   * {@link #release} to know.
    *
    * @throws MortiseException with {@link Status#BUSY} only: it is still held
    */

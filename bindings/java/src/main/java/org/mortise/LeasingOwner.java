@@ -7,8 +7,8 @@ import java.util.function.LongBinaryOperator;
 
 /** An owner that acquires in one way only. */
 abstract class LeasingOwner extends Owner implements Acquirable {
-  LeasingOwner(
-      MortiseClient client, Name name, MortiseOptions options, OwnerCalls calls, LongBinaryOperator make) {
+  LeasingOwner(MortiseClient client, Name name, MortiseOptions options, OwnerCalls calls,
+      LongBinaryOperator make) {
     super(client, name, options, calls, make);
   }
 

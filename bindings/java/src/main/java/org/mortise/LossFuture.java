@@ -2,7 +2,9 @@ package org.mortise;
 
 import java.util.concurrent.CompletableFuture;
 
-/** What tells the loss of one lease. Who has it keeps the lease; who tells it does not keep either. */
+/**
+ * What tells the loss of one lease. Who has it keeps the lease; who tells it does not keep either.
+ */
 final class LossFuture extends CompletableFuture<LossReason> {
   private final Lease lease;
 

@@ -1,8 +1,8 @@
 package org.mortise;
 
 /**
- * Is told when a hold is lost, or is about to be. It runs on the client's callback executor, and what
- * it throws goes to that thread's uncaught exception handler.
+ * Is told when a hold is lost, or is about to be. It runs on the client's callback executor, and
+ * what it throws goes to that thread's uncaught exception handler.
  */
 @FunctionalInterface
 public interface LossListener {

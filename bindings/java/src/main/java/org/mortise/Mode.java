@@ -43,7 +43,9 @@ final class Mode implements Acquirable {
     turn.takeHere();
     try {
       int code =
-          waitsInCall() ? acquireInCall(Times.FOREVER) : Threads.join(waitFor(Times.FOREVER)).code();
+          waitsInCall()
+              ? acquireInCall(Times.FOREVER)
+              : Threads.join(waitFor(Times.FOREVER)).code();
       requireAcquired(code);
     } finally {
       turn.leave(Pending.IN_A_CALL);
@@ -71,8 +73,8 @@ final class Mode implements Acquirable {
 
   /**
    * Whether this thread waits in the native call, where it reads the answers by itself, so that no
-   * other has to wake it. Otherwise it waits for an event: a virtual thread, which would keep its carrier;
-   * and for a multi, whose call ends only when all that it has got is given back.
+   * other has to wake it. Otherwise it waits for an event: a virtual thread, which would keep its
+   * carrier; and for a multi, whose call ends only when all that it has got is given back.
    */
   private boolean waitsInCall() {
     return calls.acquireNow != null && !Threads.mustNotBlock();
@@ -144,7 +146,8 @@ final class Mode implements Acquirable {
   /** Whether the call was not even begun, and for this reason. */
   private static boolean isRefused(CompletableFuture<Event> end, Status why) {
     if (!end.isCompletedExceptionally()) return false;
-    return end.handle((event, failure) -> failure instanceof MortiseException said && said.status() == why)
+    return end.handle(
+            (event, failure) -> failure instanceof MortiseException said && said.status() == why)
         .join();
   }
 

@@ -8,8 +8,8 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 
 /**
- * A connection to one deployment, shared by all that is made from it. Any thread may use it, virtual
- * threads included: they never block their carrier.
+ * A connection to one deployment, shared by all that is made from it. Any thread may use it,
+ * virtual threads included: they never block their carrier.
  *
  * <ul>
  *   <li>{@link #lock} and {@link #readWriteLock} are Java's own interfaces: a thread is an owner.
@@ -49,8 +49,8 @@ public final class MortiseClient implements AutoCloseable {
    *
    * @param url such as {@code redis://localhost}, {@code unix:///run/redis.sock} or {@code local:};
    *     options can follow, as in {@code redis://localhost?lease=10s}
-   * @return the client, connected. A server that is not there yet, or still loading, is tried for the
-   *     command timeout
+   * @return the client, connected. A server that is not there yet, or still loading, is tried for
+   *     the command timeout
    */
   public static MortiseClient open(String url) {
     return builder(url).open();
@@ -109,8 +109,8 @@ public final class MortiseClient implements AutoCloseable {
     }
 
     /**
-     * Where futures are completed and listeners run. What runs in the thread that hands over its work,
-     * as {@code Runnable::run} does, must not wait for a lock.
+     * Where futures are completed and listeners run. What runs in the thread that hands over its
+     * work, as {@code Runnable::run} does, must not wait for a lock.
      *
      * @param executor the common pool unless set; where that has no threads, a thread for each
      * @return this

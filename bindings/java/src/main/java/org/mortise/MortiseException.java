@@ -100,8 +100,8 @@ public final class MortiseException extends RuntimeException {
   }
 
   /**
-   * The name of the lock, or of the member of a {@link Multi}, that it is about. The message begins with
-   * it.
+   * The name of the lock, or of the member of a {@link Multi}, that it is about. The message begins
+   * with it.
    *
    * @return the name, or {@code ""} when it is about none
    */

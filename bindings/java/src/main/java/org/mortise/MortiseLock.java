@@ -2,12 +2,13 @@ package org.mortise;
 
 /**
  * A mutex as a {@link java.util.concurrent.locks.Lock}: each thread is an owner, and may lock again
- * what it holds. All locks of one name and one client are one to a thread. As with Java's own, a thread
- * that dies without having unlocked keeps the lock, here until {@code max_hold} ends it. {@link
- * #tryLock()} does not pass those who wait.
+ * what it holds. All locks of one name and one client are one to a thread. As with Java's own, a
+ * thread that dies without having unlocked keeps the lock, here until {@code max_hold} ends it.
+ * {@link #tryLock()} does not pass those who wait.
  *
- * <p>Failures of the server are a {@link MortiseException}. {@link #unlock()} throws one with {@link
- * Status#LOST} when the hold had been lost before, so that work that was not protected is known.
+ * <p>Failures of the server are a {@link MortiseException}. {@link #unlock()} throws one with
+ * {@link Status#LOST} when the hold had been lost before, so that work that was not protected is
+ * known.
  */
 public final class MortiseLock extends ThreadOwnedLock {
   private final Name name;
@@ -49,8 +50,8 @@ public final class MortiseLock extends ThreadOwnedLock {
    * Ends this thread's hold, or one of its several acquires.
    *
    * @throws IllegalMonitorStateException if this thread does not hold it
-   * @throws MortiseException with {@link Status#LOST} if the hold had been lost, or because the server
-   *     did not confirm the end; this thread holds nothing then, too
+   * @throws MortiseException with {@link Status#LOST} if the hold had been lost, or because the
+   *     server did not confirm the end; this thread holds nothing then, too
    */
   @Override
   public void unlock() {

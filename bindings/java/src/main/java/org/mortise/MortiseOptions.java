@@ -12,13 +12,13 @@ import java.util.regex.Pattern;
 
 /**
  * Settings of a client, which are the defaults of its owners, or of one owner, where they are laid
- * over those of its client: what is not set stays as it is for the client. Immutable: each method returns new options. Values are checked when the
- * options are used.
+ * over those of its client: what is not set stays as it is for the client. Immutable: each method
+ * returns new options. Values are checked when the options are used.
  */
 public final class MortiseOptions {
   /**
-   * Nothing is set. For a client that is a lease of 30 s that is renewed for an hour, not reentrant,
-   * fair=batch, timeout 3 s; for an owner it is what its client has.
+   * Nothing is set. For a client that is a lease of 30 s that is renewed for an hour, not
+   * reentrant, fair=batch, timeout 3 s; for an owner it is what its client has.
    */
   public static final MortiseOptions DEFAULTS = new MortiseOptions(Map.of());
 
@@ -76,8 +76,8 @@ public final class MortiseOptions {
   }
 
   /**
-   * As {@link #withMaxHold}, without an end: a hold is renewed for as long as its client lives. For work
-   * that is watched by other means, such as a leader's.
+   * As {@link #withMaxHold}, without an end: a hold is renewed for as long as its client lives. For
+   * work that is watched by other means, such as a leader's.
    *
    * @return options with that value
    */
@@ -160,7 +160,8 @@ public final class MortiseOptions {
   }
 
   /**
-   * For how long a read counts for other programs, in the read-write lock's protocol {@code "hash"}.
+   * For how long a read counts for other programs, in the read-write lock's protocol {@code
+   * "hash"}.
    *
    * @param lifetime 1 ms to 366 days; as the lease unless set
    * @return options with that value
@@ -220,11 +221,12 @@ public final class MortiseOptions {
   }
 
   /**
-   * Whether opening a client returns at once and connects in the background, for as long as it takes.
-   * Until then an acquire waits within its time, and all else says what stands in its way. For
-   * clients only.
+   * Whether opening a client returns at once and connects in the background, for as long as it
+   * takes. Until then an acquire waits within its time, and all else says what stands in its way.
+   * For clients only.
    *
-   * @param isOn false is the default: a server that is not there yet is tried for the command timeout
+   * @param isOn false is the default: a server that is not there yet is tried for the command
+   *     timeout
    * @return options with that value
    */
   public MortiseOptions withLazyConnect(boolean isOn) {
@@ -243,8 +245,8 @@ public final class MortiseOptions {
   }
 
   /**
-   * How far the speeds of this machine's clock and the server's may differ. The server keeps a lock by
-   * so much longer than its lease. For clients only.
+   * How far the speeds of this machine's clock and the server's may differ. The server keeps a lock
+   * by so much longer than its lease. For clients only.
    *
    * @param millionths 1000 (0.1 %) to 200000 (20 %); 100000 unless set
    * @return options with that value
@@ -276,7 +278,9 @@ public final class MortiseOptions {
     }
   }
 
-  /** What a client of this URL, which comes before these options, is called; empty when nobody said. */
+  /**
+   * What a client of this URL, which comes before these options, is called; empty when nobody said.
+   */
   String clientName(byte[] url) {
     String text = url == null ? System.getenv("MORTISE_URL") : new String(url, UTF_8);
     if (text == null) text = "";

@@ -5,10 +5,10 @@ import java.util.concurrent.locks.ReadWriteLock;
 
 /**
  * A read-write lock as a {@link ReadWriteLock}: each thread is an owner. As with {@link
- * java.util.concurrent.locks.ReentrantReadWriteLock}, a thread may lock again what it holds, a writer
- * may also read, and one that unlocks the write lock then goes on reading. A reader that locks the
- * write lock, which would wait for itself for ever there, gets a {@link MortiseException} with {@link
- * Status#ALREADY_HELD}; see {@link #tryUpgrade()}.
+ * java.util.concurrent.locks.ReentrantReadWriteLock}, a thread may lock again what it holds, a
+ * writer may also read, and one that unlocks the write lock then goes on reading. A reader that
+ * locks the write lock, which would wait for itself for ever there, gets a {@link MortiseException}
+ * with {@link Status#ALREADY_HELD}; see {@link #tryUpgrade()}.
  */
 public final class MortiseReadWriteLock implements ReadWriteLock {
   private final Name name;
@@ -47,11 +47,11 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   /**
    * Turns this thread's hold for reading into one for writing if no other reads. It never waits.
    *
-   * @return true: this thread holds the write lock, and no longer the read lock; false: others read,
-   *     too, and it reads on
+   * @return true: this thread holds the write lock, and no longer the read lock; false: others
+   *     read, too, and it reads on
    * @throws IllegalMonitorStateException if this thread does not read
-   * @throws MortiseException with {@link Status#ALREADY_HELD} if this thread reads more than once or
-   *     writes already, and others
+   * @throws MortiseException with {@link Status#ALREADY_HELD} if this thread reads more than once
+   *     or writes already, and others
    */
   public boolean tryUpgrade() {
     ThreadHold<ReadWriteOwner> held = held();

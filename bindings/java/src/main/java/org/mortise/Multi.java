@@ -7,9 +7,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 
 /**
- * Several locks that are acquired all or none, in an order that is the same in every process, so that
- * two multis with common names cannot deadlock. Members are owners of the same client, each name once;
- * they stay usable by themselves, and keep their own tokens, leases and notices.
+ * Several locks that are acquired all or none, in an order that is the same in every process, so
+ * that two multis with common names cannot deadlock. Members are owners of the same client, each
+ * name once; they stay usable by themselves, and keep their own tokens, leases and notices.
  */
 public final class Multi extends LeasingOwner {
   private static final OwnerCalls CALLS =

@@ -12,9 +12,9 @@ import java.util.function.LongBinaryOperator;
 import java.util.function.LongUnaryOperator;
 
 /**
- * One owner of one name. Two owners never share a hold, and a hold never follows a thread: any thread
- * may use any owner. While one call acquires or releases, another that does so fails with {@link
- * Status#BUSY}; give each concurrent user an owner of its own.
+ * One owner of one name. Two owners never share a hold, and a hold never follows a thread: any
+ * thread may use any owner. While one call acquires or releases, another that does so fails with
+ * {@link Status#BUSY}; give each concurrent user an owner of its own.
  *
  * <p>Close it when it is no longer needed; what it holds is given back then. An owner that is
  * forgotten is closed some time after it was collected as garbage.
@@ -109,8 +109,8 @@ public abstract class Owner implements AutoCloseable {
   /**
    * When its hold ends unless it is renewed before.
    *
-   * @return nanoseconds of CLOCK_BOOTTIME, which runs on while the machine is suspended and is not that
-   *     of {@link System#nanoTime}; 0 when it holds nothing
+   * @return nanoseconds of CLOCK_BOOTTIME, which runs on while the machine is suspended and is not
+   *     that of {@link System#nanoTime}; 0 when it holds nothing
    */
   public long deadlineNanos() {
     return read(calls.deadlineNanos());
@@ -144,8 +144,8 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
-   * Ends its waiting acquire, of any thread or future, with {@link Status#CANCELLED}. A grant may win
-   * the race.
+   * Ends its waiting acquire, of any thread or future, with {@link Status#CANCELLED}. A grant may
+   * win the race.
    *
    * @return whether a wait was told to end
    */
@@ -154,9 +154,9 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
-   * Ends its waiting acquire as {@link #cancel} does, and keeps every acquire that begins from now on
-   * from beginning: it fails with {@link Status#CANCELLED} until this is called with false. What it
-   * holds is not touched.
+   * Ends its waiting acquire as {@link #cancel} does, and keeps every acquire that begins from now
+   * on from beginning: it fails with {@link Status#CANCELLED} until this is called with false. What
+   * it holds is not touched.
    *
    * @param isOn true: interrupted from now on; false: not any more
    */
@@ -187,8 +187,8 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
-   * Asks the server who holds and who waits. To decide whether to act, use {@link #isHeld}: what the
-   * server says may be old when it arrives.
+   * Asks the server who holds and who waits. To decide whether to act, use {@link #isHeld}: what
+   * the server says may be old when it arrives.
    *
    * @return what the server knows
    */
@@ -197,8 +197,8 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
-   * From now on this listener is told of this owner's losses and risks; of a {@link Multi} it is told
-   * those of its members, with their names.
+   * From now on this listener is told of this owner's losses and risks; of a {@link Multi} it is
+   * told those of its members, with their names.
    *
    * @param listener runs on the client's callback executor; it must not refer to this owner, which
    *     could not be collected then

@@ -3,8 +3,9 @@ package org.mortise;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Owners that hold nothing at the moment, so that not every lock makes one. There are never more than
- * its places, whatever the number of names and of {@code Lock} objects, which often live for one use.
+ * Owners that hold nothing at the moment, so that not every lock makes one. There are never more
+ * than its places, whatever the number of names and of {@code Lock} objects, which often live for
+ * one use.
  */
 final class OwnerPool<T extends Owner> {
   interface Make<T> {

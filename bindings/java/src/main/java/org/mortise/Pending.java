@@ -3,8 +3,8 @@ package org.mortise;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One acquire of an owner, which takes one at a time. When nobody wants it any more, the owner is free
- * only after what it may have been granted is given back: then it is over.
+ * One acquire of an owner, which takes one at a time. When nobody wants it any more, the owner is
+ * free only after what it may have been granted is given back: then it is over.
  */
 abstract class Pending {
   /** That of a thread which sees to its end by itself. */

@@ -3,8 +3,8 @@ package org.mortise;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One owner of a read-write lock: many may read at once, one may write. It reads or writes. Who comes
- * first is served first: a waiting writer holds back later readers.
+ * One owner of a read-write lock: many may read at once, one may write. It reads or writes. Who
+ * comes first is served first: a waiting writer holds back later readers.
  */
 public final class ReadWriteOwner extends Owner {
   private static final OwnerCalls CALLS =
@@ -87,11 +87,12 @@ public final class ReadWriteOwner extends Owner {
   }
 
   /**
-   * Turns a hold for reading into one for writing if no other reads, ahead of those who wait. It never
-   * waits, so two readers that both try cannot deadlock. The lease gets a new fencing token.
+   * Turns a hold for reading into one for writing if no other reads, ahead of those who wait. It
+   * never waits, so two readers that both try cannot deadlock. The lease gets a new fencing token.
    *
    * @return true: it writes; false: others read too, and it reads on
-   * @throws MortiseException with {@link Status#LOST}, {@link Status#NOT_OWNER} when it does not read,
+   * @throws MortiseException with {@link Status#LOST}, {@link Status#NOT_OWNER} when it does not
+   *     read,
    *     {@link Status#ALREADY_HELD} when it writes already or reads more than once, and others
    */
   public boolean tryUpgrade() {
@@ -109,9 +110,9 @@ public final class ReadWriteOwner extends Owner {
   }
 
   /**
-   * Turns a hold for writing into one for reading, without a gap, and lets in the readers that wait at
-   * the head of the queue. The fencing token stays. From the call on, whatever comes of it, this owner
-   * only reads.
+   * Turns a hold for writing into one for reading, without a gap, and lets in the readers that wait
+   * at the head of the queue. The fencing token stays. From the call on, whatever comes of it, this
+   * owner only reads.
    *
    * @throws MortiseException with {@link Status#LOST}, {@link Status#NOT_OWNER} when it does not
    *     write, {@link Status#ALREADY_HELD} when it was acquired more than once, and others

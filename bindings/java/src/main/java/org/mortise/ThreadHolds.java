@@ -52,7 +52,9 @@ final class ThreadHolds<T extends Owner> {
     return holds.size();
   }
 
-  /** A thread that died while it held keeps its lock until max_hold, but not its memory after that. */
+  /**
+   * A thread that died while it held keeps its lock until max_hold, but not its memory after that.
+   */
   private void forgetTheDead() {
     for (Map.Entry<Key, ThreadHold<T>> entry : holds.entrySet()) {
       T owner = entry.getValue().owner();

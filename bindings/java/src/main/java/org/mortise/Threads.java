@@ -39,17 +39,21 @@ final class Threads {
   private Threads() {}
 
   /**
-   * A thread that holds up no end of the JVM. For recordings and dumps each has a name of its own, such
-   * as {@code mortise-dispatcher-1}, with whom it serves in brackets unless that is empty.
+   * A thread that holds up no end of the JVM. For recordings and dumps each has a name of its own,
+   * such as {@code mortise-dispatcher-1}, with whom it serves in brackets unless that is empty.
    */
   static Thread daemon(Runnable work, String task, String served) {
-    String name = task + "-" + NUMBERS.incrementAndGet() + (served.isEmpty() ? "" : " (" + served + ")");
+    String name =
+        task + "-" + NUMBERS.incrementAndGet() + (served.isEmpty() ? "" : " (" + served + ")");
     var thread = new Thread(null, work, name, 0, false);
     thread.setDaemon(true);
     return thread;
   }
 
-  /** The common pool; where a JVM was told to have no threads in it, a thread for each piece of work. */
+  /**
+   * The common pool; where a JVM was told to have no threads in it, a thread for each piece of
+   * work.
+   */
   static Executor commonPool() {
     // The pool itself says 1 then, too.
     boolean hasThreads =

@@ -102,8 +102,8 @@ class CancelTest {
       long first = owner.token();
       proxy.holdAnswers();
       assertTrue(future.cancel(true));
-      // The answer to the giving back is on its way: there is time for neither of these, but for all
-      // that wait longer.
+      // The answer to the giving back is on its way: there is time for neither of these, but for
+      // all that wait longer.
       assertTrue(owner.tryAcquire(Duration.ofMillis(50)).isEmpty());
       CompletableFuture<Optional<Lease>> brief = owner.tryAcquireAsync(Duration.ofMillis(50));
       mayGoOn.countDown();

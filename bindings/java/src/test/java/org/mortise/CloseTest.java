@@ -65,7 +65,8 @@ class CloseTest {
     workers.add(
         new Worker(
             () -> assertStatus(Status.CLOSED, () -> client.lock("wait").lockInterruptibly())));
-    workers.add(new Worker(() -> assertStatus(Status.CLOSED, () -> client.mutex("wait").acquire())));
+    workers.add(
+        new Worker(() -> assertStatus(Status.CLOSED, () -> client.mutex("wait").acquire())));
     Waiting.untilWaiting(redis, "wait", 4);
     client.close();
     for (Worker worker : workers) worker.finish();
@@ -126,7 +127,9 @@ class CloseTest {
     }
   }
 
-  /** Which the server does not answer any more, or which come while the client is on its way out. */
+  /**
+   * Which the server does not answer any more, or which come while the client is on its way out.
+   */
   @Test
   void questionsThatRaceACloseSayClosed() throws Exception {
     try (var proxy = new Proxy(redis)) {

@@ -137,7 +137,9 @@ class FutureTest {
     }
   }
 
-  /** Half of the cancels come while the question is on its way, half when it may have been granted. */
+  /**
+   * Half of the cancels come while the question is on its way, half when it may have been granted.
+   */
   @Test
   void cancelledGrantsOfAllKindsAreGivenBack() throws Exception {
     // Kept, so that none gives back what it holds by being collected.

@@ -69,7 +69,8 @@ class JvmTest {
 
   /** Mortise, the tests, and not JUnit. */
   private static String classPath() throws Exception {
-    return JAR + ":" + Path.of(JvmTest.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    var tests = JvmTest.class.getProtectionDomain().getCodeSource().getLocation();
+    return JAR + ":" + Path.of(tests.toURI());
   }
 
   /** What a JVM with these arguments says; it must end with this code. */
@@ -116,9 +117,10 @@ class JvmTest {
   @Test
   void releaseAtExitGivesEverythingBackAtEachEnd() throws Exception {
     try (var redis = new Redis()) {
-      for (var end : List.of(Map.entry("return", 0), Map.entry("exit", 7), Map.entry("term", 143))) {
+      for (var end : Map.of("return", 0, "exit", 7, "term", 143).entrySet()) {
         assertEndsHolding(redis, "?release_at_exit=on&lease=10m", end.getKey(), end.getValue());
-        Waiting.until("given back", () -> !redis.exists("{mortise:exit}") && !redis.exists("{mortise:exit rw}"));
+        Waiting.until("given back",
+            () -> !redis.exists("{mortise:exit}") && !redis.exists("{mortise:exit rw}"));
       }
     }
   }

@@ -98,7 +98,8 @@ class LeaseTest {
 
   @Test
   void anOldLeaseDoesNotEndALaterHold() throws Exception {
-    var owner = client.mutex("old", MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(60)).withRenewal(false));
+    var owner = client.mutex(
+        "old", MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(60)).withRenewal(false));
     Lease old = owner.acquire();
     Waiting.until("the lease ends", () -> !old.isHeld());
     Lease later = owner.acquire();

@@ -295,7 +295,8 @@ class LockTest {
 
   @Test
   void aHoldWhoseLeaseHasEndedCannotBeLockedAgain() throws Exception {
-    MortiseLock lock = client.lock("ended", MortiseOptions.DEFAULTS.with("lease", "100ms").withRenewal(false));
+    MortiseLock lock =
+        client.lock("ended", MortiseOptions.DEFAULTS.with("lease", "100ms").withRenewal(false));
     lock.lock();
     Waiting.until("the lease ends", () -> !lock.isHeldByCurrentThread());
     assertFalse(lock.isHeldByCurrentThread());

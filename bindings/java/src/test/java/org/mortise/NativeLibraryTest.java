@@ -25,9 +25,11 @@ class NativeLibraryTest {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of(options));
-    String tests = Path.of(Program.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
-    command.addAll(
-        List.of("-cp", System.getProperty("org.mortise.test.jar") + ":" + tests, Program.class.getName()));
+    String tests =
+        Path.of(Program.class.getProtectionDomain().getCodeSource().getLocation().toURI())
+            .toString();
+    command.addAll(List.of(
+        "-cp", System.getProperty("org.mortise.test.jar") + ":" + tests, Program.class.getName()));
     return command;
   }
 

@@ -12,8 +12,9 @@ import java.util.concurrent.TimeUnit;
 /** A process that has ended: its exit code and all that it said. */
 record Subprocess(int code, String output) {
   /**
-   * Runs a command to its end, which must come before the patience of a test ends. What it says goes
-   * to a file, because a pipe would stay open as long as anything that the command has left behind.
+   * Runs a command to its end, which must come before the patience of a test ends. What it says
+   * goes to a file, because a pipe would stay open as long as anything that the command has left
+   * behind.
    */
   static Subprocess run(List<String> command) throws Exception {
     Path output = Files.createTempFile("mortise-output", ".txt");

@@ -79,7 +79,9 @@ class VirtualThreadsTest {
     }
   }
 
-  /** There is one carrier (see tests/run), so a call that kept it would stop all virtual threads. */
+  /**
+   * There is one carrier (see tests/run), so a call that kept it would stop all virtual threads.
+   */
   @Test
   void noCallKeepsItsCarrier() throws Exception {
     assertEquals("1", System.getProperty("jdk.virtualThreadScheduler.maxPoolSize"));
@@ -212,8 +214,9 @@ class VirtualThreadsTest {
   }
 
   /**
-   * The library is a pipe that nobody writes to, so that loading it lasts. Two virtual threads are the
-   * first to need it, and there is one carrier: what runs beside them shows that neither keeps it.
+   * The library is a pipe that nobody writes to, so that loading it lasts. Two virtual threads are
+   * the first to need it, and there is one carrier: what runs beside them shows that neither keeps
+   * it.
    */
   static final class Loading {
     public static void main(String[] arguments) throws Exception {
@@ -227,7 +230,8 @@ class VirtualThreadsTest {
     }
 
     private static Thread start(Runnable work) throws Exception {
-      return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, work);
+      return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
+          .invoke(null, work);
     }
   }
 
@@ -235,7 +239,9 @@ class VirtualThreadsTest {
   void loadingTheLibraryKeepsNoCarrier(@TempDir Path folder) throws Exception {
     Path pipe = folder.resolve(System.mapLibraryName("mortise_jni"));
     assertEquals(0, Subprocess.run(List.of("mkfifo", pipe.toString())).code());
-    String tests = Path.of(Loading.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+    String tests =
+        Path.of(Loading.class.getProtectionDomain().getCodeSource().getLocation().toURI())
+            .toString();
     Subprocess ended =
         Subprocess.run(
             List.of(
