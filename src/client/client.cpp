@@ -41,7 +41,7 @@ void client::close() noexcept {
 
 bool client::begin_close() noexcept {
   if (is_closed_.exchange(true)) return false;
-  each_keeper([](lock::gate& gate, time_ns now) { gate.close(now); });
+  gates_.close();
   if (presence_) presence_->end();
   return true;
 }
@@ -50,10 +50,7 @@ void client::end_close(time_ns longest_ns) noexcept {
   if (servers_) servers_->close(longest_ns);
   reactor_.stop();
   close_multis();
-  std::map<std::uint64_t, std::shared_ptr<gatekeeper>> gone;
-  const std::lock_guard guard(registry_mutex_);
-  gone.swap(keepers_);
-  shared_keepers_.clear();
+  gates_.clear();
 }
 
 // ---- gates ----------------------------------------------------------------------------------
@@ -73,20 +70,22 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
                      : kind == lock::lock_kind::rw  ? lock::whole_weight
                                                     : permits;
   know_scripts(*rules);
-  // `strict` competes by itself: nobody of this client passes the lock on to it or gets it from it.
-  const bool is_shared =
-      kind == lock::lock_kind::mutex && rules->facts.how == lock::wait_method::queue;
-  auto keeper = keeper_for(name, is_shared && !terms.fair_strict, *rules);
-  if (!keeper) return client_freed();
+  const auto keys = rules->keys(name);
+  const auto joined = gates_.join(
+      keys.front(), registry<gatekeeper>::may_share(kind, rules->facts, terms.fair_strict),
+      [&](std::uint64_t gate_id) {
+        return std::make_shared<gatekeeper>(*this, gate_id, name, *rules);
+      });
+  if (!joined) return client_freed();
   auto own_terms = terms;
   if (kind == lock::lock_kind::semaphore) {
     own_terms.reentrant_read = own_terms.reentrant_write = false;
   }
   try {
-    into = std::make_shared<lock_handle>(shared_from_this(), keeper, std::string(name), own_terms,
+    into = std::make_shared<lock_handle>(shared_from_this(), joined, std::string(name), own_terms,
                                          limit);
   } catch (const std::bad_alloc&) {
-    drop(keeper);
+    gates_.leave(*joined);
     throw;
   }
   return {};
@@ -97,7 +96,7 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
 void client::know_scripts(const protocol::table& rules) {
   if (&rules == &protocol::queued() || rules.facts.how != lock::wait_method::queue) return;
   {
-    const std::lock_guard guard(registry_mutex_);
+    const std::lock_guard guard(mutex_);
     if (!known_protocols_.insert(&rules).second) return;
   }
   // What is asked first is then not overtaken by what is asked after it.
@@ -108,7 +107,7 @@ void client::know_scripts(const protocol::table& rules) {
 
 std::shared_ptr<multi_handle> client::new_multi() {
   auto made = std::make_shared<multi_handle>(shared_from_this());
-  const std::lock_guard guard(registry_mutex_);
+  const std::lock_guard guard(mutex_);
   std::erase_if(multis_, [](const auto& item) { return item.expired(); });
   multis_.push_back(made);
   return made;
@@ -118,7 +117,7 @@ std::shared_ptr<multi_handle> client::new_multi() {
 void client::close_multis() noexcept {
   std::vector<std::weak_ptr<multi_handle>> multis;
   {
-    const std::lock_guard guard(registry_mutex_);
+    const std::lock_guard guard(mutex_);
     multis.swap(multis_);
   }
   for (const auto& item : multis) {
@@ -140,101 +139,37 @@ outcome client::answered(outcome how) const {
   return closed;
 }
 
-std::shared_ptr<gatekeeper> client::keeper_for(std::string_view name, bool is_shared,
-                                               const protocol::table& rules) {
-  const auto key = rules.keys(name).front();
-  const std::lock_guard guard(registry_mutex_);
-  if (is_closed()) return nullptr;  // its gate would never be closed
-  if (is_shared) {
-    const auto known = shared_keepers_.find(key);
-    if (known != shared_keepers_.end()) {
-      auto keeper = keepers_.at(known->second);
-      ++keeper->handles;
-      return keeper;
-    }
-  }
-  const auto number = next_keeper_++;
-  auto keeper = std::make_shared<gatekeeper>(*this, number, name, rules);
-  keepers_.emplace(number, keeper);
-  if (is_shared) shared_keepers_.emplace(key, number);
-  ++keeper->handles;
-  return keeper;
-}
-
-void client::drop(const std::shared_ptr<gatekeeper>& keeper) noexcept {
-  --keeper->handles;
-  retire_if_idle(*keeper);
-}
-
-void client::retire_if_idle(gatekeeper& keeper) noexcept {
-  if (keeper.handles.load() > 0 || !keeper.is_idle()) return;
-  std::shared_ptr<gatekeeper> gone;  // destroyed without the mutex
-  const std::lock_guard guard(registry_mutex_);
-  if (keeper.handles.load() > 0 || !keeper.is_idle()) return;
-  const auto known = keepers_.find(keeper.id());
-  if (known == keepers_.end()) return;
-  gone = std::move(known->second);
-  keepers_.erase(known);
-  const auto shared = shared_keepers_.find(keeper.keys().front());
-  if (shared != shared_keepers_.end() && shared->second == keeper.id()) {
-    shared_keepers_.erase(shared);
-  }
-}
-
-std::shared_ptr<gatekeeper> client::next_keeper(std::uint64_t from) noexcept {
-  const std::lock_guard guard(registry_mutex_);
-  const auto next = keepers_.lower_bound(from);
-  return next == keepers_.end() ? nullptr : next->second;
-}
-
-template <class Step>
-void client::each_keeper(Step&& step) noexcept {
-  for (auto keeper = next_keeper(0); keeper; keeper = next_keeper(keeper->id() + 1)) {
-    keeper->enter(step);
-  }
-}
-
 // ---- from the servers -----------------------------------------------------------------------
 
+void client::listen(std::string_view name, std::string_view channel, std::uint64_t gate_id) {
+  subscriptions_.add(*servers_, name, channel, gate_id);
+}
+
+void client::unlisten(std::string_view name, std::string_view channel,
+                      std::uint64_t gate_id) noexcept {
+  subscriptions_.remove(*servers_, name, channel, gate_id);
+}
+
 void client::on_up(time_ns /*now*/) noexcept {
-  lines_.begin_anew();
-  each_keeper([](lock::gate& gate, time_ns now) { gate.on_up(now); });
+  subscriptions_.begin_anew();
+  gates_.enter_each([](lock::gate& gate, time_ns now) { gate.on_up(now); });
 }
 
 void client::on_said(std::string_view channel) noexcept {
   std::uint64_t last = 0;
-  while ((last = lines_.next_listener(channel, last)) != 0) look_anew(last);
+  while ((last = subscriptions_.next_listener(channel, last)) != 0) look_anew(last);
 }
 
 void client::on_listening(std::string_view channel) noexcept {
-  while (const auto keeper = lines_.next_newcomer(channel)) look_anew(keeper);
+  while (const auto gate_id = subscriptions_.next_newcomer(channel)) look_anew(gate_id);
 }
 
-void client::look_anew(std::uint64_t number) noexcept {
-  const auto keeper = next_keeper(number);
-  if (!keeper || keeper->id() != number) return;
-  keeper->enter([](lock::gate& gate, time_ns now) { gate.on_free(now); });
-  retire_if_idle(*keeper);
+void client::look_anew(std::uint64_t gate_id) noexcept {
+  gates_.enter(gate_id, [](lock::gate& gate, time_ns now) { gate.on_free(now); });
 }
 
 void client::on_message(std::string_view text, time_ns /*now*/) noexcept {
-  const auto told = protocol::read_message(text);
-  if (!told) return;
-  const auto keeper = next_keeper(told->gate_id);
-  if (!keeper || keeper->id() != told->gate_id) return;
-  keeper->enter([&](lock::gate& gate, time_ns now) {
-    switch (told->kind) {
-      case protocol::message_kind::grant:
-        keeper->see_last_holder();
-        return gate.on_grant(told->owner, told->last_token, told->server_us, told->others_wait,
-                             now);
-      case protocol::message_kind::head:
-        return gate.on_head(told->owner, told->ttl_ms, now);
-      case protocol::message_kind::wanted:
-        return gate.on_wanted(told->owner, now);
-    }
-  });
-  retire_if_idle(*keeper);
+  if (const auto told = protocol::read_message(text)) gates_.deliver(*told);
 }
 
 }  // namespace mortise::client

@@ -2,20 +2,19 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "client/gatekeeper.hpp"
-#include "client/switchboard.hpp"
+#include "client/registry.hpp"
+#include "client/subscriptions.hpp"
 #include "deployment/open.hpp"
 #include "net/reactor.hpp"
 #include "protocol/protocols.hpp"
@@ -58,12 +57,11 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   [[nodiscard]] const settings& defaults() const noexcept { return defaults_; }
   [[nodiscard]] net::reactor& reactor() noexcept { return reactor_; }
   [[nodiscard]] deployment::deployment& servers() noexcept { return *servers_; }
-  [[nodiscard]] switchboard& lines() noexcept { return lines_; }
+  [[nodiscard]] registry<gatekeeper>& gates() noexcept { return gates_; }
 
-  // A handle no longer uses the gatekeeper.
-  void drop(const std::shared_ptr<gatekeeper>& keeper) noexcept;
-  // Forgets it when no handle uses it and nothing of it is open.
-  void retire_if_idle(gatekeeper& keeper) noexcept;
+  // A gate begins to listen to its lock's channel or ends it; under its mutex.
+  void listen(std::string_view name, std::string_view channel, std::uint64_t gate_id);
+  void unlisten(std::string_view name, std::string_view channel, std::uint64_t gate_id) noexcept;
 
   // Of a call that takes no timeout.
   [[nodiscard]] time_ns command_deadline() const noexcept {
@@ -75,13 +73,6 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   }
 
  private:
-  // nullptr once closed.
-  std::shared_ptr<gatekeeper> keeper_for(std::string_view name, bool is_shared,
-                                         const protocol::table& rules);
-  // The first of them from this number on, or nullptr: to go through them without the mutex or memory.
-  std::shared_ptr<gatekeeper> next_keeper(std::uint64_t from) noexcept;
-  template <class Step>
-  void each_keeper(Step&& step) noexcept;
   void close_multis() noexcept;
   void know_scripts(const protocol::table& rules);
 
@@ -91,7 +82,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   void on_said(std::string_view channel) noexcept override;
   void on_listening(std::string_view channel) noexcept override;
   // This gate's lock may be free.
-  void look_anew(std::uint64_t keeper) noexcept;
+  void look_anew(std::uint64_t gate_id) noexcept;
 
   const std::string id_;
   settings defaults_;
@@ -99,11 +90,9 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   net::reactor reactor_;
   std::unique_ptr<deployment::deployment> servers_;
   std::unique_ptr<presence> presence_;
-  switchboard lines_;
-  std::mutex registry_mutex_;
-  std::uint64_t next_keeper_ = 1;
-  std::map<std::uint64_t, std::shared_ptr<gatekeeper>> keepers_;
-  std::unordered_map<std::string, std::uint64_t> shared_keepers_;  // by lock key
+  subscriptions subscriptions_;
+  registry<gatekeeper> gates_;
+  std::mutex mutex_;  // of the next two
   std::vector<std::weak_ptr<multi_handle>> multis_;
   std::set<const protocol::table*> known_protocols_;  // whose scripts the servers were given
   std::atomic<bool> is_closed_{false};

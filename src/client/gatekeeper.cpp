@@ -37,7 +37,7 @@ gatekeeper::gatekeeper(client& owner, std::uint64_t id, std::string_view name,
       name_(name),
       keys_(rules.keys(name)),
       channel_(rules.channel != nullptr ? rules.channel(name) : ""),
-      order_(keys_.front()),
+      order_(key()),
       gate_(rules.facts, static_cast<lock::link&>(*this), static_cast<lock::gate_listener&>(*this)),
       chance_(random_number() | 1U) {}
 
@@ -64,10 +64,10 @@ void gatekeeper::listen_or_not() noexcept try {
   const bool is_wanted = gate_.is_queued();
   is_deaf_ = false;
   if (std::exchange(is_listening_, is_wanted) == is_wanted) return;
-  if (is_wanted) return client_.lines().connect(client_.servers(), name_, channel_, id_);
-  client_.lines().disconnect(client_.servers(), name_, channel_, id_);
+  if (is_wanted) return client_.listen(name_, channel_, id_);
+  client_.unlisten(name_, channel_, id_);
 } catch (const std::bad_alloc&) {
-  client_.lines().disconnect(client_.servers(), name_, channel_, id_);
+  client_.unlisten(name_, channel_, id_);
   is_listening_ = false;
   is_deaf_ = true;
 }
@@ -80,7 +80,7 @@ void gatekeeper::on_timer(time_ns /*now*/) noexcept {
     armed_for_ = time_never;
     gate.on_timer(now);
   });
-  client_.retire_if_idle(*this);
+  client_.gates().retire_if_idle(*this);
 }
 
 bool gatekeeper::ask(const lock::question& asked, const lock::operation* by) noexcept try {
@@ -111,10 +111,17 @@ void gatekeeper::on_verdict(deployment::inquiry& answered, const lock::verdict& 
     const auto tenure = answered.tenure;
     const auto serial = answered.serial;
     free_inquiries_.push_back(&answered);
-    if (said.what == lock::answer::granted) see_last_holder();
+    if (said.what == lock::answer::granted) order_.after_grant();
     gate.on_answer(tenure, serial, said, now);
   });
-  client_.retire_if_idle(*this);
+  client_.gates().retire_if_idle(*this);
+}
+
+void gatekeeper::on_message(const protocol::message& told) noexcept {
+  enter([&](lock::gate& gate, time_ns now) {
+    if (told.kind == protocol::message_kind::grant) order_.after_grant();
+    protocol::tell(gate, told, now);
+  });
 }
 
 std::string gatekeeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) {

@@ -14,6 +14,7 @@
 #include "lock/gate.hpp"
 #include "net/reactor.hpp"
 #include "net/wake_scope.hpp"
+#include "protocol/inbox.hpp"
 
 namespace mortise::client {
 
@@ -31,6 +32,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   [[nodiscard]] const protocol::table& rules() const noexcept { return rules_; }
   [[nodiscard]] const protocol::key_set& keys() const noexcept { return keys_; }
+  [[nodiscard]] const std::string& key() const noexcept { return keys_.front(); }
 
   // Runs `step(gate, now)` under the mutex with the time taken before anything is sent, and plans
   // the timer after it. Everything that touches the gate goes through here.
@@ -43,8 +45,8 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
     const settle_on_exit settle{*this, unread};
     return step(gate_, now);
   }
-  // From inside of enter(): the server has granted, so what the last holder wrote is to be seen.
-  void see_last_holder() noexcept { order_.after_grant(); }
+  // A message to the inbox that is about this gate.
+  void on_message(const protocol::message& told) noexcept;
   // Takes a finished node that no queue wants, from inside of enter().
   void bury(std::unique_ptr<event_node> node) noexcept {
     node->behind = std::move(unread_);
@@ -65,11 +67,11 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
 
  private:
   struct settle_on_exit {
-    gatekeeper& keeper;
+    gatekeeper& self;
     std::unique_ptr<event_node>& unread;
     ~settle_on_exit() {
-      keeper.plan();
-      unread = std::move(keeper.unread_);
+      self.plan();
+      unread = std::move(self.unread_);
     }
   };
 

@@ -36,10 +36,10 @@ class queued final : public Base, public event_node {
   void finish(const outcome& how, std::int64_t token) noexcept override {
     if (!how.ok()) told.how = how;  // copies of texts
     if (token != 0) told.token = token;
-    auto& keeper = static_cast<lock_handle&>(*handle).keeper();
+    auto& of = static_cast<lock_handle&>(*handle);
     const auto queue = std::move(queue_);
     auto unread = queue->deliver(std::unique_ptr<event_node>(this));
-    if (unread) keeper.bury(std::move(unread));
+    if (unread) of.bury(std::move(unread));
   }
 
  private:
@@ -48,9 +48,9 @@ class queued final : public Base, public event_node {
 
 }  // namespace
 
-lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekeeper> keeper,
+lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekeeper> gatekeeper,
                          std::string name, const settings& terms, std::int64_t limit)
-    : client_(std::move(client)), keeper_(std::move(keeper)), name_(std::move(name)) {
+    : client_(std::move(client)), gatekeeper_(std::move(gatekeeper)), name_(std::move(name)) {
   owner_.handle = this;
   owner_.lease_ms = terms.lease_ms;
   owner_.max_hold_ms = terms.max_hold_ms;
@@ -69,11 +69,11 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekee
 
 lock_handle::~lock_handle() {
   release();
-  client_->drop(keeper_);
+  client_->gates().leave(*gatekeeper_);
 }
 
 void lock_handle::release() noexcept {
-  keeper_->enter([&](lock::gate& gate, time_ns now) {
+  gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
     gate.forget(owner_, now);
     end_watch();
   });
@@ -90,14 +90,14 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   outcome accepted;
   time_ns deadline = time_never;
   try {
-    accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
+    accepted = gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
       deadline = client::deadline_after(timeout_ms, now);
       call.own_caller.begins_at(now);
       return start(gate, now);
     });
   } catch (...) {
     // Memory ran out; a question may be on its way, in this thread's name.
-    keeper_->enter(
+    gatekeeper_->enter(
         [&](lock::gate& gate, time_ns now) { gate.abandon(call, status::no_memory, now); });
     static_cast<void>(client_->servers().await(call.own_caller, 0));
     throw;
@@ -105,7 +105,7 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   if (!accepted.ok()) return accepted;
   if (!client_->servers().await(call.own_caller, deadline)) {
     // Whatever happens between the deadline and here, abandon leaves the call finished.
-    keeper_->enter([&](lock::gate& gate, time_ns now) {
+    gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
       if (!call.own_caller.is_done()) gate.abandon(call, status::timed_out, now);
     });
   }
@@ -160,13 +160,13 @@ outcome lock_handle::extend(std::int64_t lease_ms) {
 }
 
 outcome lock_handle::resize(std::int64_t permits) {
-  return ask(protocol::resize(keeper_->keys(), permits), client_->command_deadline());
+  return ask(protocol::resize(gatekeeper_->keys(), permits), client_->command_deadline());
 }
 
 outcome lock_handle::query(protocol::lock_info& info) {
   lock::question asked;
   std::string mine;
-  asked.weight = keeper_->look([&](const lock::gate& gate, time_ns now) {
+  asked.weight = gatekeeper_->look([&](const lock::gate& gate, time_ns now) {
     if (gate.is_held(owner_, now)) mine = gate.owner_token(owner_);
     return gate.weight();
   });
@@ -175,7 +175,7 @@ outcome lock_handle::query(protocol::lock_info& info) {
   asked.lifetimes_ms = owner_.lifetimes_ms;
   info = {};
   const auto deadline = client_->command_deadline();
-  auto how = ask(protocol::query(keeper_->rules(), keeper_->keys(), asked, info), deadline);
+  auto how = ask(protocol::query(gatekeeper_->rules(), gatekeeper_->keys(), asked, info), deadline);
   if (!how.ok() || info.entries.empty()) return how;
   return ask(protocol::read_records(info), deadline);
 }
@@ -198,7 +198,7 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
   call->comes_back = !call->is_watched_for;
   outcome accepted;
   try {
-    accepted = keeper_->enter([&](lock::gate& gate, time_ns now) {
+    accepted = gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
       call->deadline = client::deadline_after(timeout_ms, now);
       // What ends or extends a hold is about the token of that hold.
       if (kind != event_kind::acquired) call->told.token = owner_.token;
@@ -274,24 +274,24 @@ outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std
 
 outcome lock_handle::start(lock::acquire_operation& call) {
   call.who = &owner_;
-  return keeper_->enter([&](lock::gate& gate, time_ns now) {
+  return gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
     auto armed = rearm();
     return armed.ok() ? gate.acquire(call, now) : armed;
   });
 }
 
 outcome lock_handle::start_unlock(lock::operation& call, lock::hold_mode mode) {
-  return keeper_->enter(
+  return gatekeeper_->enter(
       [&](lock::gate& gate, time_ns now) { return gate.unlock(owner_, mode, &call, now); });
 }
 
 outcome lock_handle::start_extend(lock::operation& call, std::int64_t lease_ms) {
-  return keeper_->enter(
+  return gatekeeper_->enter(
       [&](lock::gate& gate, time_ns now) { return gate.extend(owner_, lease_ms, call, now); });
 }
 
 bool lock_handle::start_top_up(lock::operation& call) {
-  return keeper_->enter([&](lock::gate& gate, time_ns now) {
+  return gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
     if (owner_.renews || !gate.is_held(owner_, now)) return false;
     const auto lease_ns = owner_.lease_ms * ns_per_ms;
     if (gate.valid_until(owner_) - now > lease_ns - lease_ns / 10) return false;
@@ -300,13 +300,14 @@ bool lock_handle::start_top_up(lock::operation& call) {
 }
 
 void lock_handle::give_back(lock::hold_mode mode) noexcept {
-  keeper_->enter([&](lock::gate& gate, time_ns now) { gate.unlock(owner_, mode, nullptr, now); });
+  gatekeeper_->enter(
+      [&](lock::gate& gate, time_ns now) { gate.unlock(owner_, mode, nullptr, now); });
 }
 
-const std::string& lock_handle::key() const noexcept { return keeper_->keys().front(); }
+const std::string& lock_handle::key() const noexcept { return gatekeeper_->key(); }
 
 outcome lock_handle::cancel() {
-  return keeper_->enter([&](lock::gate& gate, time_ns now) {
+  return gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
     if (gate.is_closed()) return client_freed();
     if (owner_.pending == nullptr) {
       return outcome::of(status::not_owner, "nothing waits on this handle");
@@ -317,7 +318,7 @@ outcome lock_handle::cancel() {
 }
 
 outcome lock_handle::interrupt(bool is_on) {
-  return keeper_->enter([&](lock::gate& gate, time_ns now) {
+  return gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
     if (gate.is_closed()) return client_freed();
     gate.interrupt(owner_, is_on, now);
     return outcome{};
@@ -327,7 +328,7 @@ outcome lock_handle::interrupt(bool is_on) {
 // ---- notices --------------------------------------------------------------------------------
 
 outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag) {
-  return keeper_->enter([&](lock::gate& gate, time_ns) {
+  return gatekeeper_->enter([&](lock::gate& gate, time_ns) {
     if (gate.is_closed()) return client_freed();
     end_watch();
     notices_.queue = std::move(queue);
@@ -378,7 +379,11 @@ void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind, sta
   slot->told.how.why = why;
   slot->told.how.cause = reason_text(why);
   auto unread = notices_.queue->deliver(std::move(slot));
-  if (unread) keeper_->bury(std::move(unread));
+  if (unread) bury(std::move(unread));
+}
+
+void lock_handle::bury(std::unique_ptr<event_node> node) noexcept {
+  gatekeeper_->bury(std::move(node));
 }
 
 void lock_handle::notice_lost() noexcept {
@@ -392,37 +397,37 @@ void lock_handle::notice_at_risk(reason why) noexcept {
 // ---- looking --------------------------------------------------------------------------------
 
 bool lock_handle::is_held() const {
-  return keeper_->look(
+  return gatekeeper_->look(
       [&](const lock::gate& gate, time_ns now) { return gate.is_held(owner_, now); });
 }
 
 bool lock_handle::has_hold(lock::hold_mode mode) const {
-  return keeper_->look([&](const lock::gate& gate, time_ns now) {
+  return gatekeeper_->look([&](const lock::gate& gate, time_ns now) {
     return gate.is_held(owner_, now) && owner_.has_hold(mode);
   });
 }
 
 outcome lock_handle::check_held(lock::hold_mode mode) {
-  return keeper_->enter(
+  return gatekeeper_->enter(
       [&](lock::gate& gate, time_ns now) { return gate.check_held(owner_, mode, now); });
 }
 
 std::int64_t lock_handle::valid_ms() const {
-  return keeper_->look([&](const lock::gate& gate, time_ns now) -> std::int64_t {
+  return gatekeeper_->look([&](const lock::gate& gate, time_ns now) -> std::int64_t {
     if (!gate.is_held(owner_, now)) return 0;
     return (gate.valid_until(owner_) - now) / ns_per_ms;
   });
 }
 
 time_ns lock_handle::deadline_ns() const {
-  return keeper_->look([&](const lock::gate& gate, time_ns now) -> time_ns {
+  return gatekeeper_->look([&](const lock::gate& gate, time_ns now) -> time_ns {
     if (!gate.is_held(owner_, now)) return 0;
     return exact_as_double(gate.valid_until(owner_));
   });
 }
 
 std::int64_t lock_handle::token() const {
-  return keeper_->look([&](const lock::gate&, time_ns) { return owner_.token; });
+  return gatekeeper_->look([&](const lock::gate&, time_ns) { return owner_.token; });
 }
 
 }  // namespace mortise::client

@@ -29,8 +29,8 @@ class gatekeeper;
 class lock_handle : public cancellable, public std::enable_shared_from_this<lock_handle> {
  public:
   // `limit` is how much there is of the lock: 1 of a mutex.
-  lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekeeper> keeper, std::string name,
-              const settings& terms, std::int64_t limit);
+  lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekeeper> gatekeeper,
+              std::string name, const settings& terms, std::int64_t limit);
   // Gives back what is held.
   ~lock_handle() override;
   lock_handle(const lock_handle&) = delete;
@@ -94,7 +94,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   }
   void notice_lost() noexcept;
   void notice_at_risk(reason why) noexcept;
-  [[nodiscard]] gatekeeper& keeper() noexcept { return *keeper_; }
+  // Takes a finished node that no queue wants.
+  void bury(std::unique_ptr<event_node> node) noexcept;
   [[nodiscard]] const std::string& key() const noexcept;
 
  private:
@@ -125,7 +126,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   [[nodiscard]] std::int64_t command_timeout_ms() const;
 
   const std::shared_ptr<client> client_;
-  const std::shared_ptr<gatekeeper> keeper_;
+  const std::shared_ptr<gatekeeper> gatekeeper_;
   const std::string name_;
   handle_owner owner_;  // under the gatekeeper's mutex
   notices notices_;     // likewise

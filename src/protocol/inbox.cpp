@@ -59,6 +59,17 @@ std::optional<message> read_message(std::string_view text) {
   return told;
 }
 
+void tell(lock::gate& gate, const message& told, time_ns now) {
+  switch (told.kind) {
+    case message_kind::grant:
+      return gate.on_grant(told.owner, told.last_token, told.server_us, told.others_wait, now);
+    case message_kind::head:
+      return gate.on_head(told.owner, told.ttl_ms, now);
+    case message_kind::wanted:
+      return gate.on_wanted(told.owner, now);
+  }
+}
+
 std::string inbox_channel(std::string_view client_id) {
   return std::string("mortise:inbox:").append(client_id);
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "lock/gate.hpp"
+
 namespace mortise::protocol {
 
 enum class message_kind : std::uint8_t {
@@ -26,6 +28,8 @@ struct message {
 
 // Nothing for a text of another form: a message is only a hint, so what is not understood is left.
 std::optional<message> read_message(std::string_view text);
+// Tells it the gate that it names.
+void tell(lock::gate& gate, const message& told, time_ns now);
 
 // The inbox channel of a client.
 std::string inbox_channel(std::string_view client_id);

@@ -7,6 +7,7 @@
 #include "protocol/scripts/scripts.hpp"
 #include "protocol/wire.hpp"
 #include "redis/command.hpp"
+#include "simulation/user.hpp"
 
 namespace mortise::simulation {
 
@@ -18,19 +19,22 @@ simulated_client::simulated_client(world& around, simulated_server& server, int 
       id_("c" + std::to_string(number)),
       is_resp2_(around.dice.happens(250)) {}
 
-simulated_keeper& simulated_client::keeper_for(const named_lock& of, bool is_strict, user& who) {
-  // As in client/core: only the handles of a mutex share a gate.
-  is_strict = is_strict || of.kind != lock::lock_kind::mutex;
-  const auto known = std::find_if(keepers_.begin(), keepers_.end(), [&](const auto& keeper) {
-    return !is_strict && !keeper->is_strict() && keeper->name() == of.name;
+std::shared_ptr<simulated_gatekeeper> simulated_client::new_handle(const named_lock& of,
+                                                                   bool is_strict) {
+  const auto& rules = of.rules();
+  const bool is_shared =
+      client::registry<simulated_gatekeeper>::may_share(of.kind, rules.facts, is_strict);
+  auto joined = gates_.join(rules.keys(of.name).front(), is_shared, [&](std::uint64_t gate_id) {
+    return std::make_shared<simulated_gatekeeper>(*this, gate_id, of);
   });
-  if (known != keepers_.end()) {
-    (*known)->add(who);
-    return **known;
+  for (const auto* const other : users_) {
+    if (other->name() != of.name || other->gatekeeper() == nullptr) continue;
+    const bool may_pass_on = of.kind == lock::lock_kind::mutex && !is_strict && !other->is_strict();
+    if (may_pass_on != (other->gatekeeper() == joined)) {
+      world_.violate(id_ + ": the gates of two handles are " + (may_pass_on ? "two" : "one"));
+    }
   }
-  keepers_.push_back(std::make_unique<simulated_keeper>(*this, keepers_.size() + 1, of, is_strict));
-  keepers_.back()->add(who);
-  return *keepers_.back();
+  return joined;
 }
 
 void simulated_client::run(std::function<void()> what) {
@@ -108,9 +112,7 @@ void simulated_client::become_up() {
   last_heard_ = now();
   well_since_ = world_.time.now();
   world_.say("%s: up as session %ld", id_.c_str(), old_sessions_[0]);
-  for (const auto& keeper : keepers_) {
-    keeper->enter([](lock::gate& gate, time_ns now) { gate.on_up(now); });
-  }
+  gates_.enter_each([](lock::gate& gate, time_ns now) { gate.on_up(now); });
 }
 
 void simulated_client::fall_down() {
@@ -128,9 +130,7 @@ void simulated_client::fall_down() {
     ++world_.seen[count::broken_answers];
     lock::verdict said;
     said.what = broken.is_sent ? lock::answer::broken : lock::answer::unsent;
-    broken.keeper->enter([&](lock::gate& gate, time_ns now) {
-      gate.on_answer(broken.tenure, broken.serial, said, now);
-    });
+    broken.gatekeeper->on_answer(broken.tenure, broken.serial, said);
   }
   world_.time.after((10 + world_.dice.spread(990)) * ns_per_ms,
                     [this] { run([this] { connect(); }); });
@@ -138,17 +138,17 @@ void simulated_client::fall_down() {
 
 // ---- sending --------------------------------------------------------------------------------
 
-bool simulated_client::ask(simulated_keeper& keeper, const lock::question& asked) {
+bool simulated_client::ask(simulated_gatekeeper& by, const lock::question& asked) {
   if (!is_up_ || is_dead_) return false;
   // A bound of the engine may be hit.
   if (world_.plan.has_oddities && world_.dice.happens(2)) return false;
   request made;
-  made.keeper = &keeper;
+  made.gatekeeper = by.shared_from_this();
   made.tenure = asked.tenure;
   made.serial = asked.serial;
   made.what = asked.what;
   made.is_sent = false;
-  made.replies_left = protocol::write_step(made.bytes, keeper.rules(), asked, keeper.keys());
+  made.replies_left = protocol::write_step(made.bytes, by.rules(), asked, by.keys());
   open_.push_back(std::move(made));
   set_trap();
   if (is_flush_planned_) return true;
@@ -242,24 +242,16 @@ void simulated_client::take(stream& from, const redis::value& reply) {
 }
 
 void simulated_client::take_message(const redis::value& pushed) {
-  const auto told = protocol::read_message(pushed.at(2).text());
-  if (!told || told->gate_id == 0 || told->gate_id > keepers_.size()) {
-    return world_.violate("unreadable message: " + std::string(pushed.at(2).text()));
-  }
-  world_.say("%s: message %.*s", id_.c_str(), static_cast<int>(pushed.at(2).text().size()),
-             pushed.at(2).text().data());
-  keepers_[told->gate_id - 1]->enter([&](lock::gate& gate, time_ns now) {
-    switch (told->kind) {
-      case protocol::message_kind::grant:
-        ++world_.seen[count::by_message];
-        return gate.on_grant(told->owner, told->last_token, told->server_us, told->others_wait,
-                             now);
-      case protocol::message_kind::head:
-        return gate.on_head(told->owner, told->ttl_ms, now);
-      case protocol::message_kind::wanted:
-        return gate.on_wanted(told->owner, now);
-    }
-  });
+  const std::string text(pushed.at(2).text());
+  const auto told = protocol::read_message(text);
+  if (!told) return world_.violate("unreadable message: " + text);
+  world_.say("%s: message %s", id_.c_str(), text.c_str());
+  last_told_ = 0;
+  // Who is to hear of it, found without what is to find it.
+  auto meant = gates_.next(0);
+  while (meant && !meant->has_made(told->owner)) meant = gates_.next(meant->id() + 1);
+  gates_.deliver(*told);
+  if (last_told_ != (meant ? meant->id() : 0)) world_.violate("a message went astray: " + text);
 }
 
 void simulated_client::take_answer(const redis::value& reply) {
@@ -268,7 +260,7 @@ void simulated_client::take_answer(const redis::value& reply) {
   // Of several replies the first error counts, or else the last.
   if (!first.is_decided && (reply.is_error() || first.replies_left == 1)) {
     first.is_decided = true;
-    first.said = protocol::read_step(first.keeper->rules(), first.what, reply);
+    first.said = protocol::read_step(first.gatekeeper->rules(), first.what, reply);
   }
   if (--first.replies_left > 0) return;
   const auto answered = std::move(first);
@@ -276,9 +268,7 @@ void simulated_client::take_answer(const redis::value& reply) {
   world_.say("%s: answer to step %d of tenure %lu: %d", id_.c_str(),
              static_cast<int>(answered.what), answered.tenure,
              static_cast<int>(answered.said.what));
-  answered.keeper->enter([&](lock::gate& gate, time_ns now) {
-    gate.on_answer(answered.tenure, answered.serial, answered.said, now);
-  });
+  answered.gatekeeper->on_answer(answered.tenure, answered.serial, answered.said);
 }
 
 }  // namespace mortise::simulation

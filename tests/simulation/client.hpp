@@ -2,6 +2,7 @@
 // pauses and a death of its own.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "client/registry.hpp"
 #include "lock/gate.hpp"
 #include "redis/resp.hpp"
 #include "simulation/server.hpp"
@@ -20,9 +22,11 @@ class simulated_client;
 class user;
 
 // A gate in its simulated surroundings: what client/gatekeeper is in the real ones.
-class simulated_keeper final : public lock::link, public lock::gate_listener {
+class simulated_gatekeeper final : public std::enable_shared_from_this<simulated_gatekeeper>,
+                                   public lock::link,
+                                   public lock::gate_listener {
  public:
-  simulated_keeper(simulated_client& owner, std::uint64_t id, const named_lock& of, bool is_strict);
+  simulated_gatekeeper(simulated_client& owner, std::uint64_t id, const named_lock& of);
 
   // Runs one step of the gate at the client's present time, then looks at every holder and plans
   // the timer. Everything that touches the gate goes through here.
@@ -32,7 +36,8 @@ class simulated_keeper final : public lock::link, public lock::gate_listener {
     return step(gate_, local_now());
   }
   void on_timer();
-  void add(user& who) { users_.push_back(&who); }
+  void on_message(const protocol::message& told);
+  void on_answer(std::uint64_t tenure, std::uint32_t serial, const lock::verdict& said);
   // Looks at what every holder believes right now.
   void observe();
 
@@ -40,9 +45,11 @@ class simulated_keeper final : public lock::link, public lock::gate_listener {
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const protocol::table& rules() const { return rules_; }
-  [[nodiscard]] bool is_strict() const { return is_strict_; }
+  // Whether it made this owner token.
+  [[nodiscard]] bool has_made(std::string_view token) const;
+  [[nodiscard]] bool is_idle() const { return gate_.is_idle() && open_questions_ == 0; }
   [[nodiscard]] const protocol::key_set& keys() const { return keys_; }
-  [[nodiscard]] const std::vector<user*>& users() const { return users_; }
+  [[nodiscard]] const std::string& key() const { return keys_.front(); }
   [[nodiscard]] time_ns local_now() const;
 
   // lock::link
@@ -54,12 +61,14 @@ class simulated_keeper final : public lock::link, public lock::gate_listener {
   void on_lost(lock::owner& who) noexcept override;
   void on_at_risk(lock::owner& who, reason /*why*/) noexcept override;
 
+  std::atomic<int> handles{0};  // the registry's
+
  private:
   struct settle_on_exit {
-    simulated_keeper& keeper;
+    simulated_gatekeeper& self;
     ~settle_on_exit() {
-      keeper.observe();
-      keeper.plan_timer();
+      self.observe();
+      self.plan_timer();
     }
   };
   void plan_timer();
@@ -69,10 +78,9 @@ class simulated_keeper final : public lock::link, public lock::gate_listener {
   const std::uint64_t id_;
   const std::string name_;
   const protocol::table& rules_;
-  const bool is_strict_;
   const protocol::key_set keys_;
   lock::gate gate_;
-  std::vector<user*> users_;
+  int open_questions_ = 0;
   std::uint64_t attempts_ = 0;
   time_ns timer_at_ = time_never;  // true time
 };
@@ -82,7 +90,9 @@ class simulated_client {
   simulated_client(world& around, simulated_server& server, int number);
 
   void connect();
-  simulated_keeper& keeper_for(const named_lock& of, bool is_strict, user& who);
+  // One of its users has a handle from now on; checks that it shares its gate with whom it should.
+  std::shared_ptr<simulated_gatekeeper> new_handle(const named_lock& of, bool is_strict);
+  void add(user& who) { users_.push_back(&who); }
   // Runs it now, or when the process runs again; never after its death.
   void run(std::function<void()> what);
 
@@ -107,16 +117,14 @@ class simulated_client {
   [[nodiscard]] time_ns running_since() const { return paused_until_; }
   [[nodiscard]] const std::string& id() const { return id_; }
   [[nodiscard]] world& around() { return world_; }
-  [[nodiscard]] const std::vector<std::unique_ptr<simulated_keeper>>& keepers() const {
-    return keepers_;
-  }
+  [[nodiscard]] client::registry<simulated_gatekeeper>& gates() { return gates_; }
 
   const drifting_clock clock;
 
  private:
-  friend class simulated_keeper;
+  friend class simulated_gatekeeper;
   struct request {
-    simulated_keeper* keeper;
+    std::shared_ptr<simulated_gatekeeper> gatekeeper;
     std::uint64_t tenure;
     std::uint32_t serial;
     lock::step what;
@@ -134,7 +142,7 @@ class simulated_client {
     redis::parser parser;
   };
 
-  bool ask(simulated_keeper& keeper, const lock::question& asked);
+  bool ask(simulated_gatekeeper& by, const lock::question& asked);
   void set_trap();
   void flush();
   void greet(stream& on, bool is_for_messages);
@@ -152,7 +160,9 @@ class simulated_client {
   simulated_server& server_;
   const std::string id_;
   const bool is_resp2_;
-  std::vector<std::unique_ptr<simulated_keeper>> keepers_;
+  client::registry<simulated_gatekeeper> gates_;
+  std::vector<user*> users_;
+  std::uint64_t last_told_ = 0;  // the gate that had the last message
   stream commands_;
   stream messages_;
   std::deque<request> open_;

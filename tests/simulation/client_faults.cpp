@@ -25,9 +25,7 @@ void simulated_client::crash() {
       half->link->close();
     }
   }
-  for (const auto& keeper : keepers_) {
-    for (auto* const who : keeper->users()) who->on_end();
-  }
+  for (auto* const who : users_) who->on_end();
 }
 
 void simulated_client::pause(time_ns until) {
@@ -83,16 +81,12 @@ void simulated_client::close() {
   if (is_over()) return;
   world_.say("%s: closes", id_.c_str());
   is_closed_ = true;
-  for (const auto& keeper : keepers_) {
-    for (auto* const who : keeper->users()) who->on_end();
-    keeper->enter([](lock::gate& gate, time_ns now) { gate.close(now); });
-  }
+  for (auto* const who : users_) who->on_end();
+  gates_.close();
   world_.time.after(ns_per_ms + world_.dice.spread(100 * ns_per_ms), [this] {
     if (is_dead_) return;
-    for (const auto& keeper : keepers_) {
-      for (auto* const who : keeper->users()) {
-        if (who->is_busy()) world_.violate(who->describe() + ": still waits after the close");
-      }
+    for (const auto* const who : users_) {
+      if (who->is_busy()) world_.violate(who->describe() + ": still waits after the close");
     }
     is_dead_ = true;
     is_up_ = false;
@@ -104,59 +98,63 @@ void simulated_client::close() {
 
 // ---- its gates ------------------------------------------------------------------------------
 
-simulated_keeper::simulated_keeper(simulated_client& owner, std::uint64_t id, const named_lock& of,
-                                   bool is_strict)
+simulated_gatekeeper::simulated_gatekeeper(simulated_client& owner, std::uint64_t id,
+                                           const named_lock& of)
     : client_(owner),
       id_(id),
       name_(of.name),
       rules_(of.rules()),
-      is_strict_(is_strict),
       keys_(rules_.keys(name_)),
       gate_(rules_.facts, *this, *this) {}
 
-time_ns simulated_keeper::local_now() const { return client_.now(); }
+time_ns simulated_gatekeeper::local_now() const { return client_.now(); }
 
-bool simulated_keeper::ask(const lock::question& asked, const lock::operation* /*by*/) noexcept {
+bool simulated_gatekeeper::ask(const lock::question& asked,
+                               const lock::operation* /*by*/) noexcept {
   const bool is_sent = client_.ask(*this, asked);
+  if (is_sent) ++open_questions_;
   client_.world_.say("%s: asks step %d of tenure %lu, ttl %ld, %s", client_.id_.c_str(),
                      static_cast<int>(asked.what), asked.tenure, asked.ttl_ms,
                      is_sent ? std::string(asked.token).c_str() : "in vain");
   return is_sent;
 }
 
-std::string simulated_keeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) {
+std::string simulated_gatekeeper::new_owner_token(std::string_view label,
+                                                  std::int64_t grant_ttl_ms) {
   return protocol::make_owner_token({client_.id_, id_, ++attempts_, label, grant_ttl_ms});
 }
 
-std::int64_t simulated_keeper::random_below(std::int64_t bound) noexcept {
+std::int64_t simulated_gatekeeper::random_below(std::int64_t bound) noexcept {
   return client_.world_.dice.below(bound);
 }
 
-outcome simulated_keeper::problem() const {
+outcome simulated_gatekeeper::problem() const {
   return client_.is_up_ ? outcome{} : outcome::of(status::unreachable, "not connected");
 }
 
-user& simulated_keeper::user_of(lock::owner& who) {
-  for (auto* const candidate : users_) {
+user& simulated_gatekeeper::user_of(lock::owner& who) {
+  for (auto* const candidate : client_.users_) {
     if (&candidate->owner() == &who) return *candidate;
   }
   client_.world_.violate("a notice for a handle that was freed");
-  return *users_.front();
+  return *client_.users_.front();
 }
 
-void simulated_keeper::on_lost(lock::owner& who) noexcept { user_of(who).on_lost(); }
+void simulated_gatekeeper::on_lost(lock::owner& who) noexcept { user_of(who).on_lost(); }
 
-void simulated_keeper::on_at_risk(lock::owner& who, reason /*why*/) noexcept {
+void simulated_gatekeeper::on_at_risk(lock::owner& who, reason /*why*/) noexcept {
   user_of(who).on_at_risk();
 }
 
-void simulated_keeper::observe() {
+void simulated_gatekeeper::observe() {
   if (client_.is_dead_) return;
   const auto now = local_now();
-  for (auto* const who : users_) who->observe(now);
+  for (auto* const who : client_.users_) {
+    if (who->gatekeeper().get() == this) who->observe(now);
+  }
 }
 
-void simulated_keeper::plan_timer() {
+void simulated_gatekeeper::plan_timer() {
   const auto next = gate_.next_timer();
   if (next >= time_never || client_.is_dead_) return;
   auto& world = client_.world_;
@@ -164,18 +162,43 @@ void simulated_keeper::plan_timer() {
   if (due >= timer_at_) return;
   timer_at_ = due;
   const auto lateness = 1000 + world.dice.spread(500 * ns_per_us);
-  world.time.at(due + lateness, [this, due] {
-    if (timer_at_ == due) client_.run([this] { on_timer(); });
+  world.time.at(due + lateness, [weak = weak_from_this(), due] {
+    const auto self = weak.lock();
+    if (!self || self->timer_at_ != due) return;
+    self->client_.run([weak] {
+      if (const auto still = weak.lock()) still->on_timer();
+    });
   });
 }
 
-void simulated_keeper::on_timer() {
+void simulated_gatekeeper::on_timer() {
   timer_at_ = time_never;
   enter([](lock::gate& gate, time_ns now) { gate.on_timer(now); });
   if (gate_.next_timer() <= local_now()) {
     client_.world_.violate(client_.id() + ": a timer stays due, which is a busy loop");
     timer_at_ = 0;  // once is enough
   }
+  client_.gates_.retire_if_idle(*this);
+}
+
+void simulated_gatekeeper::on_message(const protocol::message& told) {
+  client_.last_told_ = id_;
+  if (told.kind == protocol::message_kind::grant) ++client_.world_.seen[count::by_message];
+  enter([&](lock::gate& gate, time_ns now) { protocol::tell(gate, told, now); });
+}
+
+void simulated_gatekeeper::on_answer(std::uint64_t tenure, std::uint32_t serial,
+                                     const lock::verdict& said) {
+  if (client_.gates_.find(id_).get() != this) {
+    client_.world_.violate("a gate was forgotten with a question open");
+  }
+  --open_questions_;
+  enter([&](lock::gate& gate, time_ns now) { gate.on_answer(tenure, serial, said, now); });
+  client_.gates_.retire_if_idle(*this);
+}
+
+bool simulated_gatekeeper::has_made(std::string_view token) const {
+  return token.starts_with("m1:" + client_.id_ + ":" + std::to_string(id_) + ".");
 }
 
 }  // namespace mortise::simulation

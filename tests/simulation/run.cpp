@@ -188,12 +188,10 @@ void run::check_leftovers() {
     for (const auto& token : there) {
       for (const auto& client : clients_) {
         if (client->is_over()) continue;
-        for (const auto& keeper : client->keepers()) {
-          const auto prefix = "m1:" + client->id() + ":" + std::to_string(keeper->id()) + ".";
-          if (token.starts_with(prefix) && keeper->gate().is_idle()) {
-            world_.violate(token + " was left behind");
-          }
-        }
+        if (protocol::split_owner_token(token).client != client->id()) continue;
+        auto maker = client->gates().next(0);
+        while (maker && !maker->has_made(token)) maker = client->gates().next(maker->id() + 1);
+        if (!maker || maker->gate().is_idle()) world_.violate(token + " was left behind");
       }
     }
   }
@@ -222,9 +220,10 @@ void run::wind_up() {
   if (!world_.violations.empty()) return;
   for (const auto& client : clients_) {
     if (client->is_dead()) continue;
-    for (const auto& keeper : client->keepers()) {
-      if (!keeper->gate().is_idle())
-        world_.violate(client->id() + ": a gate does not come to rest");
+    auto& gates = client->gates();
+    for (auto each = gates.next(0); each; each = gates.next(each->id() + 1)) {
+      if (!each->gate().is_idle()) world_.violate(client->id() + ": a gate does not come to rest");
+      if (each->handles == 0) world_.violate(client->id() + ": a gate without handles is kept");
     }
   }
   for (const auto& who : users_) {

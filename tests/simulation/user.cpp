@@ -18,14 +18,16 @@ user::user(simulated_client& client, const named_lock& of, bool is_strict, int n
            std::int64_t lease_ms)
     : client_(client),
       lock_(of),
-      keeper_(client.keeper_for(of, is_strict, *this)),
+      is_strict_(is_strict),
       world_(client.around()),
       label_(client.id() + " user " + std::to_string(number) + " of \"" + of.name + "\""),
       lease_ms_(lease_ms) {
+  client_.add(*this);
   renew_handle();
 }
 
 void user::renew_handle() {
+  gatekeeper_ = client_.new_handle(lock_, is_strict_);
   owner_ = std::make_unique<lock::owner>();
   owner_->lease_ms = lease_ms_;
   owner_->renews = world_.dice.happens(750);
@@ -110,7 +112,7 @@ void user::acquire() {
   const bool was_held = is_holding();
   const bool was_lost = hold_.is_active && hold_.is_over;
   wait_ = &wanted;
-  const auto answer = keeper_.enter([&](lock::gate& gate, time_ns at) {
+  const auto answer = gatekeeper_->enter([&](lock::gate& gate, time_ns at) {
     wanted.accepted_at = world_.time.now();
     auto result = gate.acquire(wanted, at);
     wanted.is_accepted = result.ok();
@@ -154,7 +156,7 @@ void user::give_up_at(acquiring_operation& wanted, time_ns local, status why) {
 }
 
 void user::give_up(acquiring_operation& wanted, status why) {
-  keeper_.enter([&](lock::gate& gate, time_ns now) { gate.abandon(wanted, why, now); });
+  gatekeeper_->enter([&](lock::gate& gate, time_ns now) { gate.abandon(wanted, why, now); });
   if (!wanted.is_finished) violate("an abandoned acquire goes on");
 }
 

@@ -35,13 +35,18 @@ class user {
   void on_end();
 
   [[nodiscard]] lock::owner& owner() { return *owner_; }
+  // nullptr between two handles.
+  [[nodiscard]] const std::shared_ptr<simulated_gatekeeper>& gatekeeper() const {
+    return gatekeeper_;
+  }
+  [[nodiscard]] bool is_strict() const { return is_strict_; }
   [[nodiscard]] bool is_holding() const { return hold_.is_active && !hold_.is_over; }
   // The same as of now, although nobody may have looked since.
   [[nodiscard]] bool holds_now() const { return is_holding() && client_.now() < hold_.valid_until; }
   // The last moment at which it did; true time.
   [[nodiscard]] time_ns last_held() const { return holds_now() ? world_.time.now() : last_held_; }
   [[nodiscard]] const simulated_client& client() const { return client_; }
-  [[nodiscard]] const std::string& name() const { return keeper_.name(); }
+  [[nodiscard]] const std::string& name() const { return lock_.name; }
   [[nodiscard]] bool is_busy() const { return wait_ != nullptr && !wait_->is_finished; }
   // Waits with an acquire that the gate has accepted, and since when (true time).
   [[nodiscard]] bool is_waiting() const { return is_busy() && !wait_->is_try; }
@@ -120,7 +125,8 @@ class user {
 
   simulated_client& client_;
   const named_lock lock_;
-  simulated_keeper& keeper_;
+  const bool is_strict_;
+  std::shared_ptr<simulated_gatekeeper> gatekeeper_;
   world& world_;
   const std::string label_;
   const std::int64_t lease_ms_;

@@ -10,7 +10,7 @@ namespace mortise::simulation {
 // ---- what the library says about the hold ---------------------------------------------------
 
 void user::observe(time_ns local_now) {
-  const auto& gate = keeper_.gate();
+  const auto& gate = gatekeeper_->gate();
   const bool is_held = gate.is_held(*owner_, local_now);
   if (!hold_.is_active) {
     if (is_held) violate("held without a grant");
@@ -45,7 +45,7 @@ void user::end_hold(time_ns at) {
 
 void user::record_hold(time_ns end) {
   world_.history.push_back(
-      {keeper_.name(), describe(), hold_.token, hold_.start, end, hold_.weight, lock_.limit});
+      {name(), describe(), hold_.token, hold_.start, end, hold_.weight, lock_.limit});
 }
 
 void user::change_hold(std::int64_t weight, lock::hold_mode mode) {
@@ -139,7 +139,7 @@ void user::unlock() {
   if (was_held && !is_last && mode == lock::hold_mode::whole && depth(mode) == 0) {
     change_hold(1, lock::hold_mode::part);  // it goes on reading
   }
-  const auto answer = keeper_.enter([&](lock::gate& gate, time_ns at) {
+  const auto answer = gatekeeper_->enter([&](lock::gate& gate, time_ns at) {
     asked.accepted_at = world_.time.now();
     auto result = gate.unlock(*owner_, mode, &asked, at);
     asked.is_accepted = result.ok();
@@ -168,7 +168,7 @@ void user::extend() {
   const auto lease = world_.dice.happens(300) ? 0 : world_.dice.between(50, 2 * lease_ms_ + 50);
   asked.target = client_.now() + (lease == 0 ? lease_ms_ : lease) * ns_per_ms;
   asked.hold = hold_.number;
-  const auto answer = keeper_.enter([&](lock::gate& gate, time_ns at) {
+  const auto answer = gatekeeper_->enter([&](lock::gate& gate, time_ns at) {
     asked.accepted_at = world_.time.now();
     auto result = gate.extend(*owner_, lease, asked, at);
     asked.is_accepted = result.ok();
@@ -223,8 +223,9 @@ void user::forget() {
   observe(client_.now());
   if (hold_.is_active) end_hold(world_.time.now());
   is_forgetting_ = true;
-  keeper_.enter([&](lock::gate& gate, time_ns now) { gate.forget(*owner_, now); });
+  gatekeeper_->enter([&](lock::gate& gate, time_ns now) { gate.forget(*owner_, now); });
   is_forgetting_ = false;
+  client_.gates().leave(*std::exchange(gatekeeper_, nullptr));
   hold_ = {};
   forgotten_.push_back(std::move(owner_));
   forgotten_.back()->hold_count(lock::hold_mode::whole) = poison;

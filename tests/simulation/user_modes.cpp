@@ -17,7 +17,7 @@ void user::raise() {
   const auto timeout = world_.plan.command_timeout_ms * ns_per_ms;
   asked.due = client_.now() + (world_.dice.happens(200) ? world_.dice.spread(timeout) : timeout);
   asked.deadline = asked.due;
-  const auto answer = keeper_.enter([&](lock::gate& gate, time_ns at) {
+  const auto answer = gatekeeper_->enter([&](lock::gate& gate, time_ns at) {
     asked.accepted_at = world_.time.now();
     auto result = gate.raise(*owner_, asked, at);
     asked.is_accepted = result.ok();
@@ -55,7 +55,7 @@ void user::lower() {
   asked.deadline = asked.due;
   // From the call on it only reads, whatever comes of it.
   if (was_held) change_hold(1, lock::hold_mode::part);
-  const auto answer = keeper_.enter([&](lock::gate& gate, time_ns at) {
+  const auto answer = gatekeeper_->enter([&](lock::gate& gate, time_ns at) {
     asked.accepted_at = world_.time.now();
     auto result = gate.lower(*owner_, 1, asked, at);
     asked.is_accepted = result.ok();

@@ -12,13 +12,13 @@
 
 namespace mortise::client {
 
-class switchboard {
+class subscriptions {
  public:
-  // A gate, by its number, begins to listen or ends it. Called under the gate's mutex.
-  void connect(deployment::deployment& servers, std::string_view name, std::string_view channel,
-               std::uint64_t keeper);
-  void disconnect(deployment::deployment& servers, std::string_view name, std::string_view channel,
-                  std::uint64_t keeper) noexcept;
+  // A gate begins to listen or ends it. Called under the gate's mutex.
+  void add(deployment::deployment& servers, std::string_view name, std::string_view channel,
+           std::uint64_t gate_id);
+  void remove(deployment::deployment& servers, std::string_view name, std::string_view channel,
+              std::uint64_t gate_id) noexcept;
 
   // The connection is new: what was said meanwhile was missed.
   void begin_anew() noexcept;
@@ -29,14 +29,14 @@ class switchboard {
   std::uint64_t next_newcomer(std::string_view channel) noexcept;
 
  private:
-  struct line {
-    std::uint64_t keeper;
+  struct subscriber {
+    std::uint64_t gate_id;
     bool is_new;
   };
-  static bool is_before(const line& item, std::uint64_t keeper) noexcept;
+  static bool is_before(const subscriber& item, std::uint64_t gate_id) noexcept;
 
   std::mutex mutex_;
-  std::map<std::string, std::vector<line>, std::less<>> lines_;  // each list by number
+  std::map<std::string, std::vector<subscriber>, std::less<>> by_channel_;  // each list by number
 };
 
 }  // namespace mortise::client

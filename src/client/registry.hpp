@@ -1,0 +1,120 @@
+// The gates of a client: which gatekeeper serves which name. Handles share one where they may; one
+// that no handle uses and of which nothing is open at the servers is forgotten.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "lock/protocol_facts.hpp"
+#include "protocol/inbox.hpp"
+
+namespace mortise::client {
+
+// Knows of a gatekeeper only id(), key(), is_idle(), enter(), on_message() and the count `handles`,
+// so that the simulation runs it with gatekeepers of its own.
+template <class Gatekeeper>
+class registry {
+ public:
+  // Only a mutex is passed on within the client, and only one that queues at the server: `strict`
+  // competes by itself, so nobody of this client passes the lock on to it or gets it from it.
+  static bool may_share(lock::lock_kind kind, const lock::protocol_facts& protocol,
+                        bool is_strict) noexcept {
+    return kind == lock::lock_kind::mutex && protocol.how == lock::wait_method::queue && !is_strict;
+  }
+
+  // The gatekeeper for one more handle, which leaves it later; nullptr once closed. Where there is
+  // none, or it is not shared, `make(gate_id)` makes it.
+  template <class Make>
+  std::shared_ptr<Gatekeeper> join(const std::string& key, bool is_shared, Make&& make) {
+    const std::lock_guard guard(mutex_);
+    if (is_closed_) return nullptr;  // its gate would never be closed
+    const auto known = is_shared ? shared_.find(key) : shared_.end();
+    if (known != shared_.end()) return count(all_.at(known->second));
+    const auto gate_id = next_id_++;
+    const auto made = all_.emplace(gate_id, make(gate_id)).first->second;
+    if (is_shared) shared_.emplace(key, gate_id);
+    return count(made);
+  }
+  void leave(Gatekeeper& used) noexcept {
+    --used.handles;
+    retire_if_idle(used);
+  }
+  // After whatever may have been the last that was open. Whoever calls it keeps the gatekeeper.
+  void retire_if_idle(Gatekeeper& used) noexcept {
+    if (is_needed(used)) return;
+    const std::lock_guard guard(mutex_);
+    if (is_needed(used)) return;  // a handle has come since
+    const auto shared = shared_.find(used.key());
+    if (shared != shared_.end() && shared->second == used.id()) shared_.erase(shared);
+    all_.erase(used.id());
+  }
+
+  [[nodiscard]] std::shared_ptr<Gatekeeper> find(std::uint64_t gate_id) noexcept {
+    auto found = next(gate_id);
+    if (found && found->id() != gate_id) found.reset();
+    return found;
+  }
+  // The first from this number on, or nullptr: to go through them without the mutex or memory.
+  [[nodiscard]] std::shared_ptr<Gatekeeper> next(std::uint64_t from) noexcept {
+    const std::lock_guard guard(mutex_);
+    const auto found = all_.lower_bound(from);
+    return found == all_.end() ? nullptr : found->second;
+  }
+
+  // Runs `step(gate, now)` in one gate, if it is still there, or in each.
+  template <class Step>
+  void enter(std::uint64_t gate_id, Step&& step) noexcept {
+    const auto found = find(gate_id);
+    if (!found) return;
+    found->enter(step);
+    retire_if_idle(*found);
+  }
+  template <class Step>
+  void enter_each(Step&& step) noexcept {
+    for (auto each = next(0); each; each = next(each->id() + 1)) each->enter(step);
+  }
+  void deliver(const protocol::message& told) noexcept {
+    const auto found = find(told.gate_id);
+    if (!found) return;
+    found->on_message(told);
+    retire_if_idle(*found);
+  }
+
+  // Nobody joins any more; closes each gate.
+  void close() noexcept {
+    {
+      const std::lock_guard guard(mutex_);
+      is_closed_ = true;
+    }
+    enter_each([](auto& gate, auto now) { gate.close(now); });
+  }
+  // Forgets all of them.
+  void clear() noexcept {
+    decltype(all_) gone;  // destroyed without the mutex
+    const std::lock_guard guard(mutex_);
+    gone.swap(all_);
+    shared_.clear();
+  }
+
+ private:
+  static std::shared_ptr<Gatekeeper> count(std::shared_ptr<Gatekeeper> joined) noexcept {
+    ++joined->handles;
+    return joined;
+  }
+  static bool is_needed(const Gatekeeper& used) noexcept {
+    return used.handles.load() > 0 || !used.is_idle();
+  }
+
+  std::mutex mutex_;
+  std::uint64_t next_id_ = 1;
+  std::map<std::uint64_t, std::shared_ptr<Gatekeeper>> all_;
+  std::unordered_map<std::string, std::uint64_t> shared_;  // by the lock's key
+  bool is_closed_ = false;
+};
+
+}  // namespace mortise::client

@@ -1,0 +1,63 @@
+#include "client/subscriptions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mortise::client {
+
+bool subscriptions::is_before(const subscriber& item, std::uint64_t gate_id) noexcept {
+  return item.gate_id < gate_id;
+}
+
+// The servers are told under the mutex, so that they hear of comings and goings in their order.
+void subscriptions::add(deployment::deployment& servers, std::string_view name,
+                        std::string_view channel, std::uint64_t gate_id) {
+  const std::lock_guard guard(mutex_);
+  auto& list = by_channel_[std::string(channel)];
+  const auto place = std::lower_bound(list.begin(), list.end(), gate_id, is_before);
+  list.insert(place, {gate_id, true});
+  // Also for a channel that is listened to already: the confirmation tells a newcomer when to look.
+  servers.listen(name, channel);
+}
+
+void subscriptions::remove(deployment::deployment& servers, std::string_view name,
+                           std::string_view channel, std::uint64_t gate_id) noexcept {
+  const std::lock_guard guard(mutex_);
+  const auto known = by_channel_.find(channel);
+  if (known == by_channel_.end()) return;
+  auto& list = known->second;
+  list.erase(std::remove_if(list.begin(), list.end(),
+                            [&](const subscriber& item) { return item.gate_id == gate_id; }),
+             list.end());
+  if (!list.empty()) return;
+  by_channel_.erase(known);
+  servers.unlisten(name, channel);
+}
+
+void subscriptions::begin_anew() noexcept {
+  const std::lock_guard guard(mutex_);
+  for (auto& [channel, list] : by_channel_) {
+    for (auto& item : list) item.is_new = true;
+  }
+}
+
+std::uint64_t subscriptions::next_listener(std::string_view channel, std::uint64_t after) noexcept {
+  const std::lock_guard guard(mutex_);
+  const auto known = by_channel_.find(channel);
+  if (known == by_channel_.end()) return 0;
+  const auto& list = known->second;
+  const auto next = std::lower_bound(list.begin(), list.end(), after + 1, is_before);
+  return next == list.end() ? 0 : next->gate_id;
+}
+
+std::uint64_t subscriptions::next_newcomer(std::string_view channel) noexcept {
+  const std::lock_guard guard(mutex_);
+  const auto known = by_channel_.find(channel);
+  if (known == by_channel_.end()) return 0;
+  for (auto& item : known->second) {
+    if (std::exchange(item.is_new, false)) return item.gate_id;
+  }
+  return 0;
+}
+
+}  // namespace mortise::client

@@ -1,0 +1,178 @@
+// The client with all that is in it, on servers in memory: nothing of it knows a connection.
+#include "client/client.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "client/event_queue.hpp"
+#include "client/lock_handle.hpp"
+#include "client/multi_handle.hpp"
+#include "protocol/query.hpp"
+#include "unit/memory_deployment.hpp"
+
+namespace mortise::testing {
+namespace {
+
+using client::lock_handle;
+using lock::lock_kind;
+using lock::step;
+
+constexpr std::int64_t forever_ms = -1;
+const lock::portion whole;
+
+class client_on_memory : public ::testing::Test {
+ protected:
+  std::shared_ptr<client::client> new_client(std::int64_t command_timeout_ms = 3000) {
+    settings defaults;
+    defaults.command_timeout_ms = command_timeout_ms;
+    auto made = std::make_shared<client::client>(defaults);
+    EXPECT_TRUE(made->open(servers.maker()).ok());
+    return made;
+  }
+  static std::shared_ptr<lock_handle> new_mutex(client::client& of, std::string_view name,
+                                                bool is_strict = false) {
+    settings terms;
+    terms.fair_strict = is_strict;
+    std::shared_ptr<lock_handle> made;
+    EXPECT_TRUE(of.new_handle(lock_kind::mutex, name, terms, 0, made).ok());
+    return made;
+  }
+  std::int64_t count(step what) {
+    const auto all = servers.asked_steps();
+    return std::count(all.begin(), all.end(), what);
+  }
+  bool has_said(const std::string& line) {
+    const auto all = servers.said_commands();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const auto& said) { return said.starts_with(line); });
+  }
+
+  memory_servers servers;
+};
+
+TEST_F(client_on_memory, acquires_and_gives_back) {
+  const auto user = new_client();
+  const auto mutex = new_mutex(*user, "a");
+  ASSERT_TRUE(mutex->acquire(whole, forever_ms).ok());
+  EXPECT_TRUE(mutex->is_held());
+  EXPECT_GT(mutex->token(), 1'800'000'000'000'000);
+  EXPECT_TRUE(mutex->unlock(whole.mode).ok());
+  EXPECT_EQ(servers.asked_steps(), (std::vector{step::try_take, step::release_alone}));
+}
+
+TEST_F(client_on_memory, waits_for_another_client_and_is_told_by_its_inbox) {
+  const auto first = new_client();
+  const auto second = new_client();
+  const auto held = new_mutex(*first, "a");
+  const auto wanted = new_mutex(*second, "a");
+  ASSERT_TRUE(held->acquire(whole, forever_ms).ok());
+  client::event_queue queue(4, second);
+  ASSERT_TRUE(queue.open().ok());
+  const std::shared_ptr<client::event_queue> borrowed(&queue, [](auto*) {});
+  ASSERT_TRUE(wanted->acquire_async(borrowed, 7, whole, forever_ms).ok());
+  while (count(step::acquire) == 0) std::this_thread::yield();
+  ASSERT_TRUE(held->unlock(whole.mode).ok());
+  client::event told;
+  ASSERT_EQ(queue.next(time_never, told), status::ok);
+  EXPECT_EQ(told.kind, client::event_kind::acquired);
+  EXPECT_EQ(told.tag, 7);
+  EXPECT_GT(told.token, held->token());
+  EXPECT_TRUE(wanted->is_held());
+  EXPECT_TRUE(wanted->unlock(whole.mode).ok());
+}
+
+TEST_F(client_on_memory, handles_share_a_gate_unless_one_is_strict) {
+  const auto user = new_client();
+  const auto one = new_mutex(*user, "a");
+  const auto other = new_mutex(*user, "a");
+  const auto strict = new_mutex(*user, "a", true);
+  const auto gate = user->gates().next(0);
+  ASSERT_TRUE(gate);
+  EXPECT_EQ(gate->handles.load(), 2);
+  ASSERT_TRUE(one->acquire(whole, forever_ms).ok());
+  EXPECT_EQ(strict->try_acquire(whole).code, status::not_acquired);
+  EXPECT_EQ(count(step::try_take), 2) << "it competes by itself";
+  std::thread waiter([&] { EXPECT_TRUE(other->acquire(whole, forever_ms).ok()); });
+  EXPECT_TRUE(one->unlock(whole.mode).ok());
+  waiter.join();
+  EXPECT_TRUE(other->unlock(whole.mode).ok());
+}
+
+TEST_F(client_on_memory, forgets_a_gate_that_is_at_rest) {
+  const auto user = new_client();
+  auto mutex = new_mutex(*user, "a");
+  ASSERT_TRUE(mutex->acquire(whole, forever_ms).ok());
+  mutex.reset();  // gives back, and the answer is the end of its gate
+  while (user->gates().next(0)) std::this_thread::yield();
+  EXPECT_EQ(count(step::release_alone) + count(step::release), 1);
+}
+
+TEST_F(client_on_memory, a_multi_has_all_or_nothing) {
+  const auto user = new_client();
+  const auto rival = new_client();
+  const auto held = new_mutex(*rival, "b");
+  ASSERT_TRUE(held->acquire(whole, forever_ms).ok());
+  const auto multi = user->new_multi();
+  const auto a = new_mutex(*user, "a");
+  const auto b = new_mutex(*user, "b");
+  ASSERT_TRUE(multi->add(a, whole, "handle").ok());
+  ASSERT_TRUE(multi->add(b, whole, "handle").ok());
+  EXPECT_EQ(multi->try_acquire().code, status::not_acquired);
+  EXPECT_FALSE(a->is_held());
+  ASSERT_TRUE(held->unlock(whole.mode).ok());
+  ASSERT_TRUE(multi->acquire(forever_ms).ok());
+  EXPECT_TRUE(a->is_held() && b->is_held());
+  EXPECT_TRUE(multi->unlock().ok());
+}
+
+TEST_F(client_on_memory, says_why_the_servers_cannot_be_asked) {
+  const auto user = new_client(20);  // for as long it is asked again
+  const auto mutex = new_mutex(*user, "a");
+  servers.go_away();
+  const auto how = mutex->try_acquire(whole);
+  EXPECT_EQ(how.code, status::unreachable);
+  EXPECT_NE(how.words().find("the servers are away"), std::string::npos);
+  EXPECT_EQ(user->ping().code, status::unreachable);
+}
+
+TEST_F(client_on_memory, queries_and_then_asks_where_the_holders_are) {
+  const auto user = new_client();
+  const auto mutex = new_mutex(*user, "a");
+  servers.reply("EVALSHA",
+                "*9\r\n*1\r\n$13\r\nm1:c:1.1:l:33\r\n:500\r\n$2\r\n17\r\n:0\r\n:1\r\n:0\r\n*0\r\n"
+                ":0\r\n:0\r\n");
+  servers.reply("MGET", "*1\r\n$8\r\n42 there\r\n");
+  protocol::lock_info info;
+  ASSERT_TRUE(mutex->query(info).ok());
+  ASSERT_EQ(info.entries.size(), 1U);
+  EXPECT_EQ(info.latest_token, 17);
+  EXPECT_EQ(info.time_left_ms, 500);
+  EXPECT_EQ(info.entries[0].label, "l");
+  EXPECT_EQ(info.entries[0].pid, 42);
+  EXPECT_EQ(info.entries[0].host, "there");
+  EXPECT_TRUE(has_said("MGET mortise:client:c"));
+}
+
+TEST_F(client_on_memory, tells_every_server_of_scripts_and_of_its_end) {
+  const auto user = new_client();
+  servers.reply("PING", "+PONG\r\n");
+  EXPECT_TRUE(user->ping().ok());
+  std::shared_ptr<lock_handle> semaphore;
+  ASSERT_TRUE(user->new_handle(lock_kind::semaphore, "s", settings{}, 3, semaphore).ok());
+  EXPECT_TRUE(has_said("SCRIPT LOAD"));
+  EXPECT_FALSE(has_said("DEL"));
+  user->close();
+  EXPECT_TRUE(has_said("DEL mortise:client:" + user->id()));
+  EXPECT_EQ(user->ping().code, client_freed().code);
+}
+
+TEST_F(client_on_memory, a_url_names_no_deployment_of_a_later_version) {
+  client::client user{settings{}};
+  EXPECT_EQ(user.open("redis+cluster://a,b").code, status::unsupported);
+  EXPECT_EQ(user.open("redis://host?lease=never").code, status::invalid_argument);
+}
+
+}  // namespace
+}  // namespace mortise::testing

@@ -1,0 +1,56 @@
+// Servers in memory: a deployment without any connection, and locks that several clients share.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deployment/open.hpp"
+#include "net/caller.hpp"
+
+namespace mortise::testing {
+
+class memory_deployment;
+
+// Where the clients meet: mutexes with a queue, as the scripts of the `queued` protocol keep them.
+class memory_servers {
+ public:
+  // What a client's open() takes.
+  deployment::maker maker();
+  lock::verdict answer(const lock::question& asked, const std::string& key);
+
+  // The questions and commands of all clients, in their order.
+  std::vector<lock::step> asked_steps();
+  std::vector<std::string> said_commands();
+  // What is answered to a command that begins with this word, in RESP.
+  void reply(std::string word, std::string resp);
+  // Nobody answers from now on.
+  void go_away() { is_away_ = true; }
+  [[nodiscard]] bool is_away() const { return is_away_; }
+
+ private:
+  friend class memory_deployment;
+  struct mutex_state {
+    std::string owner;
+    std::deque<std::string> waiters;
+  };
+  lock::verdict grant(mutex_state& to, std::string_view token);
+  lock::verdict release(mutex_state& from, std::string_view token);
+  std::string take_command(const protocol::command& said);
+
+  std::mutex mutex_;
+  std::map<std::string, mutex_state> locks_;
+  std::map<std::string, std::string> replies_;
+  std::map<std::string, memory_deployment*> clients_;
+  std::vector<lock::step> steps_;
+  std::vector<std::string> commands_;
+  std::int64_t last_token_ = 1'800'000'000'000'000;
+  std::atomic<bool> is_away_{false};
+};
+
+}  // namespace mortise::testing
