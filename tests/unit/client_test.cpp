@@ -103,9 +103,12 @@ TEST_F(client_on_memory, handles_share_a_gate_unless_one_is_strict) {
 TEST_F(client_on_memory, forgets_a_gate_that_is_at_rest) {
   const auto user = new_client();
   auto mutex = new_mutex(*user, "a");
+  const auto other = new_mutex(*user, "b");
   ASSERT_TRUE(mutex->acquire(whole, forever_ms).ok());
+  const auto gate_id = user->gates().next(0)->id();
   mutex.reset();  // gives back, and the answer is the end of its gate
-  while (user->gates().next(0)) std::this_thread::yield();
+  while (user->gates().next(0)->id() == gate_id) std::this_thread::yield();
+  EXPECT_EQ(user->gates().find(gate_id), nullptr) << "what is meant for it is told to nobody else";
   EXPECT_EQ(count(step::release_alone) + count(step::release), 1);
 }
 
