@@ -1,7 +1,7 @@
 // What a holder has written in this process before it gave its lock back, the next holder sees. The
 // memory model knows of no order that goes by way of a server, and neither does ThreadSanitizer, so
-// here it is: one word per name (some names share one), written by who gives back and read by who is
-// granted.
+// here it is: one word per name (some names share one), written by who gives back and read by who
+// is granted.
 #pragma once
 
 #include <array>

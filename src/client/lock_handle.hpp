@@ -62,7 +62,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome start(lock::acquire_operation& call);
   outcome start_unlock(lock::operation& call, lock::hold_mode mode);
   outcome start_extend(lock::operation& call, std::int64_t lease_ms);
-  // Extends a hold that is not renewed and has lost a tenth of its lease; false when nothing was asked.
+  // Extends a hold that is not renewed and has lost a tenth of its lease; false when nothing was
+  // asked.
   bool start_top_up(lock::operation& call);
   // Gives the hold back without waiting for the answer.
   void give_back(lock::hold_mode mode) noexcept;

@@ -118,8 +118,8 @@ bool multi_call::start_next() {
   return false;
 }
 
-// Whoever gets the locks gets their leases: those that are not renewed have lost what the others were
-// waited for. Extends them, all at once; true when it waits for the answers.
+// Whoever gets the locks gets their leases: those that are not renewed have lost what the others
+// were waited for. Extends them, all at once; true when it waits for the answers.
 bool multi_call::top_up() {
   if (std::exchange(is_topped_up_, true)) return false;
   {
@@ -211,8 +211,8 @@ outcome multi_call::start_unlock(member_step& step) noexcept {
 
 // ---- extend ---------------------------------------------------------------------------------
 
-// What is lost already is not to keep the others from everybody for longer (hazard 17): nothing is asked
-// then. Otherwise each member that agrees is extended, and none ends sooner than before.
+// What is lost already is not to keep the others from everybody for longer (hazard 17): nothing is
+// asked then. Otherwise each member that agrees is extended, and none ends sooner than before.
 bool multi_call::extend_all() {
   if (!is_started_) {
     for (std::size_t i = 0; i < members_.size(); ++i) {

@@ -1,5 +1,6 @@
-// One acquire, unlock or extension of a multi_handle on its way: a small state machine that moves on when
-// the step before has ended. It runs on the thread that starts it and then on the I/O thread.
+// One acquire, unlock or extension of a multi_handle on its way: a small state machine that moves
+// on when the step before has ended. It runs on the thread that starts it and then on the I/O
+// thread.
 #pragma once
 
 #include <cstddef>

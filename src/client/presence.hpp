@@ -1,5 +1,5 @@
-// Tells the servers that this client lives and where, and at the end that it is gone. Also a sign of
-// life: a connection that does not answer it in time counts as broken.
+// Tells the servers that this client lives and where, and at the end that it is gone. Also a sign
+// of life: a connection that does not answer it in time counts as broken.
 #pragma once
 
 #include <memory>

@@ -62,13 +62,14 @@ class deployment {
  public:
   virtual ~deployment() = default;
   virtual outcome open(time_ns deadline) = 0;
-  // The same in the background, for as long as it takes; whoever asks in the meantime is told why not.
+  // The same in the background, for as long as it takes; whoever asks in the meantime is told why
+  // not.
   virtual outcome begin() = 0;
   // Sends what is still to be sent for up to `linger_ns`. Afterwards no callback comes.
   virtual void close(time_ns linger_ns) noexcept = 0;
   virtual std::unique_ptr<inquiry> new_inquiry(inquirer& who) = 0;
-  // Lends the calling thread until the waiter is done or the deadline; true when it is done. Whoever
-  // has sent an inquiry in its own name comes here in any case.
+  // Lends the calling thread until the waiter is done or the deadline; true when it is done.
+  // Whoever has sent an inquiry in its own name comes here in any case.
   virtual bool await(net::caller& who, time_ns deadline) noexcept = 0;
   // So many more wait for messages, or fewer.
   virtual void expect_messages(int change) noexcept = 0;
@@ -77,8 +78,8 @@ class deployment {
   virtual void unlisten(std::string_view name, std::string_view channel) noexcept = 0;
   // Why questions do not reach the servers; ok when they do.
   [[nodiscard]] virtual outcome problem() const = 0;
-  // Puts a command to whoever speaks for this name, or to every server, with the calling thread lent
-  // for the answer. What the command refers to is not touched afterwards, answered or not.
+  // Puts a command to whoever speaks for this name, or to every server, with the calling thread
+  // lent for the answer. What the command refers to is not touched afterwards, answered or not.
   virtual outcome ask(std::string_view name, const protocol::command& asked, time_ns deadline) = 0;
   virtual outcome ask_all(const protocol::command& asked, time_ns deadline) = 0;
   virtual std::unique_ptr<announcement> new_announcement(const protocol::command& said) = 0;

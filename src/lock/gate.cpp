@@ -356,8 +356,9 @@ void gate::count_drawn(std::int64_t tokens) noexcept {
   credit_ = std::max<std::int64_t>(credit_ - 2 * tokens, 0);
 }
 
-// Three tokens may be drawn for two that were handed out, so that load alone never makes the counter
-// outrun the server's clock (hazard 30), and who passes on without an end soon draws many at once.
+// Three tokens may be drawn for two that were handed out, so that load alone never makes the
+// counter outrun the server's clock (hazard 30), and who passes on without an end soon draws many
+// at once.
 std::int64_t gate::hand_out_token() noexcept {
   credit_ = std::min(credit_ + 3, 2 * reserve_tokens);
   return current_->take_token();

@@ -1,7 +1,7 @@
 // All handles of one client for one name: who of them holds, who waits, and how the client's one
-// claim at the server (its tenure) goes from one to the next. Waiters of this client queue here, and
-// only one of them at a time stands for the client at the server. Pure: it is given time, answers
-// and messages. A `fair = strict` handle has a gate of its own, and so competes by itself.
+// claim at the server (its tenure) goes from one to the next. Waiters of this client queue here,
+// and only one of them at a time stands for the client at the server. Pure: it is given time,
+// answers and messages. A `fair = strict` handle has a gate of its own, and so competes by itself.
 #pragma once
 
 #include <cstdint>
@@ -65,8 +65,8 @@ class gate {
   void interrupt(owner& who, bool is_on, time_ns now);
   // The handle goes away: gives back what it holds, ends what it waits for.
   void forget(owner& who, time_ns now);
-  // Ends everything, gives back what is held, and accepts nothing any more. From then on it knows no
-  // handle, so that they may go in any order.
+  // Ends everything, gives back what is held, and accepts nothing any more. From then on it knows
+  // no handle, so that they may go in any order.
   void close(time_ns now);
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
 

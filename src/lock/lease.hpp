@@ -1,5 +1,5 @@
-// The arithmetic of leases: a lease counts from before the first byte of its request, and the margins
-// are on the server's side. Pure.
+// The arithmetic of leases: a lease counts from before the first byte of its request, and the
+// margins are on the server's side. Pure.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ constexpr time_ns batch_ns = 10 * ns_per_ms;
 constexpr std::int64_t queue_turn_ms = 1000;
 // How long beyond the last sign of a waiter a queue is kept: QUEUE_LIFE.
 constexpr std::int64_t queue_life_ms = 300'000;
-// How often a waiter near the head looks at the least. Less than a grant lasts, so that it finds its
-// own without a message; and than LATE, so that it is never taken for silent.
+// How often a waiter near the head looks at the least. Less than a grant lasts, so that it finds
+// its own without a message; and than LATE, so that it is never taken for silent.
 constexpr std::int64_t look_interval_ms = 1400;
 static_assert(look_interval_ms < grant_lease_ms);
 
@@ -38,8 +38,8 @@ constexpr std::int64_t token_limit = std::int64_t{1} << 53;
 
 constexpr std::int64_t millionths = 1'000'000;
 
-// What the server is told for a lease of `lease_ms`: the drift of the clocks and 2 ms for rounding on
-// top, so that the user gets the lease that was asked for.
+// What the server is told for a lease of `lease_ms`: the drift of the clocks and 2 ms for rounding
+// on top, so that the user gets the lease that was asked for.
 constexpr std::int64_t server_ttl_ms(std::int64_t lease_ms,
                                      std::int64_t drift_ppm = default_drift_ppm) noexcept {
   return lease_ms + (lease_ms * drift_ppm + millionths - 1) / millionths + 2;

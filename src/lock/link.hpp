@@ -1,5 +1,5 @@
-// What the pure lock logic needs of the world: a way to ask the servers that speak for one name, and
-// chance. It has no socket and no clock; time is handed to every call.
+// What the pure lock logic needs of the world: a way to ask the servers that speak for one name,
+// and chance. It has no socket and no clock; time is handed to every call.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ class link {
  public:
   virtual ~link() = default;
   // Sends one step, asked by an operation (or nullptr), whose caller may lend its thread for the
-  // answer. The answer reaches gate::on_answer exactly once, never from inside this call. False when
-  // there is no connection or no room: nothing was sent, no answer will come.
+  // answer. The answer reaches gate::on_answer exactly once, never from inside this call. False
+  // when there is no connection or no room: nothing was sent, no answer will come.
   virtual bool ask(const question& asked, const operation* by) noexcept = 0;
   // A new owner token, never given before (hazard 21).
   virtual std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) = 0;

@@ -18,7 +18,8 @@ enum class wait_method : std::uint8_t {
 struct protocol_facts {
   std::string_view name;
   wait_method how = wait_method::queue;
-  // Taken with SET NX and no script, which needs the lock to be a string that holds the owner token.
+  // Taken with SET NX and no script, which needs the lock to be a string that holds the owner
+  // token.
   bool is_plain_string = false;
   // Whether who has a part of the lock can be given all of it.
   bool can_raise = false;

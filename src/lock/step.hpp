@@ -1,5 +1,5 @@
-// What the lock logic asks of the servers that speak for a name, and what it is told. How a question
-// travels, and which reply means what, is a protocol's business (src/protocol).
+// What the lock logic asks of the servers that speak for a name, and what it is told. How a
+// question travels, and which reply means what, is a protocol's business (src/protocol).
 #pragma once
 
 #include <array>

@@ -54,8 +54,8 @@ struct claim {
   std::array<std::int64_t, 2> lifetimes_ms{};  // as in `question`
 };
 
-// How a tenure that does not get the lock at once goes on. The two numbers are for protocols without
-// a queue.
+// How a tenure that does not get the lock at once goes on. The two numbers are for protocols
+// without a queue.
 struct patience {
   bool waits = false;
   std::int64_t poll_interval_ms = 100;
@@ -89,8 +89,8 @@ class tenure {
   std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, operation* caller, time_ns now);
   // Takes the whole of what it has a part of, if nobody else has one. False when it was not sent.
   bool raise(operation* caller, time_ns now);
-  // Keeps only a part of the whole. It takes effect with the renewal that is asked for here, or with
-  // any later one. The question's serial, or 0.
+  // Keeps only a part of the whole. It takes effect with the renewal that is asked for here, or
+  // with any later one. The question's serial, or 0.
   std::uint32_t lower(std::int64_t weight, operation* caller, time_ns now);
   // A new holder's terms: plans its renewals, and confirms the grant now if they want it.
   void keep(const lease_terms& terms, time_ns now);

@@ -9,11 +9,11 @@ namespace mortise::lock {
 
 namespace {
 
-// How a waiter looks again by itself, because a message was lost, or because whoever has the lock or
-// is before it is silent (hazard 24). It looks when the present lease ends, the head first; and it
-// trusts in that lease for no longer than an interval, as another may have the lock by then. For the
-// first few the interval is below what a grant lasts, so that they find their own without a message.
-// It grows with the place, so that n waiters cost the server O(log n) looks a second.
+// How a waiter looks again by itself, because a message was lost, or because whoever has the lock
+// or is before it is silent (hazard 24). It looks when the present lease ends, the head first; and
+// it trusts in that lease for no longer than an interval, as another may have the lock by then. For
+// the first few the interval is below what a grant lasts, so that they find their own without a
+// message. It grows with the place, so that n waiters cost the server O(log n) looks a second.
 constexpr std::int64_t poll_cap_ms = 15'000;
 constexpr std::int64_t poll_first_places = 8;
 constexpr time_ns poll_slack_ns = 2 * ns_per_ms;
@@ -30,7 +30,8 @@ news tenure::on_acquire_answer(const open_question& asked, const verdict& said, 
   switch (said.what) {
     case answer::granted:
       if (said.last_token < least_token) {
-        // The fence counter was lost. It is repaired, by asking by script, before the grant is told.
+        // The fence counter was lost. It is repaired, by asking by script, before the grant is
+        // told.
         ask_again(now);
         return news::none;
       }

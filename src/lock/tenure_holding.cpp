@@ -59,7 +59,8 @@ void tenure::keep(const lease_terms& terms, time_ns now) {
     // Nobody was told of a later deadline, so the lease may be shortened (hazard 17).
     renew(terms_.lease_ms, 0, nullptr, now);
   }
-  // Also for a hold that is not renewed: a short grant has to be confirmed, unless it is over before.
+  // Also for a hold that is not renewed: a short grant has to be confirmed, unless it is over
+  // before.
   renew_at_ = std::min(renew_at_, valid_until_ - nominal_ns_ / 3 * 2);
   renew_if_wanted(now);
 }
@@ -104,8 +105,8 @@ bool tenure::is_raising() const noexcept {
                      [](const auto& item) { return item.what == step::raise; });
 }
 
-// A renewal asks for a part until the answer to this is there, and so would undo it: none is begun in
-// the meantime.
+// A renewal asks for a part until the answer to this is there, and so would undo it: none is begun
+// in the meantime.
 bool tenure::raise(operation* caller, time_ns now) {
   return ask({.what = step::raise, .caller = caller}, now);
 }
@@ -128,8 +129,8 @@ news tenure::on_held_answer(const open_question& asked, const verdict& said, tim
                                    : on_raise_answer(asked, said, now);
 }
 
-// A look that a message has overtaken. If the lock was deleted in between it has found us gone, and has
-// put us into the queue (hazard 14).
+// A look that a message has overtaken. If the lock was deleted in between it has found us gone, and
+// has put us into the queue (hazard 14).
 news tenure::on_late_look(const verdict& said) noexcept {
   if (said.what == answer::granted || said.what == answer::unsent) return news::none;
   may_be_queued_ = true;
@@ -141,7 +142,8 @@ news tenure::on_raise_answer(const open_question& asked, const verdict& said, ti
   if (renew_at_ == time_never) renew_at_ = now;
   switch (said.what) {
     case answer::granted:
-      // Undone by a renewal that came behind it, because the script or the caller's patience failed.
+      // Undone by a renewal that came behind it, because the script or the caller's patience
+      // failed.
       if (renewal_serial_ > asked.serial) return news::not_raised;
       claim_.weight = claim_.limit;
       take_tokens(said);
@@ -175,8 +177,8 @@ news tenure::on_renew_answer(const open_question& asked, const verdict& said, ti
       }
       return news::renewed;
     case answer::no_script:
-      // No less than was asked for since: that may have been carried out, if others have brought the
-      // script back, and this comes behind it.
+      // No less than was asked for since: that may have been carried out, if others have brought
+      // the script back, and this comes behind it.
       if (ask({.what = step::renew,
                .ttl_ms = ttl_ms((asked_until_ - now) / ns_per_ms + 1),
                .target = asked_until_,

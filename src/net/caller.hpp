@@ -67,9 +67,9 @@ class caller {
   friend class leadership;
   friend class wake_scope;
 
-  // Whoever finishes a caller and is not done with it says `finishing`, which keeps the caller where
-  // it is until `done`: because it leads, and so sleeps in ppoll, where a futex does not reach it
-  // but its descriptor has to be there; or because it is woken later (see wake_scope).
+  // Whoever finishes a caller and is not done with it says `finishing`, which keeps the caller
+  // where it is until `done`: because it leads, and so sleeps in ppoll, where a futex does not
+  // reach it but its descriptor has to be there; or because it is woken later (see wake_scope).
   static constexpr std::uint32_t state_running = 0;
   static constexpr std::uint32_t state_sleeping = 1;
   static constexpr std::uint32_t state_leading = 2;

@@ -28,8 +28,8 @@ const char* mend_for(int error) {
   }
 }
 
-// What the user has to mend. All else may pass: nobody listens yet, the socket is not there yet, the
-// network is not up.
+// What the user has to mend. All else may pass: nobody listens yet, the socket is not there yet,
+// the network is not up.
 bool is_definite(int error) {
   return error == EACCES || error == EPERM || error == EMFILE || error == ENFILE ||
          error == EAFNOSUPPORT;

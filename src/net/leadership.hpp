@@ -1,6 +1,6 @@
-// Who reads a connection that many threads share: a blocked caller, who then "leads", the I/O thread,
-// or for a moment nobody. It decides and makes no system call; its owner guards it with a mutex and
-// does what it says. What goes to and fro on the connection it knows by number only.
+// Who reads a connection that many threads share: a blocked caller, who then "leads", the I/O
+// thread, or for a moment nobody. It decides and makes no system call; its owner guards it with a
+// mutex and does what it says. What goes to and fro on the connection it knows by number only.
 #pragma once
 
 #include <pthread.h>
@@ -36,8 +36,8 @@ class leadership {
   // Gives the lead to a caller that is about to wait, if it can have it, so that the answer wakes
   // nobody else.
   bool lead_early(caller& who, const situation& now) noexcept;
-  // Whether this caller is to lead: it was chosen, or nobody else reads and the next answer is wanted
-  // by a caller.
+  // Whether this caller is to lead: it was chosen, or nobody else reads and the next answer is
+  // wanted by a caller.
   [[nodiscard]] bool is_to_lead(const caller& who, const situation& now) const noexcept {
     return leader_ == &who || can_lead(who, now);
   }
@@ -52,7 +52,8 @@ class leadership {
     time_ns look_after_ns = 0;  // when to call look_at_rest(); 0 when it is not to be planned
   };
   succession pass(const caller* before, const situation& now) noexcept;
-  // It is about to sleep until its answer is there, or it is chosen to lead. True when this ended a rest.
+  // It is about to sleep until its answer is there, or it is chosen to lead. True when this ended a
+  // rest.
   bool follow(caller& who) noexcept;
   void unfollow(caller& who) noexcept;
   // Whether it was chosen and did not come.
@@ -80,14 +81,14 @@ class leadership {
   void reset() noexcept;
 
   // ---- rests -------------------------------------------------------------------------------
-  // The lead rests for a moment when likely the next call comes soon: taking it back and forth costs
-  // system calls.
+  // The lead rests for a moment when likely the next call comes soon: taking it back and forth
+  // costs system calls.
 
   [[nodiscard]] bool is_resting() const noexcept { return reader_ == reader::nobody; }
   // Ends a rest: the I/O thread is to watch the socket from now on. False when there is none.
   bool end_rest() noexcept;
-  // A planned look: a rest ends unless a caller has led since the last one. When to look again, or 0;
-  // then is_io_thread() says whether a rest was ended.
+  // A planned look: a rest ends unless a caller has led since the last one. When to look again, or
+  // 0; then is_io_thread() says whether a rest was ended.
   time_ns look_at_rest() noexcept;
   // So many more wait for messages, or fewer; while anybody does, there is no rest. True when this
   // ended one.

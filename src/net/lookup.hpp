@@ -22,8 +22,8 @@ class lookup final : private task {
   lookup(reactor& loop, std::shared_ptr<resolver> what, lookup_listener& listener);
   ~lookup() override;
 
-  // Ends in one on_resolved, at once where the resolver is immediate, unless abandoned before. Where
-  // the system has no thread for it, what was found last is taken: it is likely still right.
+  // Ends in one on_resolved, at once where the resolver is immediate, unless abandoned before.
+  // Where the system has no thread for it, what was found last is taken: it is likely still right.
   void start(time_ns deadline);
   // on_resolved will not come. The thread goes on; a later start() takes what it finds.
   void abandon() noexcept { is_wanted_ = false; }

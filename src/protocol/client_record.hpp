@@ -1,5 +1,5 @@
-// What a client tells of itself at the server, "pid host" at mortise:client:<id>, so that people who
-// query a lock see where its holders run.
+// What a client tells of itself at the server, "pid host" at mortise:client:<id>, so that people
+// who query a lock see where its holders run.
 #pragma once
 
 #include <string>

@@ -21,7 +21,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * A server of a test's own, from tests/support/server, and a connection to look into it. It ends
- * with its block, or, in a static field with {@code @RegisterExtension}, with all tests of the class.
+ * with its block, or, in a static field with {@code @RegisterExtension}, with all tests of the
+ * class.
  */
 final class Redis implements AutoCloseable, AfterAllCallback {
   private final Process launcher;
