@@ -1,0 +1,75 @@
+#!/usr/bin/python3 -B
+"""What tests/support/server promises to tests of several servers that come and go."""
+import pathlib
+import socket
+import subprocess
+import unittest
+
+LAUNCHER = pathlib.Path(__file__).with_name("server")
+
+
+class Launched:
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([LAUNCHER, *arguments], text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.hear()
+
+    def hear(self):
+        self.pid, self.folder, *self.ports = self.process.stdout.readline().split() or (0, None)
+
+    def tell(self, command):
+        print(command, file=self.process.stdin, flush=True)
+        self.hear()
+
+    def end(self):
+        return self.process.communicate()[1]
+
+
+def ask(port, words):
+    """The first line of a server's answer; an OSError when nobody is there."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(words.encode() + b"\r\n")
+        return connection.makefile().readline().strip()
+
+
+class Promises(unittest.TestCase):
+    def test_a_server_comes_back_at_the_same_place(self):
+        server = Launched("--port", "free")
+        self.addCleanup(server.end)
+        place = server.folder, server.ports
+        for end in ("kill", "stop"):
+            self.assertEqual("+OK", ask(server.ports[0], "SET key value"))
+            self.assertTrue(pathlib.Path(f"/proc/{server.pid}").exists())
+            server.tell(end)
+            self.assertEqual("0", server.pid)
+            self.assertRaises(ConnectionRefusedError, ask, server.ports[0], "PING")
+            server.tell("start")
+            self.assertEqual(place, (server.folder, server.ports))
+            self.assertEqual(":0", ask(server.ports[0], "EXISTS key"))
+
+    def test_a_paused_server_is_silent_and_goes_on(self):
+        server = Launched("--port", "free")
+        self.addCleanup(server.end)
+        server.tell("pause")
+        state = pathlib.Path(f"/proc/{server.pid}/stat").read_text(encoding="utf-8")
+        self.assertEqual("T", state.rsplit(") ", 1)[1][0])
+        server.tell("resume")
+        self.assertEqual("+PONG", ask(server.ports[0], "PING"))
+
+    def test_a_server_has_the_arguments_of_its_test(self):
+        first = Launched("--port", "free")
+        self.addCleanup(first.end)
+        second = Launched("--port", "free", "--replicaof", "127.0.0.1", first.ports[0],
+                          "--requirepass", "secret")
+        self.addCleanup(second.end)
+        self.assertNotEqual(first.folder, second.folder)
+        self.assertTrue(ask(second.ports[0], "PING").startswith("-NOAUTH"))
+
+    def test_it_says_why_a_server_does_not_start(self):
+        server = Launched("--nonsense", "on")
+        self.assertIn("nonsense", server.end())
+        self.assertEqual(1, server.process.returncode)
+
+
+if __name__ == "__main__":
+    unittest.main()
