@@ -75,27 +75,31 @@ bool multi_call::go_on_with(purpose what) {
 // ---- acquire --------------------------------------------------------------------------------
 
 bool multi_call::acquire_rest() {
-  for (;;) {
-    outcome ended;
-    {
-      const std::lock_guard steps(steps_mutex_);
-      if (open_steps_ > 0) return true;
-      ended = std::exchange(step_result_, {});
-    }
-    // What an extension has not brought is looked at when all is over.
-    if (is_topped_up_) ended = {};
-    if (is_started_ && ended.ok()) ++acquired_;
-    is_started_ = false;
-    if (!given_up_.ok()) {
-      ended = acquired_ < members_.size() ? about(given_up_, acquired_) : given_up_;
-    }
-    if (!ended.ok()) {
-      result_ = std::move(ended);
-      return false;
-    }
+  while (end_step()) {
+    if (!result_.ok()) return false;
     if (acquired_ == members_.size()) return top_up();
     if (!start_next()) return false;
   }
+  return true;
+}
+
+// Takes note of how the last step has ended; false while one is open.
+bool multi_call::end_step() {
+  outcome ended;
+  {
+    const std::lock_guard steps(steps_mutex_);
+    if (open_steps_ > 0) return false;
+    ended = std::exchange(step_result_, {});
+  }
+  // What an extension has not brought is looked at when all is over.
+  if (is_topped_up_) ended = {};
+  if (is_started_ && ended.ok()) ++acquired_;
+  is_started_ = false;
+  if (!given_up_.ok()) {
+    ended = acquired_ < members_.size() ? about(given_up_, acquired_) : given_up_;
+  }
+  result_ = std::move(ended);
+  return true;
 }
 
 // True when the next member was asked; its step may have ended already.

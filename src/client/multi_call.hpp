@@ -62,6 +62,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   bool acquire_rest();
   bool unlock_all();
   bool extend_all();
+  bool end_step();
   bool start_next();
   bool top_up();
   bool start_top_up(member_step& step) noexcept;
