@@ -115,7 +115,7 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
 outcome lock_handle::block_acquire(const lock::portion& wanted, std::int64_t timeout_ms,
                                    bool is_try) {
   blocking_operation<lock::acquire_operation> call;
-  call.who = &owner_;
+  call.owner = &owner_;
   call.is_try = is_try;
   call.wanted = wanted;
   return block(call, timeout_ms, [&](lock::gate& gate, time_ns now) {
@@ -220,7 +220,7 @@ outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, st
   auto accepted = submit<lock::acquire_operation>(
       queue, tag, event_kind::acquired, timeout_ms,
       [&](lock::gate& gate, lock::acquire_operation& call, time_ns now) {
-        call.who = &owner_;
+        call.owner = &owner_;
         call.is_try = is_try;
         call.wanted = wanted;
         auto armed = rearm();
@@ -273,7 +273,7 @@ outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std
 }
 
 outcome lock_handle::start(lock::acquire_operation& call) {
-  call.who = &owner_;
+  call.owner = &owner_;
   return gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
     auto armed = rearm();
     return armed.ok() ? gate.acquire(call, now) : armed;

@@ -68,9 +68,9 @@ class deployment {
   // Sends what is still to be sent for up to `linger_ns`. Afterwards no callback comes.
   virtual void close(time_ns linger_ns) noexcept = 0;
   virtual std::unique_ptr<inquiry> new_inquiry(inquirer& who) = 0;
-  // Lends the calling thread until the waiter is done or the deadline; true when it is done.
+  // Lends the calling thread until the caller is done or the deadline; true when it is done.
   // Whoever has sent an inquiry in its own name comes here in any case.
-  virtual bool await(net::caller& who, time_ns deadline) noexcept = 0;
+  virtual bool await(net::caller& caller, time_ns deadline) noexcept = 0;
   // So many more wait for messages, or fewer.
   virtual void expect_messages(int change) noexcept = 0;
   // Hears what is said on the channel of this name's lock, also after a reconnect.

@@ -118,8 +118,8 @@ class single_server final : public deployment, private redis::session_listener {
   std::unique_ptr<inquiry> new_inquiry(inquirer& who) override {
     return std::make_unique<single_inquiry>(server_, who);
   }
-  bool await(net::caller& who, time_ns deadline) noexcept override {
-    return server_.await(who, deadline);
+  bool await(net::caller& caller, time_ns deadline) noexcept override {
+    return server_.await(caller, deadline);
   }
   void expect_messages(int change) noexcept override { server_.expect_messages(change); }
   void listen(std::string_view /*name*/, std::string_view channel) override {

@@ -1,6 +1,7 @@
 #include "lock/gate.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/decimal.hpp"
@@ -10,13 +11,22 @@ namespace mortise::lock {
 
 namespace {
 
-outcome busy(const owner& who) {
-  return outcome::because(
-      status::busy, who.state == owner_state::acquiring
-                        ? "another call on this handle is acquiring; wait for it, or give each "
-                          "concurrent user a handle of its own"
-                        : "another call on this handle is unlocking; wait for it, or give each "
-                          "concurrent user a handle of its own");
+lease_terms terms_of(const owner& holder, time_ns from) noexcept {
+  lease_terms terms;
+  terms.lease_ms = holder.lease_ms;
+  terms.renews = holder.renews;
+  terms.drift_ppm = holder.drift_ppm;
+  terms.lifetimes_ms = holder.lifetimes_ms;
+  if (!holder.renews) {
+    terms.until = from + to_ns(holder.lease_ms);
+  } else if (holder.max_hold_ms >= 0) {
+    terms.until = from + to_ns(holder.max_hold_ms);
+  }
+  return terms;
+}
+
+wait_terms wait_terms_of(const acquire_operation& wanted) noexcept {
+  return {!wanted.is_try, wanted.owner->poll_interval_ms, wanted.owner->poll_attempts};
 }
 
 }  // namespace
@@ -26,17 +36,17 @@ outcome busy(const owner& who) {
 outcome gate::acquire(acquire_operation& wanted, time_ns now) {
   if (is_closed_) return client_freed();
   settle(now);
-  auto& who = *wanted.who;
-  if (who.is_interrupted) return outcome::of(status::cancelled, "this handle is interrupted");
-  switch (who.state) {
+  auto& owner = *wanted.owner;
+  if (owner.is_interrupted) return outcome::of(status::cancelled, "this handle is interrupted");
+  switch (owner.state) {
     case owner_state::acquiring:
     case owner_state::unlocking:
-      return busy(who);
+      return owner.busy();
     case owner_state::held:
       return acquire_again(wanted);
     case owner_state::lost:
-      if (who.may_reenter(wanted.wanted.mode)) {
-        auto lost = outcome::lost(who.loss);
+      if (owner.may_reenter(wanted.wanted.mode)) {
+        auto lost = outcome::lost(owner.loss);
         lost.say(lost.words(), "; unlock it as often as it was acquired");
         return lost;
       }
@@ -51,10 +61,10 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
   }
   // What needs memory comes first: an operation is accepted as a whole or not at all.
   std::list<acquire_operation*> place{&wanted};
-  accept(wanted);
+  operations_.accept(wanted);
   wanted.began = now;
-  who.state = owner_state::acquiring;
-  who.pending = &wanted;
+  owner.state = owner_state::acquiring;
+  owner.pending = &wanted;
   wanted.place_ = place.begin();
   waiters_.splice(waiters_.end(), place);
   start_next(now);
@@ -63,89 +73,69 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
 
 // A hold of the owner that it has already: counted here, the server need not know.
 outcome gate::acquire_again(acquire_operation& wanted) {
-  auto& who = *wanted.who;
-  if (auto checked = check_held(who); !checked.ok()) return checked;
-  if (wanted.wanted.mode == hold_mode::whole && who.hold_count(hold_mode::whole) == 0) {
-    return outcome::of(status::already_held,
-                       "this handle holds a part of the lock; give it back first, or upgrade it");
-  }
-  if (!who.may_reenter(wanted.wanted.mode)) {
-    return outcome::of(status::already_held,
-                       "this handle holds the lock; unlock it first, or set reentrant=on");
-  }
-  if (who.hold_count(wanted.wanted.mode) == 0) {
+  auto& owner = *wanted.owner;
+  if (auto checked = check_held(owner); !checked.ok()) return checked;
+  if (auto checked = owner.check_again(wanted.wanted.mode); !checked.ok()) return checked;
+  if (owner.hold_count(wanted.wanted.mode) == 0) {
     // It may unlock the whole first, and then goes on holding a part.
     if (auto checked = check_modes(); !checked.ok()) return checked;
   }
-  ++who.hold_count(wanted.wanted.mode);
-  wanted.finish({}, who.token);
+  ++owner.hold_count(wanted.wanted.mode);
+  wanted.finish({}, owner.token);
   return {};
 }
 
-outcome gate::unlock(owner& who, hold_mode mode, operation* done, time_ns now) {
+outcome gate::unlock(lock::owner& owner, hold_mode mode, operation* done, time_ns now) {
   if (is_closed_) return client_freed();
   settle(now);
-  const bool has_hold = who.state == owner_state::held || who.state == owner_state::lost;
-  if (has_hold && who.hold_count(mode) == 0) {
+  const bool has_hold = owner.state == owner_state::held || owner.state == owner_state::lost;
+  if (has_hold && !owner.has_hold(mode)) {
     return outcome::of(status::not_owner, "this handle holds the lock in the other mode");
   }
-  if (who.state == owner_state::lost) {
-    --who.hold_count(mode);
-    if (!who.has_hold_count()) who.state = owner_state::idle;
-    return outcome::lost(who.loss);
-  }
-  if (auto checked = check_held(who); !checked.ok()) return checked;
-  if (who.hold_counts[0] + who.hold_counts[1] > 1) {
-    // A writer that has also read goes on reading.
-    if (mode == hold_mode::whole && who.hold_count(mode) == 1) {
-      return lower_hold(who, 1, done, now);
-    }
-    --who.hold_count(mode);
-    if (done != nullptr) done->finish({}, who.token);
+  if (owner.state == owner_state::lost) return owner.unlock_lost(mode);
+  if (auto checked = check_held(owner); !checked.ok()) return checked;
+  if (owner.holds() == 1) {
+    end_hold(owner, done, now);
     return {};
   }
-  if (done != nullptr) accept(*done);
-  who.hold_counts = {};
-  holder_ = nullptr;
-  who.state = owner_state::idle;
-  if (!extensions_.empty()) {
-    finish_extensions(outcome::of(status::not_owner, "the hold was unlocked meanwhile"),
-                      time_never);
+  // A writer that has also read goes on reading.
+  if (mode == hold_mode::whole && owner.hold_count(mode) == 1) {
+    return lower_hold(owner, 1, done, now);
   }
-  if (pass_on(now)) {
-    if (done != nullptr) end(*done, {}, who.token);
-    return {};
-  }
-  if (done != nullptr) who.state = owner_state::unlocking;
-  depart(done, done != nullptr ? &who : nullptr, now);
-  start_next(now);
+  --owner.hold_count(mode);
+  if (done != nullptr) done->finish({}, owner.token);
   return {};
 }
 
-outcome gate::check_held(const owner& who, hold_mode mode, time_ns now) {
+void gate::end_hold(lock::owner& owner, operation* done, time_ns now) {
+  if (done != nullptr) operations_.accept(*done);
+  owner.hold_counts = {};
+  holder_ = nullptr;
+  owner.state = owner_state::idle;
+  if (!extensions_.is_empty()) {
+    extensions_.finish(outcome::of(status::not_owner, "the hold was unlocked meanwhile"));
+  }
+  if (pass_on(now)) {
+    if (done != nullptr) operations_.end(*done, {}, owner.token);
+    return;
+  }
+  if (done != nullptr) owner.state = owner_state::unlocking;
+  depart(now, done, done != nullptr ? &owner : nullptr);
+  start_next(now);
+}
+
+outcome gate::check_held(const lock::owner& owner, hold_mode mode, time_ns now) {
   settle(now);
-  auto checked = check_held(who);
-  if (!checked.ok() || who.has_hold(mode)) return checked;
+  auto checked = check_held(owner);
+  if (!checked.ok() || owner.has_hold(mode)) return checked;
   return outcome::of(status::not_owner, "this handle holds the lock in the other mode");
 }
 
 // ok when it holds and no other call is at work on it.
-outcome gate::check_held(const owner& who) const {
+outcome gate::check_held(const lock::owner& owner) const {
   if (is_closed_) return client_freed();
-  switch (who.state) {
-    case owner_state::idle:
-      return outcome::because(status::not_owner,
-                              who.token == 0 ? "nothing was acquired with this handle yet"
-                                             : "the last hold of this handle has ended already");
-    case owner_state::acquiring:
-    case owner_state::unlocking:
-      return busy(who);
-    case owner_state::lost:
-      return outcome::lost(who.loss);
-    case owner_state::held:
-      break;
-  }
-  if (raising_ == nullptr) return {};
+  auto checked = owner.check_held();
+  if (!checked.ok() || raising_ == nullptr) return checked;
   return outcome::because(status::busy, "another call on this handle is upgrading it; wait for it");
 }
 
@@ -155,37 +145,101 @@ outcome gate::unsent_outcome() const {
   return problem.ok() ? world_.lack() : problem;
 }
 
-outcome gate::extend(owner& who, std::int64_t lease_ms, operation& done, time_ns now) {
+outcome gate::extend(lock::owner& owner, std::int64_t lease_ms, operation& done, time_ns now) {
   settle(now);
-  if (auto checked = check_held(who); !checked.ok()) return checked;
+  if (auto checked = check_held(owner); !checked.ok()) return checked;
   auto terms = current_->terms();
-  const auto lease = lease_ms == 0 ? who.lease_ms : lease_ms;
+  const auto lease = lease_ms == 0 ? owner.lease_ms : lease_ms;
   const auto target = now + lease * ns_per_ms;
-  expect(done);
+  extensions_.accept(done);
   if (current_->renew(lease, 0, &done, now) == 0) {
-    retract(done);
+    operations_.retract(done);
     return unsent_outcome();
   }
   terms.lease_ms = std::max(terms.lease_ms, lease);
   terms.until = std::max(terms.until, target);
   current_->amend(terms);
-  extensions_.push_back({&done, target});
+  extensions_.add(done, target);
   return {};
 }
 
-bool gate::is_held(const owner& who, time_ns now) const noexcept {
-  return who.state == owner_state::held && now < valid_until(who);
+bool gate::is_held(const lock::owner& owner, time_ns now) const noexcept {
+  return owner.state == owner_state::held && now < valid_until(owner);
 }
 
-time_ns gate::valid_until(const owner& who) const noexcept {
-  return holder_ == &who && current_ ? current_->valid_until() : 0;
+time_ns gate::valid_until(const lock::owner& owner) const noexcept {
+  return holder_ == &owner && current_ ? current_->valid_until() : 0;
+}
+
+// ---- a part and the whole: a reader that becomes the writer, and back -----------------------
+
+// Whether a hold of this protocol can change its mode.
+outcome gate::check_modes() const {
+  if (protocol_.can_raise) return {};
+  return outcome::of(status::unsupported, "protocol: ", protocol_.name,
+                     " cannot turn a reader into a writer or back; unlock, and acquire anew");
+}
+
+outcome gate::raise(lock::owner& owner, operation& done, time_ns now) {
+  settle(now);
+  if (auto checked = check_held(owner); !checked.ok()) return checked;
+  if (auto checked = check_modes(); !checked.ok()) return checked;
+  if (auto checked = owner.check_single(hold_mode::part); !checked.ok()) return checked;
+  operations_.accept(done);
+  if (!current_->raise(&done, now)) {
+    operations_.retract(done);
+    return unsent_outcome();
+  }
+  raising_ = &done;
+  return {};
+}
+
+outcome gate::lower(lock::owner& owner, std::int64_t weight, operation& done, time_ns now) {
+  settle(now);
+  if (auto checked = check_held(owner); !checked.ok()) return checked;
+  if (auto checked = check_modes(); !checked.ok()) return checked;
+  if (auto checked = owner.check_single(hold_mode::whole); !checked.ok()) return checked;
+  return lower_hold(owner, weight, &done, now);
+}
+
+// From here on the hold counts as a part only, whatever comes of the question: every later renewal
+// asks for no more than that.
+outcome gate::lower_hold(lock::owner& owner, std::int64_t weight, operation* done, time_ns now) {
+  if (done != nullptr) extensions_.accept(*done);
+  owner.hold_count(hold_mode::whole) = 0;
+  if (owner.holds() == 0) owner.hold_count(hold_mode::part) = 1;
+  const bool is_asked = current_->lower(weight, done, now) != 0;
+  if (done == nullptr) return {};
+  if (is_asked) {
+    extensions_.add(*done, current_->asked_until());
+  } else {
+    operations_.end(*done, unsent_outcome());
+  }
+  return {};
+}
+
+void gate::raised(time_ns now) {
+  if (holder_->hold_count(hold_mode::whole) > 0) return;  // by the answer to an earlier question
+  if (raising_ == nullptr) {
+    // Who asked has given up, and was told that this handle goes on with a part.
+    current_->lower(1, nullptr, now);
+    return;
+  }
+  holder_->token = current_->take_token();
+  holder_->hold_once(hold_mode::whole);
+  finish_raise({});
+}
+
+void gate::finish_raise(const outcome& how) {
+  if (raising_ == nullptr) return;
+  operations_.end(*std::exchange(raising_, nullptr), how, how.ok() ? holder_->token : 0);
 }
 
 // ---- giving up ------------------------------------------------------------------------------
 
 void gate::abandon(operation& given_up, status why, time_ns now) {
   if (auto* const waiter = given_up.as_acquire()) {
-    if (waiter->who->pending == waiter) abandon_acquire(*waiter, why, now);
+    if (waiter->owner->pending == waiter) abandon_acquire(*waiter, why, now);
     return;
   }
   auto how =
@@ -194,22 +248,14 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
   how.is_ambiguous = true;
   const auto problem = world_.problem();
   if (!problem.ok()) how.say(how.message, "; ", problem.message);
-  for (auto& gone : departures_) {
-    if (gone.done != &given_up) continue;
-    gone.done = nullptr;
-    if (why == status::timed_out && !gone.claim->is_leave_sent() && !problem.ok()) how = problem;
-    // From now on the handle may acquire again, which the end of this departure must not undo.
-    std::exchange(gone.who, nullptr)->state = owner_state::idle;
-    return end(given_up, how, 0);
+  if (auto* const gone = departures_.of(given_up)) {
+    if (why == status::timed_out && !gone->claim->is_leave_sent() && !problem.ok()) how = problem;
+    return departures_.tell(*gone, how);
   }
   // The hold stands, and the same may be asked for again.
   how.is_retryable = how.code == status::unknown;
   if (raising_ == &given_up) return finish_raise(how);
-  const auto open = std::find_if(extensions_.begin(), extensions_.end(),
-                                 [&](const auto& item) { return item.done == &given_up; });
-  if (open == extensions_.end()) return;
-  extensions_.erase(open);
-  end(given_up, how, 0);
+  extensions_.abandon(given_up, how);
 }
 
 outcome gate::give_up_outcome(const acquire_operation& given_up, status why, time_ns now) const {
@@ -221,14 +267,12 @@ outcome gate::give_up_outcome(const acquire_operation& given_up, status why, tim
   if (!problem.ok() && !is_in_doubt) return problem;
   if (is_first && current_ && !current_->has_asked()) return world_.lack();
   if (is_first && !last_refusal_.ok()) return last_refusal_;
-  if (is_in_doubt) {
-    auto unknown = outcome::of(status::unknown,
-                               "the server did not answer in time; the lock is being given back");
-    unknown.is_ambiguous = true;
-    unknown.is_retryable = true;
-    return unknown;
-  }
-  return timed_out(given_up, now);
+  if (!is_in_doubt) return timed_out(given_up, now);
+  auto unknown = outcome::of(status::unknown,
+                             "the server did not answer in time; the lock is being given back");
+  unknown.is_ambiguous = true;
+  unknown.is_retryable = true;
+  return unknown;
 }
 
 // Who of this client has the lock or comes first; not the server's matter.
@@ -265,145 +309,291 @@ void gate::abandon_acquire(acquire_operation& given_up, status why, time_ns now)
     // Whoever waits behind takes over the place at the server; nobody behind, and it is given up.
     if (!waiters_.empty()) {
       const auto& next = *waiters_.front();
-      if (was_first) current_->take_over(terms_of(*next.who, now), patience_of(next));
+      if (was_first) current_->take_over(terms_of(*next.owner, now), wait_terms_of(next));
       return;
     }
-    depart(nullptr, nullptr, now);
+    depart(now);
   }
 }
 
-void gate::interrupt(owner& who, bool is_on, time_ns now) {
-  who.is_interrupted = is_on;
-  if (is_on && who.pending != nullptr) abandon(*who.pending, status::cancelled, now);
+void gate::finish(acquire_operation& ended, const outcome& how) {
+  waiters_.erase(ended.place_);
+  auto& owner = *ended.owner;
+  owner.pending = nullptr;
+  owner.state = owner_state::idle;
+  operations_.end(ended, how, how.ok() ? owner.token : 0);
 }
 
-void gate::forget(owner& who, time_ns now) {
-  if (who.pending != nullptr) abandon(*who.pending, status::closed, now);
-  if (who.state == owner_state::held) {
-    finish_extensions(outcome::of(status::closed), time_never);
+void gate::interrupt(lock::owner& owner, bool is_on, time_ns now) {
+  owner.is_interrupted = is_on;
+  if (is_on && owner.pending != nullptr) abandon(*owner.pending, status::cancelled, now);
+}
+
+void gate::forget(lock::owner& owner, time_ns now) {
+  if (owner.pending != nullptr) abandon(*owner.pending, status::closed, now);
+  if (owner.state == owner_state::held) {
+    extensions_.finish(outcome::of(status::closed));
     finish_raise(outcome::of(status::closed));
-    const auto mode = who.hold_count(hold_mode::whole) > 0 ? hold_mode::whole : hold_mode::part;
-    who.hold_counts = {};
-    who.hold_count(mode) = 1;
-    unlock(who, mode, nullptr, now);
+    const auto mode = owner.has_hold(hold_mode::whole) ? hold_mode::whole : hold_mode::part;
+    owner.hold_once(mode);
+    unlock(owner, mode, nullptr, now);
   }
-  for (auto& gone : departures_) {
-    if (gone.who != &who) continue;
-    gone.who = nullptr;
-    if (gone.done == nullptr) continue;
-    end(*std::exchange(gone.done, nullptr), outcome::of(status::closed), 0);
-  }
-  who.state = owner_state::idle;
+  departures_.forget(owner);
+  owner.state = owner_state::idle;
 }
 
 void gate::close(time_ns now) {
   is_closed_ = true;
   const auto closed = client_freed();
   while (!waiters_.empty()) finish(*waiters_.front(), closed);
-  finish_extensions(closed, time_never);
+  extensions_.finish(closed);
   finish_raise(closed);
-  for (auto& gone : departures_) {
-    if (gone.who != nullptr) std::exchange(gone.who, nullptr)->state = owner_state::idle;
-    if (gone.done != nullptr) end(*std::exchange(gone.done, nullptr), closed, 0);
-    gone.claim->leave_at_once(now);
-  }
+  departures_.close(now);
   if (!current_) return;
   // Somebody may wait of whom we have not heard yet, and no second question can follow.
   current_->on_wanted();
   if (holder_ != nullptr) std::exchange(holder_, nullptr)->state = owner_state::lost;
-  depart(nullptr, nullptr, now);
+  depart(now);
 }
 
 // ---- passing on within this client ----------------------------------------------------------
 
 // Only between holds that are renewed alike: another lease has to come from the server.
 bool gate::suits_next() const noexcept {
-  const auto& who = *waiters_.front()->who;
+  const auto& owner = *waiters_.front()->owner;
   const auto& terms = current_->terms();
-  return who.renews && terms.renews && who.lease_ms == terms.lease_ms;
+  return owner.renews && terms.renews && owner.lease_ms == terms.lease_ms;
 }
 
 bool gate::may_pass(time_ns now) const noexcept {
   if (!suits_next() || !current_->is_fresh(now)) return false;
-  if (!current_->others_wait()) return true;
-  return passes_ < batch_passes && now - batch_start_ < batch_ns;
+  return !current_->others_wait() || !passes_.is_over(now);
 }
 
 bool gate::pass_on(time_ns now) {
   if (waiters_.empty() || !may_pass(now)) return false;
   if (current_->has_token()) {
-    ++passes_;
+    passes_.note_pass();
     grant_to_next(now);
     return true;
   }
-  is_refilling_ = draw_ahead(now);
-  if (is_refilling_) ++passes_;
-  return is_refilling_;
-}
-
-// Only the owner may draw tokens, so they are drawn together with a renewal: as many as there is
-// credit for and as can be used.
-bool gate::draw_ahead(time_ns now) {
-  const auto usable =
-      current_->others_wait() ? std::int64_t{batch_passes} - passes_ : reserve_tokens;
-  const auto wanted = std::clamp<std::int64_t>(credit_ / 2, 1, usable);
-  if (current_->renew(current_->terms().lease_ms, wanted, nullptr, now) == 0) return false;
-  count_drawn(wanted);
+  // Only the owner may draw tokens, so they are drawn together with a renewal.
+  const auto wanted = passes_.tokens_to_draw(current_->others_wait());
+  is_refilling_ = current_->renew(current_->terms().lease_ms, wanted, nullptr, now) != 0;
+  if (!is_refilling_) return false;
+  passes_.note_drawn(wanted);
+  passes_.note_pass();
   return true;
 }
 
-void gate::count_drawn(std::int64_t tokens) noexcept {
-  credit_ = std::max<std::int64_t>(credit_ - 2 * tokens, 0);
-}
+// ---- the tenure's fate ----------------------------------------------------------------------
 
-// Three tokens may be drawn for two that were handed out, so that load alone never makes the
-// counter outrun the server's clock (hazard 30), and who passes on without an end soon draws many
-// at once.
-std::int64_t gate::hand_out_token() noexcept {
-  credit_ = std::min(credit_ + 3, 2 * reserve_tokens);
-  return current_->take_token();
-}
-
-// ---- operations -----------------------------------------------------------------------------
-
-void gate::accept(operation& accepted) {
-  if (accepted.deadline != time_never) deadlines_.emplace(accepted.deadline, &accepted);
-}
-
-// Accepts what is to be one of the extensions; from here on it needs no more memory.
-void gate::expect(operation& accepted) {
-  extensions_.reserve(extensions_.size() + 1);
-  accept(accepted);
-}
-
-// It was not accepted after all.
-void gate::retract(operation& rejected) noexcept {
-  deadlines_.erase({rejected.deadline, &rejected});
-}
-
-void gate::end(operation& ended, const outcome& how, std::int64_t token) {
-  if (ended.deadline != time_never) deadlines_.erase({ended.deadline, &ended});
-  ended.finish(how, token);
-}
-
-void gate::finish(acquire_operation& ended, const outcome& how) {
-  waiters_.erase(ended.place_);
-  auto& who = *ended.who;
-  who.pending = nullptr;
-  who.state = owner_state::idle;
-  end(ended, how, how.ok() ? who.token : 0);
-}
-
-void gate::finish_extensions(const outcome& how, time_ns until) {
-  for (std::size_t i = 0; i < extensions_.size();) {
-    if (extensions_[i].target > until) {
-      ++i;
+// Memory may have run out also where nobody can be told but the waiter itself.
+void gate::start_next(time_ns now) noexcept {
+  while (!current_ && !waiters_.empty()) {
+    auto& next = *waiters_.front();
+    try {
+      departures_.reserve();  // so that the tenure can be left without memory
+      current_ = new_tenure(next, now);
+    } catch (const std::bad_alloc&) {
+      finish(next, outcome::of(status::no_memory));
       continue;
     }
-    auto* const done = extensions_[i].done;
-    extensions_.erase(extensions_.begin() + static_cast<std::ptrdiff_t>(i));
-    end(*done, how, 0);
+    is_refilling_ = false;
+    last_refusal_ = {};
+    current_->start(is_contended_, &next, now);
   }
+}
+
+std::unique_ptr<tenure> gate::new_tenure(const acquire_operation& first, time_ns now) {
+  const auto& owner = *first.owner;
+  const portion wanted{first.wanted.mode, first.wanted.weight, owner.limit};
+  auto token =
+      world_.new_owner_token(owner.label, server_ttl_ms(grant_ms(owner.lease_ms), owner.drift_ppm));
+  return std::make_unique<tenure>(next_tenure_++, std::move(token), protocol_, wanted,
+                                  terms_of(owner, now), wait_terms_of(first), world_);
+}
+
+void gate::handle(news what, time_ns now) {
+  switch (what) {
+    case news::none:
+    case news::left:
+      break;
+    case news::granted:
+      passes_.note_drawn(1);
+      passes_.begin(now);
+      grant_to_next(now);
+      break;
+    case news::not_free:
+      current_.reset();
+      if (!waiters_.empty())
+        finish(*waiters_.front(),
+               outcome::because(status::not_acquired, "another client holds it or is ahead"));
+      start_next(now);
+      break;
+    case news::refused:
+      refuse_next(now);
+      break;
+    case news::renewed:
+      extensions_.finish({}, current_->valid_until());
+      if (is_refilling_) grant_to_next(now);
+      break;
+    case news::renew_failed:
+      extensions_.finish(failure_of_question());
+      if (is_refilling_) {
+        depart(now);
+        start_next(now);
+      }
+      break;
+    case news::raised:
+      raised(now);
+      break;
+    case news::not_raised:
+      finish_raise(outcome::of(status::not_acquired, "others hold a part of the lock"));
+      break;
+    case news::raise_failed:
+      finish_raise(failure_of_question());
+      break;
+    case news::lost:
+      lose(now);
+      break;
+    case news::at_risk:
+      if (holder_ != nullptr) listener_.on_at_risk(*holder_, current_->threat());
+      break;
+  }
+}
+
+// What is told of a renewal or an upgrade that got no yes and no no.
+outcome gate::failure_of_question() const {
+  auto how = current_->details();
+  if (how.ok()) {
+    how = outcome::of(status::unknown, "the connection broke before the answer");
+    how.is_retryable = true;
+  }
+  how.is_ambiguous = how.code == status::unknown;
+  return how;
+}
+
+void gate::grant_to_next(time_ns now) {
+  // Whoever was to have it may have given up meanwhile, and the next may want another lease.
+  const bool is_refill = std::exchange(is_refilling_, false);
+  if (waiters_.empty() || !current_->has_token() || (is_refill && !suits_next())) {
+    depart(now);
+    start_next(now);
+    return;
+  }
+  auto& next = *waiters_.front();
+  auto& owner = *next.owner;
+  holder_ = &owner;
+  owner.token = current_->take_token();
+  passes_.note_handed_out();
+  owner.hold_once(next.wanted.mode);
+  finish(next, {});
+  owner.state = owner_state::held;
+  // The first holder's time counts from the grant, a later one's from now.
+  current_->keep(terms_of(owner, passes_.is_first_holder() ? current_->granted_at() : now), now);
+}
+
+void gate::refuse_next(time_ns now) {
+  auto details = current_->details();
+  if (details.ok()) {
+    // Whatever was not understood is never taken for a grant (hazard 31).
+    details = outcome::of(status::unknown, "the server's answer cannot be understood");
+    details.is_ambiguous = true;
+  }
+  if (waiters_.empty()) return depart(now);
+  auto& next = *waiters_.front();
+  if (!next.is_try && current_->is_refusal_passing()) {
+    last_refusal_ = details;
+    current_->retry_later(now);
+    return;
+  }
+  finish(next, details);
+  depart(now);
+  start_next(now);
+}
+
+void gate::lose(time_ns now) {
+  auto* const loser = std::exchange(holder_, nullptr);
+  if (loser != nullptr) {
+    loser->state = owner_state::lost;
+    loser->loss = current_->loss();
+    const auto lost = outcome::lost(loser->loss);
+    extensions_.finish(lost);
+    finish_raise(lost);
+    // Also when the clock was looked at too late to tell of it in time (hazard 20).
+    if (!current_->is_risk_told()) listener_.on_at_risk(*loser, loser->loss);
+    listener_.on_lost(*loser);
+  }
+  // By our clock it is over; at the server it may have a little left, which is given back.
+  depart(now);
+  is_refilling_ = false;
+  start_next(now);
+}
+
+void gate::depart(time_ns now, operation* done, lock::owner* owner) {
+  note_departed(departures_.add({std::move(current_), done, owner}, now));
+}
+
+void gate::note_departed(answer result) noexcept {
+  if (result == answer::handed_over) is_contended_ = true;
+  if (result == answer::released && waiters_.empty()) is_contended_ = false;
+}
+
+void gate::settle(time_ns now) {
+  if (current_ && current_->phase() == tenure_phase::held && now >= current_->valid_until()) {
+    handle(current_->on_timer(now), now);
+  }
+}
+
+// ---- from the world -------------------------------------------------------------------------
+
+void gate::on_answer(std::uint64_t tenure_id, std::uint32_t serial, const verdict& said,
+                     time_ns now) {
+  if (current_ && current_->id() == tenure_id) {
+    const auto what = current_->on_answer(serial, said, now);
+    if (current_->phase() == tenure_phase::queued) is_contended_ = true;
+    return handle(what, now);
+  }
+  note_departed(departures_.on_answer(tenure_id, serial, said, now));
+}
+
+void gate::on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
+                    bool others_wait, time_ns now) {
+  // A grant to a tenure that is leaving needs nothing: its cancel gives the lock back.
+  if (!current_ || current_->token() != token) return;
+  is_contended_ = true;
+  handle(current_->on_grant(last_token, server_us, others_wait, now), now);
+}
+
+void gate::on_head(std::string_view token, std::int64_t ttl_ms, time_ns now) {
+  if (current_ && current_->token() == token) current_->on_head(ttl_ms, now);
+}
+
+void gate::on_wanted(std::string_view token, time_ns now) {
+  if (!current_ || current_->token() != token || current_->others_wait()) return;
+  current_->on_wanted();
+  passes_.begin(now);
+}
+
+void gate::on_free(time_ns now) {
+  if (current_) current_->on_free(now);
+}
+
+void gate::on_up(time_ns now) {
+  if (current_) current_->on_up(now);
+  departures_.on_up(now);
+}
+
+time_ns gate::next_timer() const noexcept {
+  const auto next = std::min(departures_.next_timer(), operations_.next_deadline());
+  return current_ ? std::min(next, current_->next_timer()) : next;
+}
+
+void gate::on_timer(time_ns now) {
+  if (current_) handle(current_->on_timer(now), now);
+  note_departed(departures_.on_timer(now));
+  while (operations_.next_deadline() <= now) abandon(operations_.first(), status::timed_out, now);
 }
 
 }  // namespace mortise::lock

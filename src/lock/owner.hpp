@@ -8,6 +8,7 @@
 
 #include "base/options.hpp"
 #include "base/status.hpp"
+#include "lock/portion.hpp"
 
 namespace mortise::lock {
 
@@ -19,19 +20,6 @@ enum class owner_state : std::uint8_t {
   held,
   unlocking,  // the hold is over, the server has not answered yet
   lost,       // the hold was lost and has not been unlocked
-};
-
-// Whether the whole lock is held, as a writer does, or a part of it that leaves room for others.
-enum class hold_mode : std::uint8_t { whole, part };
-
-// How much a writer holds, and there is of a read-write lock; the scripts' WHOLE. A reader holds 1.
-constexpr std::int64_t whole_weight = std::int64_t{1} << 30;
-
-// What an acquire is after: a mutex {whole, 1}, a reader {part, 1}, a writer {whole, whole_weight},
-// permits {part, how many}.
-struct portion {
-  hold_mode mode = hold_mode::whole;
-  std::int64_t weight = 1;
 };
 
 struct owner {
@@ -64,7 +52,21 @@ struct owner {
   [[nodiscard]] bool has_hold(hold_mode mode) const noexcept {
     return hold_counts[static_cast<std::size_t>(mode)] > 0;
   }
-  [[nodiscard]] bool has_hold_count() const noexcept { return hold_counts[0] + hold_counts[1] > 0; }
+  [[nodiscard]] std::int64_t holds() const noexcept { return hold_counts[0] + hold_counts[1]; }
+  // It holds this once from now on, and nothing else.
+  void hold_once(hold_mode mode) noexcept {
+    hold_counts = {};
+    hold_count(mode) = 1;
+  }
+  // ok when it holds and no acquire or unlock is at work on it; what to say while one is.
+  [[nodiscard]] outcome check_held() const;
+  [[nodiscard]] outcome busy() const;
+  // Of one that holds: whether it may acquire again, and whether it holds this once and nothing
+  // else.
+  [[nodiscard]] outcome check_again(hold_mode mode) const;
+  [[nodiscard]] outcome check_single(hold_mode mode) const;
+  // The end of a hold that was lost, which has to be unlocked as often as it was acquired.
+  outcome unlock_lost(hold_mode mode) noexcept;
 };
 
 }  // namespace mortise::lock

@@ -1,7 +1,5 @@
 #include "lock/tenure.hpp"
 
-#include <algorithm>
-#include <new>
 #include <utility>
 
 #include "lock/lease.hpp"
@@ -9,142 +7,92 @@
 namespace mortise::lock {
 
 tenure::tenure(std::uint64_t id, std::string token, const protocol_facts& protocol,
-               const claim& wanted, const lease_terms& terms, const patience& patience, link& world)
-    : world_(world),
-      id_(id),
-      token_(std::move(token)),
-      protocol_(protocol),
-      claim_(wanted),
-      terms_(terms),
-      grant_ms_(lock::grant_ms(terms.lease_ms)),
-      patience_(patience) {}
+               const portion& wanted, const lease_terms& terms, const wait_terms& wait, link& world)
+    : questions_(id, std::move(token), wanted, terms, world),
+      attempt_(protocol, wait, grant_ms(terms.lease_ms)) {}
 
-std::int64_t tenure::ttl_ms(std::int64_t lease_ms) const noexcept {
-  return server_ttl_ms(lease_ms, terms_.drift_ppm);
-}
-
-std::int64_t tenure::lease_ttl_ms() const noexcept { return ttl_ms(terms_.lease_ms); }
-
-// ---- questions ------------------------------------------------------------------------------
-
-bool tenure::ask(const inquiry& wanted, time_ns now) {
-  question asked;
-  asked.tenure = id_;
-  asked.serial = serial_ + 1;
-  asked.what = wanted.what;
-  asked.token = token_;
-  asked.ttl_ms = wanted.ttl_ms;
-  asked.reserve = wanted.reserve;
-  asked.weight = claim_.weight;
-  asked.limit = claim_.limit;
-  asked.lifetimes_ms = claim_.lifetimes_ms;
-  asked.with_text = wanted.with_text;
-  if (!send(asked, wanted.caller,
-            {asked.serial, wanted.what, now, wanted.target, wanted.ttl_ms, wanted.reserve,
-             terms_.lease_ms})) {
-    // Without a connection on_up() asks again; without room, a little time does.
-    if (world_.problem().ok()) retry_later(now);
-    return false;
+news tenure::enter(news what) noexcept {
+  switch (what) {
+    case news::granted:
+      phase_ = tenure_phase::held;
+      break;
+    case news::not_free:
+    case news::lost:
+    case news::left:
+      phase_ = tenure_phase::over;
+      break;
+    default:
+      break;
   }
-  ++serial_;
-  if (serial_ == 1) reference_ns_ = now;
-  if (wanted.what == step::renew) renewal_serial_ = serial_;
-  return true;
-}
-
-// Has a place for the answer before anything is sent.
-bool tenure::send(const question& asked, operation* caller, const open_question& open) noexcept
-    try {
-  open_.push_back(open);
-  if (world_.ask(asked, caller)) return true;
-  open_.pop_back();
-  return false;
-} catch (const std::bad_alloc&) {
-  return false;
-}
-
-std::optional<tenure::open_question> tenure::close_question(std::uint32_t serial) {
-  const auto found = std::find_if(open_.begin(), open_.end(),
-                                  [&](const auto& item) { return item.serial == serial; });
-  if (found == open_.end()) return std::nullopt;
-  auto asked = *found;
-  open_.erase(found);
-  return asked;
-}
-
-// Four answers say that an attempt to get the lock left nothing at the server.
-void tenure::note_trace(step asked, answer said) noexcept {
-  const bool is_attempt = asked == step::try_take || asked == step::acquire ||
-                          asked == step::reacquire || asked == step::retake;
-  if (is_attempt && said != answer::not_free && said != answer::refused &&
-      said != answer::no_script && said != answer::unsent) {
-    may_be_there_ = true;
-  }
-}
-
-void tenure::start(bool directly, operation* caller, time_ns now) {
-  // Where the cheap way is a script too, there is no point in asking twice.
-  const bool is_queueing = patience_.waits && protocol_.how == wait_method::queue &&
-                           (directly || !protocol_.is_plain_string);
-  ask({.what = is_queueing ? step::acquire : step::try_take,
-       .ttl_ms = lease_ttl_ms(),
-       .caller = caller},
-      now);
+  return what;
 }
 
 news tenure::on_answer(std::uint32_t serial, const verdict& said, time_ns now) {
-  const auto asked = close_question(serial);
+  const auto asked = questions_.close(serial, said.what);
   if (!asked) return news::none;
-  note_trace(asked->what, said.what);
   switch (phase_) {
     case tenure_phase::asking:
-    case tenure_phase::queued:
-      return on_acquire_answer(*asked, said, now);
+    case tenure_phase::queued: {
+      const auto what = attempt_.on_answer(*asked, said, questions_, now);
+      if (what != news::granted) return enter(what);
+      return enter(hold_.begin(asked->sent, asked->lease_ms, said, questions_, now));
+    }
     case tenure_phase::held:
-      return on_held_answer(*asked, said, now);
+      return enter(hold_.on_answer(*asked, said, questions_, now));
     case tenure_phase::leaving:
-      return on_leave_answer(*asked, said, now);
+      return enter(leave_.on_answer(*asked, said, questions_, now));
     case tenure_phase::over:
       break;
   }
   return news::none;
 }
 
+news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait,
+                      time_ns now) {
+  if (phase_ != tenure_phase::asking) return news::none;
+  const auto from = attempt_.on_grant(server_us, questions_, now);
+  if (!from) return news::none;
+  verdict said;
+  said.last_token = last_token;
+  said.server_us = server_us;
+  said.token_count = 1;
+  said.others_wait = others_wait;
+  const auto what = hold_.begin(*from, attempt_.grant_ms(), said, questions_, now);
+  hold_.count_from(now);
+  return enter(what);
+}
+
+void tenure::on_free(time_ns now) {
+  if (phase_ == tenure_phase::asking) attempt_.on_free(questions_, now);
+}
+
+void tenure::on_head(std::int64_t ttl_ms, time_ns now) {
+  if (phase_ == tenure_phase::asking) attempt_.on_head(ttl_ms, questions_, now);
+}
+
 void tenure::on_up(time_ns now) {
   switch (phase_) {
     case tenure_phase::asking:
     case tenure_phase::queued:
-      // The same token, because it is the same attempt: whatever the broken connection did, the
-      // answer says where we stand (hazards 15 and 16).
-      if (open_.empty()) ask_again(now);
-      break;
+      return attempt_.on_up(questions_, now);
     case tenure_phase::held:
-      // Finds out at once whether the hold has survived, also one that is not to be prolonged.
-      renew_at_ = now;
-      renew_if_wanted(now);
-      if (open_.empty()) renew(0, 0, nullptr, now);
-      break;
+      return hold_.on_up(questions_, now);
     case tenure_phase::leaving:
-      if (open_.empty()) ask({.what = leave_step_}, now);
-      break;
+      return leave_.on_up(questions_, now);
     case tenure_phase::over:
       break;
   }
 }
 
-// ---- time -----------------------------------------------------------------------------------
-
 time_ns tenure::next_timer() const noexcept {
   switch (phase_) {
     case tenure_phase::asking:
     case tenure_phase::queued:
-      return ask_at_;
-    case tenure_phase::held: {
-      const auto risk_at = told_risk_ ? time_never : valid_until_ - nominal_ns_ / 3;
-      return std::min({valid_until_, renew_at_, risk_at});
-    }
+      return attempt_.next_timer();
+    case tenure_phase::held:
+      return hold_.next_timer();
     case tenure_phase::leaving:
-      return std::min(ask_at_, leave_until_);
+      return leave_.next_timer();
     case tenure_phase::over:
       break;
   }
@@ -155,33 +103,35 @@ news tenure::on_timer(time_ns now) {
   switch (phase_) {
     case tenure_phase::asking:
     case tenure_phase::queued:
-      if (now < ask_at_) return news::none;
-      ask_at_ = now + ns_per_s;  // planned anew by the answer
-      if (open_.empty()) ask_again(now);
-      return news::none;
+      attempt_.on_timer(questions_, now);
+      break;
     case tenure_phase::held:
-      if (now >= valid_until_) return lose(threat());
-      renew_if_wanted(now);
-      if (!told_risk_ && now >= valid_until_ - nominal_ns_ / 3) {
-        told_risk_ = true;
-        return news::at_risk;
-      }
-      return news::none;
+      return enter(hold_.on_timer(questions_, now));
     case tenure_phase::leaving:
-      if (now >= ask_at_) {
-        ask_at_ = time_never;
-        const bool is_asked = std::any_of(
-            open_.begin(), open_.end(), [&](const auto& item) { return item.what == leave_step_; });
-        if (!is_asked) ask({.what = leave_step_}, now);
-      }
-      if (now < leave_until_) return news::none;
-      phase_ = tenure_phase::over;
-      leave_result_ = answer::unknown;
-      return news::left;
+      return enter(leave_.on_timer(questions_, now));
     case tenure_phase::over:
       break;
   }
   return news::none;
+}
+
+void tenure::leave(const operation* by, time_ns now) {
+  if (phase_ == tenure_phase::leaving) return;
+  const bool was_held = phase_ != tenure_phase::asking;
+  if (!was_held && questions_.left_no_trace()) {
+    phase_ = tenure_phase::over;
+    return;
+  }
+  phase_ = tenure_phase::leaving;
+  // A look that was overtaken by a message may still enqueue us, if the grant has lapsed by then.
+  const bool may_queue = hold_.may_be_queued() || questions_.open() > questions_.open(step::renew);
+  auto what = step::cancel;
+  if (was_held && !may_queue) what = hold_.others_wait() ? step::release : step::release_alone;
+  leave_.begin(what, hold_.valid_until(), by, questions_, now);
+}
+
+void tenure::leave_at_once(time_ns now) {
+  if (phase_ == tenure_phase::leaving) leave_.at_once(questions_, now);
 }
 
 }  // namespace mortise::lock

@@ -20,14 +20,14 @@ void caller::finish() noexcept { end_wait(finisher::ordinary); }
 
 void caller::finish_from_signal() noexcept { end_wait(finisher::maybe_signal_handler); }
 
-void caller::end_wait(finisher who) noexcept {
+void caller::end_wait(finisher by) noexcept {
   const std::atomic<std::uint32_t>* const address = &state_;
   auto seen = state_.load(std::memory_order_acquire);
   for (;;) {
     if (seen == state_done || seen == state_finishing) return;
     // A signal handler may have interrupted the waiting thread itself just before it sleeps, and
     // must not touch thread-local memory.
-    const bool is_handler = who == finisher::maybe_signal_handler;
+    const bool is_handler = by == finisher::maybe_signal_handler;
     const bool is_elsewhere = seen == state_leading && (is_handler || !is_own());
     const bool is_later = seen == state_sleeping && !is_handler && wake_scope::is_open();
     const auto next = is_elsewhere || is_later ? state_finishing : state_done;

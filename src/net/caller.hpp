@@ -77,7 +77,7 @@ class caller {
   static constexpr std::uint32_t state_done = 4;
 
   enum class finisher : std::uint8_t { ordinary, maybe_signal_handler };
-  void end_wait(finisher who) noexcept;
+  void end_wait(finisher by) noexcept;
 
   // By another thread: ends a sleep without ending the wait. False when it does not sleep.
   bool rouse() noexcept;

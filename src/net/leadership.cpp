@@ -15,32 +15,32 @@ constexpr time_ns short_rest_ns = 500 * ns_per_us;
 
 // ---- a caller's way -------------------------------------------------------------------------
 
-bool leadership::has_open(const caller& who, const situation& now) noexcept {
-  const auto number = who.wish_ == caller::wish::anything ? now.submitted : who.last_request_;
+bool leadership::has_open(const caller& caller, const situation& now) noexcept {
+  const auto number = caller.wish_ == caller::wish::anything ? now.submitted : caller.last_request_;
   return number > now.answered;
 }
 
-bool leadership::can_lead(const caller& who, const situation& now) const noexcept {
-  if (!is_free() || !now.is_alive || !has_open(who, now)) return false;
-  return who.wish_ == caller::wish::anything || now.is_next_awaited;
+bool leadership::can_lead(const caller& caller, const situation& now) const noexcept {
+  if (!is_free() || !now.is_alive || !has_open(caller, now)) return false;
+  return caller.wish_ == caller::wish::anything || now.is_next_awaited;
 }
 
-bool leadership::lead_early(caller& who, const situation& now) noexcept {
-  if (!can_lead(who, now)) return false;
-  who.leads_early_ = true;
-  leader_ = &who;
+bool leadership::lead_early(caller& caller, const situation& now) noexcept {
+  if (!can_lead(caller, now)) return false;
+  caller.leads_early_ = true;
+  leader_ = &caller;
   reader_ = reader::caller;
   return true;
 }
 
-bool leadership::begin(caller& who, pthread_t thread, const situation& now) noexcept {
-  unfollow(who);
-  leader_ = &who;
+bool leadership::begin(caller& caller, pthread_t thread, const situation& now) noexcept {
+  unfollow(caller);
+  leader_ = &caller;
   reader_ = reader::caller;
   is_reading_ = true;
   reader_thread_ = thread;
   open_at_lead_ = now.submitted - now.answered;
-  return std::exchange(who.leads_early_, false);
+  return std::exchange(caller.leads_early_, false);
 }
 
 leadership::succession leadership::pass(const caller* before, const situation& now) noexcept {
@@ -74,21 +74,21 @@ caller* leadership::choose(const situation& now) noexcept {
   return nullptr;
 }
 
-bool leadership::follow(caller& who) noexcept {
-  if (who.is_following_) return end_rest();
-  who.is_following_ = true;
-  who.next_ = nullptr;
-  who.previous_ = last_follower_;
-  (last_follower_ == nullptr ? first_follower_ : last_follower_->next_) = &who;
-  last_follower_ = &who;
+bool leadership::follow(caller& caller) noexcept {
+  if (caller.is_following_) return end_rest();
+  caller.is_following_ = true;
+  caller.next_ = nullptr;
+  caller.previous_ = last_follower_;
+  (last_follower_ == nullptr ? first_follower_ : last_follower_->next_) = &caller;
+  last_follower_ = &caller;
   return end_rest();
 }
 
-void leadership::unfollow(caller& who) noexcept {
-  if (!who.is_following_) return;
-  who.is_following_ = false;
-  (who.previous_ == nullptr ? first_follower_ : who.previous_->next_) = who.next_;
-  (who.next_ == nullptr ? last_follower_ : who.next_->previous_) = who.previous_;
+void leadership::unfollow(caller& caller) noexcept {
+  if (!caller.is_following_) return;
+  caller.is_following_ = false;
+  (caller.previous_ == nullptr ? first_follower_ : caller.previous_->next_) = caller.next_;
+  (caller.next_ == nullptr ? last_follower_ : caller.next_->previous_) = caller.previous_;
 }
 
 // ---- the I/O thread -------------------------------------------------------------------------

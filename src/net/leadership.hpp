@@ -28,23 +28,23 @@ class leadership {
   // ---- a caller's way ----------------------------------------------------------------------
 
   // Its request has this number.
-  static void note_request(caller& who, std::uint64_t number) noexcept {
-    who.last_request_ = number;
+  static void note_request(caller& caller, std::uint64_t number) noexcept {
+    caller.last_request_ = number;
   }
   // Nobody comes for the answer to the request with this number, so it is read at once.
   void note_left(std::uint64_t number) noexcept { last_left_ = number; }
   // Gives the lead to a caller that is about to wait, if it can have it, so that the answer wakes
   // nobody else.
-  bool lead_early(caller& who, const situation& now) noexcept;
+  bool lead_early(caller& caller, const situation& now) noexcept;
   // Whether this caller is to lead: it was chosen, or nobody else reads and the next answer is
   // wanted by a caller.
-  [[nodiscard]] bool is_to_lead(const caller& who, const situation& now) const noexcept {
-    return leader_ == &who || can_lead(who, now);
+  [[nodiscard]] bool is_to_lead(const caller& caller, const situation& now) const noexcept {
+    return leader_ == &caller || can_lead(caller, now);
   }
   // Whether it still waits for an answer on this connection.
-  [[nodiscard]] static bool has_open(const caller& who, const situation& now) noexcept;
+  [[nodiscard]] static bool has_open(const caller& caller, const situation& now) noexcept;
   // It begins to read. True when it has had the lead since its submit.
-  bool begin(caller& who, pthread_t thread, const situation& now) noexcept;
+  bool begin(caller& caller, pthread_t thread, const situation& now) noexcept;
   // It does not read any more, or it has not come to read. Who was woken to lead next, or nullptr:
   // then the I/O thread reads, or nobody (is_resting).
   struct succession {
@@ -54,10 +54,10 @@ class leadership {
   succession pass(const caller* before, const situation& now) noexcept;
   // It is about to sleep until its answer is there, or it is chosen to lead. True when this ended a
   // rest.
-  bool follow(caller& who) noexcept;
-  void unfollow(caller& who) noexcept;
+  bool follow(caller& caller) noexcept;
+  void unfollow(caller& caller) noexcept;
   // Whether it was chosen and did not come.
-  [[nodiscard]] bool is_chosen(const caller& who) const noexcept { return leader_ == &who; }
+  [[nodiscard]] bool is_chosen(const caller& caller) const noexcept { return leader_ == &caller; }
   [[nodiscard]] bool has_followers() const noexcept { return first_follower_ != nullptr; }
 
   // ---- the I/O thread ----------------------------------------------------------------------
@@ -105,7 +105,7 @@ class leadership {
  private:
   enum class reader : std::uint8_t { io_thread_armed, io_thread_reading, caller, nobody };
 
-  [[nodiscard]] bool can_lead(const caller& who, const situation& now) const noexcept;
+  [[nodiscard]] bool can_lead(const caller& caller, const situation& now) const noexcept;
   [[nodiscard]] bool can_rest(const caller& before, const situation& now) const noexcept;
   time_ns rest(const caller& before) noexcept;
   caller* choose(const situation& now) noexcept;

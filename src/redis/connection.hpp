@@ -74,10 +74,12 @@ class connection final : private pipeline_listener,
   status submit(request& item, std::string_view bytes, flush how) noexcept {
     return commands_.submit(item, bytes, how);
   }
-  // Lends the calling thread until who.finish() was called or the deadline passed; true when it was
-  // called. While a request with this caller is open, the thread may read for everybody and run
+  // Lends the calling thread until caller.finish() was called or the deadline passed; true when it
+  // was called. While a request with this caller is open, the thread may read for everybody and run
   // the callbacks of others. A caller belongs to one connection. Not from the I/O thread.
-  bool await(net::caller& who, time_ns deadline) noexcept { return commands_.await(who, deadline); }
+  bool await(net::caller& caller, time_ns deadline) noexcept {
+    return commands_.await(caller, deadline);
+  }
   // So many more wait for messages, or fewer: while anybody does, none waits to be read.
   void expect_messages(int change) noexcept { commands_.expect_messages(change); }
 

@@ -72,7 +72,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
 
   // See connection.
   status submit(request& item, std::string_view bytes, flush how) noexcept;
-  bool await(net::caller& who, time_ns deadline) noexcept;
+  bool await(net::caller& caller, time_ns deadline) noexcept;
   void expect_messages(int change) noexcept;
 
   // The I/O thread: begins to read what is connected. Only greet() may send.
@@ -126,7 +126,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
   // Reading; pipeline_reading.cpp.
   void on_ready(std::uint32_t events) noexcept override;
   [[nodiscard]] net::leadership::situation situation(bool is_by_reader = false) const noexcept;
-  void lead(lock_type& lock, net::caller& who, time_ns deadline) noexcept;
+  void lead(lock_type& lock, net::caller& caller, time_ns deadline) noexcept;
   void pass_lead(lock_type& lock, const net::caller* before) noexcept;
   void look_at_rest(time_ns now) noexcept;
   bool wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept;

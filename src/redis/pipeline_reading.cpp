@@ -15,31 +15,31 @@
 
 namespace mortise::redis {
 
-bool pipeline::await(net::caller& who, time_ns deadline) noexcept {
-  if (!who.leads_early() && who.settle()) return true;
+bool pipeline::await(net::caller& caller, time_ns deadline) noexcept {
+  if (!caller.leads_early() && caller.settle()) return true;
   lock_type lock(mutex_);
   for (;;) {
-    if (lead_.is_to_lead(who, situation())) {
+    if (lead_.is_to_lead(caller, situation())) {
       const net::wake_scope together;
-      lead(lock, who, deadline);
-      pass_lead(lock, &who);
-      if (who.settle()) return true;
+      lead(lock, caller, deadline);
+      pass_lead(lock, &caller);
+      if (caller.settle()) return true;
       if (boot_now() >= deadline) return false;
       lock.lock();
       continue;  // it has no request of its own any more, or the connection broke
     }
-    if (net::leadership::has_open(who, situation()) && lead_.follow(who)) update_interest();
-    if (!who.begin_sleep()) break;
+    if (net::leadership::has_open(caller, situation()) && lead_.follow(caller)) update_interest();
+    if (!caller.begin_sleep()) break;
     lock.unlock();
-    who.sleep(deadline);
-    const bool is_over = who.settle() || boot_now() >= deadline;
+    caller.sleep(deadline);
+    const bool is_over = caller.settle() || boot_now() >= deadline;
     lock.lock();
     if (is_over) break;
   }
-  lead_.unfollow(who);
-  if (lead_.is_chosen(who)) pass_lead(lock, nullptr);  // it was chosen too late
+  lead_.unfollow(caller);
+  if (lead_.is_chosen(caller)) pass_lead(lock, nullptr);  // it was chosen too late
   if (lock.owns_lock()) lock.unlock();
-  return who.settle();
+  return caller.settle();
 }
 
 void pipeline::expect_messages(int change) noexcept {
@@ -64,25 +64,25 @@ net::leadership::situation pipeline::situation(bool is_by_reader) const noexcept
   return now;
 }
 
-void pipeline::lead(lock_type& lock, net::caller& who, time_ns deadline) noexcept {
-  const bool is_early = lead_.begin(who, ::pthread_self(), situation());
+void pipeline::lead(lock_type& lock, net::caller& caller, time_ns deadline) noexcept {
+  const bool is_early = lead_.begin(caller, ::pthread_self(), situation());
   update_interest();
-  if (!who.begin_leading(kick_fd_)) return;
+  if (!caller.begin_leading(kick_fd_)) return;
   if (!sender_.is_empty()) send_output(lock);
-  for (bool is_first = true; !is_broken_ && net::leadership::has_open(who, situation(true));
+  for (bool is_first = true; !is_broken_ && net::leadership::has_open(caller, situation(true));
        is_first = false) {
     const bool is_alone = !lead_.has_followers();
     replies_.expect(submitted_list_);  // so that the reader need not come for it
     lock.unlock();
     net::wake_scope::flush();
-    const bool may_nap = is_first && who.may_nap(is_early, deadline);
+    const bool may_nap = is_first && caller.may_nap(is_early, deadline);
     const bool is_in_time = wait_for_input(deadline, is_alone, may_nap);
     lock.lock();
     sender_.resume(net::io_state::want_read);
     if (!sender_.is_empty()) send_output(lock);
-    if (!is_in_time || !who.is_leading()) break;
+    if (!is_in_time || !caller.is_leading()) break;
   }
-  who.end_leading();
+  caller.end_leading();
 }
 
 // Finds the next reader, and unlocks.

@@ -244,8 +244,6 @@ static void a_null_object_is_refused(void) {
   CHECK_STATUS(bad, mortise_options_set(o, "lease", 5, NULL, 2, NULL));
   CHECK_STATUS(bad, mortise_options_set(o, "lease", (size_t)-1, "1s", 2, NULL));
   CHECK_STATUS(bad, mortise_options_set(o, "lease", 5, "1s", (size_t)-1, NULL));
-  CHECK_STATUS(bad, mortise_options_set_protocol(o, NULL, 6, NULL));
-  CHECK_STATUS(bad, mortise_options_set_protocol(o, "queued", (size_t)-1, NULL));
   CHECK_STATUS(bad, mortise_options_set_lease_ms(NULL, 1000, NULL));
   CHECK_STATUS(bad, mortise_options_set_renewal(NULL, 1, NULL));
   CHECK_STATUS(bad, mortise_options_set_max_hold_ms(NULL, 1000, NULL));

@@ -91,7 +91,7 @@ void user::acquire() {
   const auto& plan = world_.plan;
   acquires_.push_back(std::make_unique<acquiring_operation>(*this));
   auto& wanted = *acquires_.back();
-  wanted.who = owner_.get();
+  wanted.owner = owner_.get();
   wanted.wanted = choose_portion();
   const auto mode = wanted.wanted.mode;
   wanted.is_try = dice.happens(plan.try_per_mille);

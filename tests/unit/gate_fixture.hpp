@@ -11,7 +11,7 @@ namespace mortise::testing {
 
 struct acquire_call : lock::acquire_operation {
   explicit acquire_call(lock::owner& handle, bool tries = false) {
-    who = &handle;
+    owner = &handle;
     is_try = tries;
   }
   void finish(const outcome& how, std::int64_t token) noexcept override {

@@ -17,7 +17,7 @@ using lock::step;
 using lock::whole_weight;
 
 struct acquire_call : lock::acquire_operation {
-  explicit acquire_call(owner& handle) { who = &handle; }
+  explicit acquire_call(lock::owner& handle) { owner = &handle; }
   void finish(const outcome& how, std::int64_t /*token*/) noexcept override { result = how; }
   outcome result = outcome::of(status::internal);
 };

@@ -116,7 +116,7 @@ class waiting_without_a_queue : public ::testing::Test {
   lock::tenure make(const protocol::table& rules, std::int64_t attempts = -1) {
     lock::lease_terms terms;
     terms.lease_ms = 30'000;
-    const lock::patience how{.waits = true, .poll_interval_ms = 100, .poll_attempts = attempts};
+    const lock::wait_terms how{.waits = true, .poll_interval_ms = 100, .poll_attempts = attempts};
     return {1, "token", rules.facts, {}, terms, how, link_};
   }
   static lock::verdict taken(std::int64_t ttl_ms) {

@@ -172,7 +172,7 @@ TEST_F(leaving_test, hazard_24_an_answer_older_than_a_message_does_not_undo_it) 
 // ---- the same, as a handle sees it ----------------------------------------------------------
 
 struct call : lock::acquire_operation {
-  explicit call(lock::owner& handle) { who = &handle; }
+  explicit call(lock::owner& handle) { owner = &handle; }
   void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
     ++finished;
     result = how;

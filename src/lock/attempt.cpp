@@ -1,0 +1,167 @@
+#include "lock/attempt.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lock/lease.hpp"
+
+namespace mortise::lock {
+
+namespace {
+
+// How a waiter looks again by itself, because a message was lost, or because whoever has the lock
+// or is before it is silent (hazard 24). It looks when the present lease ends, the head first; and
+// it trusts in that lease for no longer than an interval, as another may have the lock by then. For
+// the first few the interval is below what a grant lasts, so that they find their own without a
+// message. It grows with the place, so that n waiters cost the server O(log n) looks a second.
+constexpr std::int64_t look_cap_ms = 15'000;
+constexpr std::int64_t look_first_places = 8;
+constexpr time_ns look_slack_ns = 2 * ns_per_ms;
+constexpr std::int64_t look_jitter_ns = 3 * ns_per_ms;
+constexpr time_ns look_each_place_ns = 20 * ns_per_ms;
+constexpr std::int64_t look_places_max = 10'000;
+
+}  // namespace
+
+// ---- questions ------------------------------------------------------------------------------
+
+void attempt::start(bool directly, const operation* by, questions& to, time_ns now) {
+  // Where the cheap way is a script too, there is no point in asking twice.
+  const bool is_queueing = terms_.waits && protocol_.how == wait_method::queue &&
+                           (directly || !protocol_.is_plain_string);
+  reference_ns_ = now;
+  to.ask({.what = is_queueing ? step::acquire : step::try_take, .ttl_ms = to.ttl_ms(), .by = by},
+         now, &ask_at_);
+}
+
+// For a token that the server may know already.
+void attempt::ask_again(questions& to, time_ns now) {
+  if (to.serial() == 0) reference_ns_ = now;
+  to.ask({.what = terms_.waits ? step::reacquire : step::retake, .ttl_ms = to.ttl_ms()}, now,
+         &ask_at_);
+}
+
+news attempt::on_answer(const open_question& asked, const verdict& said, questions& to,
+                        time_ns now) {
+  if (said.what != answer::unsent) was_broken_ = said.what == answer::broken;
+  switch (said.what) {
+    case answer::granted:
+      if (said.last_token >= least_token) return news::granted;
+      // The fence counter was lost. It is repaired, by asking by script, before the grant is told.
+      ask_again(to, now);
+      return news::none;
+    case answer::not_free:
+      return on_not_free(asked, said, to, now);
+    case answer::queued:
+      is_queued_ = true;
+      reference_ns_ = asked.sent;
+      reference_us_ = said.server_us;
+      place_ = said.place;
+      plan_look(said.ttl_ms, said.place, to, now);
+      // What the answer knows can be older than a message that came before it (RESP2).
+      if (told_head_at_ >= asked.sent) ask_at_ = std::min(ask_at_, head_look_at_);
+      return news::none;
+    case answer::no_script:
+      to.ask({.what = asked.what, .ttl_ms = asked.ttl_ms, .with_text = true}, now, &ask_at_);
+      return news::none;
+    case answer::broken:
+    case answer::unsent:
+      return news::none;  // asked again by on_up()
+    default:
+      to.keep_details(said);
+      return news::refused;
+  }
+}
+
+news attempt::on_not_free(const open_question& asked, const verdict& said, questions& to,
+                          time_ns now) {
+  if (terms_.waits && protocol_.how == wait_method::queue) {
+    to.ask({.what = asked.what == step::try_take ? step::acquire : step::reacquire,
+            .ttl_ms = to.ttl_ms()},
+           now, &ask_at_);
+    return news::none;
+  }
+  if (terms_.poll_attempts > 0) --terms_.poll_attempts;
+  if (!terms_.waits || terms_.poll_attempts == 0) return news::not_free;
+  is_queued_ = true;
+  if (std::exchange(told_free_, false)) {
+    ask_again(to, now);  // the answer can be older than the message (RESP2)
+  } else {
+    plan_poll(said.ttl_ms, to, now);
+  }
+  return news::none;
+}
+
+// ---- messages -------------------------------------------------------------------------------
+
+void attempt::on_free(questions& to, time_ns now) {
+  told_free_ = to.open() > 0;
+  if (!told_free_) ask_again(to, now);
+}
+
+void attempt::on_head(std::int64_t ttl_ms, questions& to, time_ns now) noexcept {
+  plan_look(ttl_ms, 0, to, now);
+  told_head_at_ = now;
+  head_look_at_ = ask_at_;
+}
+
+std::optional<time_ns> attempt::on_grant(std::int64_t server_us, questions& to, time_ns now) {
+  // Older than an answer which said that we were not the owner: that grant has lapsed. Messages can
+  // come late where they have a connection of their own (RESP2).
+  if (server_us < reference_us_) return std::nullopt;
+  // The grant was made when the server says, which by our clock is not before this: the server
+  // carried out our question after we had sent it, and its clock is too fast by the drift at most.
+  // Counting from the message's receipt would add the time that this process may have been
+  // suspended (hazard 1).
+  auto from = reference_ns_;
+  if (reference_us_ != 0) {
+    // What is more than has passed here is cut off below; cut before, it can't overflow.
+    const auto passed_us =
+        std::min(server_us - reference_us_, 2 * (now - reference_ns_) / ns_per_us);
+    from = std::min(now, from + least_passed_us(passed_us, to.terms().drift_ppm) * ns_per_us);
+  }
+  if (now - from <= to_ns(std::min(grant_ms_, to.terms().lease_ms)) / 2) return from;
+  // Too little of it can be counted on, so the server is asked, which also renews it.
+  ask_again(to, now);
+  return std::nullopt;
+}
+
+// ---- time -----------------------------------------------------------------------------------
+
+// The same token, because it is the same attempt: whatever the broken connection did, the answer
+// says where we stand (hazards 15 and 16).
+void attempt::on_up(questions& to, time_ns now) {
+  if (to.open() == 0) ask_again(to, now);
+}
+
+void attempt::on_timer(questions& to, time_ns now) {
+  if (now < ask_at_) return;
+  ask_at_ = now + ns_per_s;  // planned anew by the answer
+  if (to.open() == 0) ask_again(to, now);
+}
+
+void attempt::plan_look(std::int64_t ttl_ms, std::int64_t place, questions& to,
+                        time_ns now) noexcept {
+  place = place < 0 ? 1 : std::min(place, look_places_max);
+  const auto interval =
+      to_ns(std::min(look_interval_ms * (place / look_first_places + 1), look_cap_ms));
+  // No key (-2): nobody holds it. A key without expiry (-1) is none that this protocol writes.
+  const auto left_ms =
+      ttl_ms == -1 ? look_cap_ms : std::clamp<std::int64_t>(ttl_ms, 0, look_cap_ms);
+  const auto lease_end =
+      to_ns(left_ms) + look_slack_ns + place * look_each_place_ns + to.random_below(look_jitter_ns);
+  ask_at_ = now + std::min(lease_end, interval - to.random_below(interval / 10));
+}
+
+// Without a queue: when the present lease ends, or earlier when nobody would tell of a release. The
+// interval is spread by half, because those who ask in step all lose but one (seed system S5).
+void attempt::plan_poll(std::int64_t ttl_ms, questions& to, time_ns now) noexcept {
+  const auto interval_ns = to_ns(terms_.poll_interval_ms);
+  auto wait = interval_ns / 2 + to.random_below(interval_ns + 1);
+  const auto lease_end = to_ns(std::clamp<std::int64_t>(ttl_ms, 0, look_cap_ms)) + look_slack_ns;
+  if (ttl_ms >= 0 && protocol_.how == wait_method::channel) wait = std::max(wait, lease_end);
+  if (ttl_ms >= 0 && protocol_.how == wait_method::polling) wait = std::min(wait, lease_end);
+  ask_at_ = now + wait;
+}
+
+}  // namespace mortise::lock

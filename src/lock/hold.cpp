@@ -1,0 +1,222 @@
+#include "lock/hold.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lock/lease.hpp"
+
+namespace mortise::lock {
+
+namespace {
+
+// The deadline that the holder wants at the server, as of now.
+time_ns wanted_until(const lease_terms& terms, time_ns now) noexcept {
+  const auto lease_end = terms.renews ? now + to_ns(terms.lease_ms) : terms.until;
+  return std::min(lease_end, terms.until);
+}
+
+}  // namespace
+
+// The lease is the one that the server was asked for, by another handle if this one has taken over.
+// Its holder is promised no more than its own.
+news hold::begin(time_ns from, std::int64_t lease_ms, const verdict& said, questions& to,
+                 time_ns now) {
+  const auto wanted_ms = to.terms().lease_ms;
+  is_too_long_ = lease_ms > wanted_ms;
+  nominal_ns_ = to_ns(std::min(lease_ms, wanted_ms));
+  granted_at_ = from;
+  valid_until_ = from + nominal_ns_;
+  asked_until_ = valid_until_;
+  granted_us_ = said.server_us;
+  // Word of somebody who waits can overtake the answer, which is older then (RESP2).
+  others_wait_ = others_wait_ || said.others_wait;
+  take_tokens(said.last_token, said.token_count);
+  // An answer that arrives when its lease is over is not a grant (hazard 6).
+  if (now >= valid_until_) return lose(reason::expired);
+  plan_renewal(from, to);
+  return news::granted;
+}
+
+void hold::take_tokens(std::int64_t last, std::int64_t count) noexcept {
+  if (count == 0 || last <= last_token_) return;
+  next_token_ = last - count + 1;
+  last_token_ = last;
+}
+
+news hold::lose(reason why) noexcept {
+  loss_ = why;
+  return news::lost;
+}
+
+// ---- renewals -------------------------------------------------------------------------------
+
+void hold::plan_renewal(time_ns from, questions& to) noexcept {
+  told_risk_ = false;
+  // A third of the lease, give or take a tenth of that, so that many holders do not renew in step.
+  const auto third = nominal_ns_ / 3;
+  renew_at_ = from + third - third / 10 + to.random_below(third / 5 + 1);
+}
+
+void hold::keep(const lease_terms& terms, questions& to, time_ns now) {
+  to.set_terms(terms);
+  told_risk_ = false;
+  if (std::exchange(is_too_long_, false)) {
+    // Nobody was told of a later deadline, so the lease may be shortened (hazard 17).
+    renew(terms.lease_ms, 0, nullptr, to, now);
+  }
+  // Also for a hold that is not renewed: a short grant has to be confirmed, unless it is over
+  // before.
+  renew_at_ = std::min(renew_at_, valid_until_ - nominal_ns_ / 3 * 2);
+  renew_if_wanted(to, now);
+}
+
+std::uint32_t hold::renew(std::int64_t lease_ms, std::int64_t reserve, const operation* by,
+                          questions& to, time_ns now) {
+  // Never ask for less than was asked for before: an answer to the earlier question would promise
+  // what the later one took back.
+  const auto target = std::max(now + to_ns(lease_ms), asked_until_);
+  const auto lease = (target - now + ns_per_ms - 1) / ns_per_ms;
+  if (!to.ask({.what = step::renew,
+               .ttl_ms = to.ttl_ms(lease),
+               .by = by,
+               .target = target,
+               .reserve = reserve},
+              now)) {
+    return 0;
+  }
+  asked_until_ = target;
+  return renewal_serial_ = to.serial();
+}
+
+void hold::renew_if_wanted(questions& to, time_ns now) {
+  if (now < renew_at_) return;
+  if (to.open(step::raise) > 0) {
+    renew_at_ = time_never;  // planned anew by the answer
+    return;
+  }
+  const auto& terms = to.terms();
+  const auto target = wanted_until(terms, now);
+  // Tries are a ninth of the lease apart, so that at least three fit before the margin (hazard 18).
+  renew_at_ = now + std::max(nominal_ns_ / 9, ns_per_ms);
+  if (target <= valid_until_ + ns_per_ms) {
+    if (!terms.renews || target >= terms.until) renew_at_ = time_never;
+    return;
+  }
+  constexpr std::size_t tries_open_max = 3;
+  if (to.open() >= tries_open_max) return;
+  renew((target - now) / ns_per_ms, 0, nullptr, to, now);
+}
+
+// Finds out at once whether the hold has survived, also one that is not to be prolonged.
+void hold::on_up(questions& to, time_ns now) {
+  renew_at_ = now;
+  renew_if_wanted(to, now);
+  if (to.open() == 0) renew(0, 0, nullptr, to, now);
+}
+
+news hold::on_timer(questions& to, time_ns now) {
+  if (now >= valid_until_) return lose(threat(to.terms()));
+  renew_if_wanted(to, now);
+  if (told_risk_ || now < margin()) return news::none;
+  told_risk_ = true;
+  return news::at_risk;
+}
+
+time_ns hold::next_timer() const noexcept {
+  return std::min({valid_until_, renew_at_, told_risk_ ? time_never : margin()});
+}
+
+// ---- all of it, and a part ------------------------------------------------------------------
+
+// A renewal asks for a part until the answer to this is there, and so would undo it: none is begun
+// in the meantime.
+bool hold::raise(const operation* by, questions& to, time_ns now) {
+  return to.ask({.what = step::raise, .by = by}, now);
+}
+
+std::uint32_t hold::lower(std::int64_t weight, const operation* by, questions& to, time_ns now) {
+  to.set_weight(weight);
+  // A deadline of its own, so that the answer to an earlier renewal is not taken for this one's.
+  ++asked_until_;
+  return renew(0, 0, by, to, now);
+}
+
+// ---- answers --------------------------------------------------------------------------------
+
+news hold::on_answer(const open_question& asked, const verdict& said, questions& to, time_ns now) {
+  if (asked.what != step::renew && asked.what != step::raise) return on_late_look(said);
+  // The deadline decides, not the answer: once it has passed nothing brings the hold back.
+  if (now >= valid_until_) return lose(threat(to.terms()));
+  if (said.what == answer::not_owner) {
+    return lose(said.is_replaced ? reason::replaced : reason::server_lost);
+  }
+  return asked.what == step::renew ? on_renew_answer(asked, said, to, now)
+                                   : on_raise_answer(asked, said, to, now);
+}
+
+// A look that a message has overtaken. If the lock was deleted in between it has found us gone, and
+// has put us into the queue (hazard 14).
+news hold::on_late_look(const verdict& said) noexcept {
+  if (said.what == answer::granted || said.what == answer::unsent) return news::none;
+  may_be_queued_ = true;
+  return said.what == answer::queued && said.server_us > granted_us_ ? lose(reason::server_lost)
+                                                                     : news::none;
+}
+
+news hold::on_raise_answer(const open_question& asked, const verdict& said, questions& to,
+                           time_ns now) {
+  if (renew_at_ == time_never) renew_at_ = now;
+  switch (said.what) {
+    case answer::granted:
+      // Undone by a renewal that came behind it, because the script or the user's patience failed.
+      if (renewal_serial_ > asked.serial) return news::not_raised;
+      to.set_weight(to.wanted().limit);
+      take_tokens(said.last_token, said.token_count);
+      return news::raised;
+    case answer::not_free:
+      return news::not_raised;
+    case answer::no_script:
+      if (to.ask({.what = step::raise, .with_text = true}, now)) return news::none;
+      [[fallthrough]];
+    default:
+      // If the server did carry it out, the next renewal, which still asks for a part, undoes it.
+      to.keep_details(said);
+      return news::raise_failed;
+  }
+}
+
+news hold::on_renew_answer(const open_question& asked, const verdict& said, questions& to,
+                           time_ns now) {
+  switch (said.what) {
+    case answer::renewed:
+      if (asked.target > valid_until_) {
+        valid_until_ = asked.target;
+        nominal_ns_ = asked.target - asked.sent;
+        plan_renewal(asked.sent, to);
+        if (!to.terms().renews) renew_at_ = time_never;
+      }
+      others_wait_ = others_wait_ || said.others_wait;
+      if (asked.reserve > 0 && said.last_token >= least_token) {
+        take_tokens(said.last_token, asked.reserve);
+      }
+      return news::renewed;
+    case answer::no_script:
+      // No less than was asked for since: that may have been carried out, if others have brought
+      // the script back, and this comes behind it.
+      if (to.ask({.what = step::renew,
+                  .ttl_ms = to.ttl_ms((asked_until_ - now) / ns_per_ms + 1),
+                  .target = asked_until_,
+                  .reserve = asked.reserve,
+                  .with_text = true},
+                 now)) {
+        renewal_serial_ = to.serial();
+        return news::none;
+      }
+      [[fallthrough]];
+    default:
+      to.keep_details(said);
+      return news::renew_failed;
+  }
+}
+
+}  // namespace mortise::lock

@@ -1,0 +1,72 @@
+// The second phase of a tenure: what it holds, until when, how that is prolonged and how it is
+// lost.
+#pragma once
+
+#include <cstdint>
+
+#include "lock/news.hpp"
+#include "lock/questions.hpp"
+
+namespace mortise::lock {
+
+class hold {
+ public:
+  // All as of a tenure.
+  news begin(time_ns from, std::int64_t lease_ms, const verdict& said, questions& to, time_ns now);
+  news on_answer(const open_question& asked, const verdict& said, questions& to, time_ns now);
+  void on_up(questions& to, time_ns now);
+  news on_timer(questions& to, time_ns now);
+  [[nodiscard]] time_ns next_timer() const noexcept;
+  void on_wanted() noexcept { others_wait_ = true; }
+
+  std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, const operation* by,
+                      questions& to, time_ns now);
+  bool raise(const operation* by, questions& to, time_ns now);
+  std::uint32_t lower(std::int64_t weight, const operation* by, questions& to, time_ns now);
+  void keep(const lease_terms& terms, questions& to, time_ns now);
+  // A grant by message: what is certain of it is short, and whoever does not renew has a lease from
+  // now.
+  void count_from(time_ns now) noexcept { granted_at_ = now; }
+
+  [[nodiscard]] time_ns valid_until() const noexcept { return valid_until_; }
+  [[nodiscard]] time_ns asked_until() const noexcept { return asked_until_; }
+  [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
+  [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
+  [[nodiscard]] bool may_be_queued() const noexcept { return may_be_queued_; }
+  [[nodiscard]] bool is_risk_told() const noexcept { return told_risk_; }
+  [[nodiscard]] reason loss() const noexcept { return loss_; }
+  [[nodiscard]] reason threat(const lease_terms& terms) const noexcept {
+    const bool is_over = terms.renews && terms.until <= valid_until_ + ns_per_ms;
+    return is_over ? reason::max_hold : reason::expired;
+  }
+  // Since when no more is left of the present lease than a third.
+  [[nodiscard]] time_ns margin() const noexcept { return valid_until_ - nominal_ns_ / 3; }
+  [[nodiscard]] bool has_token() const noexcept { return next_token_ <= last_token_; }
+  std::int64_t take_token() noexcept { return next_token_++; }
+
+ private:
+  news on_renew_answer(const open_question& asked, const verdict& said, questions& to, time_ns now);
+  news on_raise_answer(const open_question& asked, const verdict& said, questions& to, time_ns now);
+  news on_late_look(const verdict& said) noexcept;
+  news lose(reason why) noexcept;
+  void take_tokens(std::int64_t last, std::int64_t count) noexcept;
+  void plan_renewal(time_ns from, questions& to) noexcept;
+  void renew_if_wanted(questions& to, time_ns now);
+
+  time_ns granted_at_ = 0;
+  std::int64_t granted_us_ = 0;  // the server's time of the grant
+  time_ns valid_until_ = 0;
+  time_ns nominal_ns_ = 0;    // the length of the present lease
+  bool is_too_long_ = false;  // the server keeps the lock for longer than its holder wants
+  time_ns asked_until_ = 0;   // the latest deadline that was ever asked for
+  time_ns renew_at_ = time_never;
+  std::uint32_t renewal_serial_ = 0;  // of the last renewal that was asked for
+  bool told_risk_ = false;
+  bool others_wait_ = false;
+  bool may_be_queued_ = false;  // a look came too late, and may have put us into the queue again
+  std::int64_t next_token_ = 1;
+  std::int64_t last_token_ = 0;
+  reason loss_ = reason::none;
+};
+
+}  // namespace mortise::lock

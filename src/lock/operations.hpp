@@ -1,0 +1,34 @@
+// The operations of a gate that were accepted and have not ended, as far as it watches their
+// deadlines.
+#pragma once
+
+#include <set>
+#include <utility>
+
+#include "lock/link.hpp"
+
+namespace mortise::lock {
+
+class operations {
+ public:
+  void accept(operation& accepted) {
+    if (accepted.deadline != time_never) deadlines_.emplace(accepted.deadline, &accepted);
+  }
+  // It was not accepted after all.
+  void retract(operation& rejected) noexcept { deadlines_.erase({rejected.deadline, &rejected}); }
+  void end(operation& ended, const outcome& how, std::int64_t token = 0) {
+    if (ended.deadline != time_never) retract(ended);
+    ended.finish(how, token);
+  }
+
+  [[nodiscard]] time_ns next_deadline() const noexcept {
+    return deadlines_.empty() ? time_never : deadlines_.begin()->first;
+  }
+  // The one whose deadline comes first; only when there is a deadline.
+  [[nodiscard]] operation& first() const noexcept { return *deadlines_.begin()->second; }
+
+ private:
+  std::set<std::pair<time_ns, operation*>> deadlines_;
+};
+
+}  // namespace mortise::lock

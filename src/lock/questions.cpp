@@ -1,0 +1,86 @@
+#include "lock/questions.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "lock/lease.hpp"
+
+namespace mortise::lock {
+
+namespace {
+
+// What cannot be asked now is asked after this, with full jitter on top.
+constexpr time_ns retry_ns = 50 * ns_per_ms;
+
+// Four answers say that an attempt to get the lock left nothing at the server.
+bool leaves_a_trace(step asked, answer said) noexcept {
+  const bool is_attempt = asked == step::try_take || asked == step::acquire ||
+                          asked == step::reacquire || asked == step::retake;
+  return is_attempt && said != answer::not_free && said != answer::refused &&
+         said != answer::no_script && said != answer::unsent;
+}
+
+}  // namespace
+
+questions::questions(std::uint64_t tenure, std::string token, const portion& wanted,
+                     const lease_terms& terms, link& world)
+    : world_(world), tenure_(tenure), token_(std::move(token)), wanted_(wanted), terms_(terms) {}
+
+// Has a place for the answer before anything is sent.
+bool questions::ask(const draft& wanted, time_ns now, time_ns* retry_at) {
+  question asked;
+  asked.tenure = tenure_;
+  asked.serial = serial_ + 1;
+  asked.what = wanted.what;
+  asked.token = token_;
+  asked.ttl_ms = wanted.ttl_ms;
+  asked.reserve = wanted.reserve;
+  asked.weight = wanted_.weight;
+  asked.limit = wanted_.limit;
+  asked.lifetimes_ms = terms_.lifetimes_ms;
+  asked.with_text = wanted.with_text;
+  try {
+    open_.push_back({asked.serial, wanted.what, now, wanted.target, wanted.ttl_ms, wanted.reserve,
+                     terms_.lease_ms});
+    if (world_.ask(asked, wanted.by)) {
+      ++serial_;
+      return true;
+    }
+    open_.pop_back();
+  } catch (const std::bad_alloc&) {
+    // Nothing was sent.
+  }
+  if (retry_at != nullptr && world_.problem().ok()) *retry_at = retry_time(now);
+  return false;
+}
+
+std::optional<open_question> questions::close(std::uint32_t serial, answer said) noexcept {
+  const auto found = std::find_if(open_.begin(), open_.end(),
+                                  [&](const auto& item) { return item.serial == serial; });
+  if (found == open_.end()) return std::nullopt;
+  const auto asked = *found;
+  open_.erase(found);
+  may_be_there_ = may_be_there_ || leaves_a_trace(asked.what, said);
+  return asked;
+}
+
+time_ns questions::retry_time(time_ns now, time_ns at_least) noexcept {
+  return now + std::max(retry_ns, at_least) + world_.random_below(retry_ns);
+}
+
+std::size_t questions::open(step what) const noexcept {
+  return static_cast<std::size_t>(std::count_if(
+      open_.begin(), open_.end(), [&](const auto& item) { return item.what == what; }));
+}
+
+void questions::keep_details(const verdict& said) noexcept {
+  details_ = said.details;
+  is_refusal_passing_ = said.is_passing;
+}
+
+std::int64_t questions::ttl_ms(std::int64_t lease_ms) const noexcept {
+  return server_ttl_ms(lease_ms, terms_.drift_ppm);
+}
+
+}  // namespace mortise::lock

@@ -1,0 +1,97 @@
+// What a tenure asks, whatever its phase: with which owner token, for which portion, on which
+// terms; and which of its questions are open.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/options.hpp"
+#include "lock/link.hpp"
+#include "lock/portion.hpp"
+
+namespace mortise::lock {
+
+// How long a tenure is kept. Set by the gate for the handle that holds by it.
+struct lease_terms {
+  std::int64_t lease_ms = 0;
+  bool renews = false;
+  time_ns until = time_never;  // not renewed beyond: max_hold, or the end of an unrenewed lease
+  std::int64_t drift_ppm = default_drift_ppm;
+  std::array<std::int64_t, 2> lifetimes_ms{};  // as in `question`
+};
+
+// A question without what is the same for all.
+struct draft {
+  step what = step::try_take;
+  std::int64_t ttl_ms = 0;
+  const operation* by = nullptr;  // who asks, if it is an operation
+  time_ns target = 0;             // renew: the deadline that it asks for
+  std::int64_t reserve = 0;       // renew: how many fencing tokens to draw
+  bool with_text = false;         // the server has forgotten the script
+};
+
+struct open_question {
+  std::uint32_t serial;
+  step what;
+  time_ns sent;    // before its first byte
+  time_ns target;  // renew: the deadline that it asks for
+  std::int64_t ttl_ms;
+  std::int64_t reserve;
+  std::int64_t lease_ms;  // of the handle that it was asked for
+};
+
+class questions {
+ public:
+  questions(std::uint64_t tenure, std::string token, const portion& wanted,
+            const lease_terms& terms, link& world);
+
+  // False when it could not be sent. Without a connection on_up() asks again; without room, a
+  // little time does: until `retry_at`, if there is one.
+  bool ask(const draft& wanted, time_ns now, time_ns* retry_at = nullptr);
+  // An answer: to what, unless that was answered before.
+  std::optional<open_question> close(std::uint32_t serial, answer said) noexcept;
+  // When to ask again what was refused, or had no room.
+  [[nodiscard]] time_ns retry_time(time_ns now, time_ns at_least = 0) noexcept;
+
+  [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
+  [[nodiscard]] std::size_t open(step what) const noexcept;
+  // Of the last question that has found its way to the servers; 0 when none has.
+  [[nodiscard]] std::uint32_t serial() const noexcept { return serial_; }
+  // Whether nothing of this tenure can be at the servers: each attempt has an answer that says so.
+  [[nodiscard]] bool left_no_trace() const noexcept { return !may_be_there_ && open_.empty(); }
+
+  // What the server said when it said neither yes nor no.
+  void keep_details(const verdict& said) noexcept;
+  [[nodiscard]] const outcome& details() const noexcept { return details_; }
+  // Whether it is worth while to ask again.
+  [[nodiscard]] bool is_refusal_passing() const noexcept { return is_refusal_passing_; }
+
+  [[nodiscard]] const lease_terms& terms() const noexcept { return terms_; }
+  void set_terms(const lease_terms& terms) noexcept { terms_ = terms; }
+  [[nodiscard]] const portion& wanted() const noexcept { return wanted_; }
+  void set_weight(std::int64_t weight) noexcept { wanted_.weight = weight; }
+  // What the server is told for so long a lease, or that of the terms.
+  [[nodiscard]] std::int64_t ttl_ms(std::int64_t lease_ms) const noexcept;
+  [[nodiscard]] std::int64_t ttl_ms() const noexcept { return ttl_ms(terms_.lease_ms); }
+  std::int64_t random_below(std::int64_t bound) noexcept { return world_.random_below(bound); }
+  [[nodiscard]] std::uint64_t tenure() const noexcept { return tenure_; }
+  [[nodiscard]] const std::string& token() const noexcept { return token_; }
+
+ private:
+  link& world_;
+  const std::uint64_t tenure_;
+  const std::string token_;
+  portion wanted_;
+  lease_terms terms_;
+  std::uint32_t serial_ = 0;
+  std::vector<open_question> open_;
+  bool may_be_there_ = false;  // an answer has left something of us at the server, or may have
+  outcome details_;
+  bool is_refusal_passing_ = false;
+};
+
+}  // namespace mortise::lock
