@@ -107,6 +107,14 @@ TEST_F(tenure_test, hazard_01_a_grant_that_is_mostly_over_is_asked_for_again) {
   EXPECT_NE(claim.phase(), tenure_phase::held);
 }
 
+TEST_F(tenure_test, hazard_01_a_grant_older_than_a_later_answer_has_lapsed) {
+  auto claim = make();
+  claim.start(true, nullptr, start_ns);
+  claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
+  EXPECT_EQ(claim.on_grant(first_token, 49'999'999, false, start_ns + ms(2)), news::none);
+  EXPECT_EQ(claim.phase(), tenure_phase::queued);
+}
+
 TEST_F(tenure_test, hazard_01_a_grant_never_counts_from_later_than_its_receipt) {
   auto claim = make();
   claim.start(true, nullptr, start_ns);
