@@ -14,6 +14,15 @@ namespace {
 // A caller whose deadline is nearer does not nap, so that it keeps its deadline.
 constexpr time_ns nap_room_ns = 50 * ns_per_ms;
 
+// Safe in a signal handler.
+void kick(int descriptor) noexcept {
+  const int saved = errno;
+  const std::uint64_t one = 1;
+  while (::write(descriptor, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+  errno = saved;
+}
+
 }  // namespace
 
 void caller::finish() noexcept { end_wait(finisher::ordinary); }
@@ -22,32 +31,25 @@ void caller::finish_from_signal() noexcept { end_wait(finisher::maybe_signal_han
 
 void caller::end_wait(finisher by) noexcept {
   const std::atomic<std::uint32_t>* const address = &state_;
+  // A signal handler may have interrupted the waiting thread itself just before it sleeps, and must
+  // not touch thread-local memory.
+  const bool is_handler = by == finisher::maybe_signal_handler;
   auto seen = state_.load(std::memory_order_acquire);
-  for (;;) {
+  bool is_elsewhere = false;
+  bool is_later = false;
+  do {
     if (seen == state_done || seen == state_finishing) return;
-    // A signal handler may have interrupted the waiting thread itself just before it sleeps, and
-    // must not touch thread-local memory.
-    const bool is_handler = by == finisher::maybe_signal_handler;
-    const bool is_elsewhere = seen == state_leading && (is_handler || !is_own());
-    const bool is_later = seen == state_sleeping && !is_handler && wake_scope::is_open();
-    const auto next = is_elsewhere || is_later ? state_finishing : state_done;
-    if (!state_.compare_exchange_weak(seen, next, std::memory_order_acq_rel,
-                                      std::memory_order_acquire)) {
-      continue;
-    }
-    if (is_later) return wake_scope::add(*this);
-    if (is_elsewhere) {
-      const int saved = errno;
-      const std::uint64_t one = 1;
-      while (::write(kick_descriptor_.load(std::memory_order_relaxed), &one, sizeof one) < 0 &&
-             errno == EINTR) {
-      }
-      errno = saved;
-      state_.store(state_done, std::memory_order_release);
-    }
-    if (is_elsewhere || seen == state_sleeping) net::futex_wake_one(address);
-    return;
+    is_elsewhere = seen == state_leading && (is_handler || !is_own());
+    is_later = seen == state_sleeping && !is_handler && wake_scope::is_open();
+  } while (!state_.compare_exchange_weak(seen,
+                                         is_elsewhere || is_later ? state_finishing : state_done,
+                                         std::memory_order_acq_rel, std::memory_order_acquire));
+  if (is_later) return wake_scope::add(*this);
+  if (is_elsewhere) {
+    kick(kick_descriptor_.load(std::memory_order_relaxed));
+    state_.store(state_done, std::memory_order_release);
   }
+  if (is_elsewhere || seen == state_sleeping) net::futex_wake_one(address);
 }
 
 bool caller::wait(time_ns deadline) noexcept {

@@ -66,19 +66,19 @@ outcome connection::begin() {
 outcome connection::open(time_ns deadline) {
   {
     const std::lock_guard guard(mutex_);
-    open_deadline_ = deadline;
-    is_opening_ = true;
+    opening_.deadline = deadline;
+    opening_.is_on = true;
   }
   if (auto begun = begin(); !begun.ok()) return begun;
   const time_ns end = deadline + open_grace_ns;
-  while (opened_.load(std::memory_order_acquire) == 0 && boot_now() < end) {
-    net::futex_wait(opened_, 0, end);
+  while (opening_.is_done.load(std::memory_order_acquire) == 0 && boot_now() < end) {
+    net::futex_wait(opening_.is_done, 0, end);
   }
   outcome result;
   {
     const std::lock_guard guard(mutex_);
-    result = opened_.load(std::memory_order_acquire) != 0 ? open_result_ : problem_;
-    if (!result.ok()) is_opening_ = false;
+    result = opening_.is_done.load(std::memory_order_acquire) != 0 ? opening_.result : problem_;
+    if (!result.ok()) opening_.is_on = false;
   }
   if (!result.ok()) close();
   return result;
@@ -87,12 +87,12 @@ outcome connection::open(time_ns deadline) {
 void connection::close(time_ns linger_ns) noexcept {
   {
     const std::lock_guard guard(mutex_);
-    if (!is_closing_) linger_ns_ = linger_ns;
-    is_closing_ = true;
+    if (!closing_.is_on) closing_.linger_ns = linger_ns;
+    closing_.is_on = true;
   }
-  if (closed_.load(std::memory_order_acquire) == 0) loop_.post(*this);
-  while (closed_.load(std::memory_order_acquire) == 0) {
-    net::futex_wait(closed_, 0, time_never);
+  if (closing_.is_done.load(std::memory_order_acquire) == 0) loop_.post(*this);
+  while (closing_.is_done.load(std::memory_order_acquire) == 0) {
+    net::futex_wait(closing_.is_done, 0, time_never);
   }
 }
 
@@ -109,38 +109,38 @@ void connection::set_problem(const outcome& why) noexcept {
 void connection::report_open(const outcome& result) noexcept {
   {
     const std::lock_guard guard(mutex_);
-    if (!std::exchange(is_opening_, false)) return;
-    open_result_ = result;
-    opened_.store(1, std::memory_order_release);
+    if (!std::exchange(opening_.is_on, false)) return;
+    opening_.result = result;
+    opening_.is_done.store(1, std::memory_order_release);
   }
-  net::futex_wake_all(&opened_);
+  net::futex_wake_all(&opening_.is_done);
 }
 
 void connection::run() noexcept {
   bool is_closing = false;
   {
     const std::lock_guard guard(mutex_);
-    is_closing = is_closing_;
+    is_closing = closing_.is_on;
   }
   if (is_closing) return begin_close();
   if (phase_ == phase::idle) begin_attempt();
 }
 
 void connection::begin_attempt() noexcept {
-  attempt_deadline_ = boot_now() + config_.command_timeout_ms * ns_per_ms;
+  attempt_.deadline = boot_now() + config_.command_timeout_ms * ns_per_ms;
   {
     const std::lock_guard guard(mutex_);
-    is_last_attempt_ = is_opening_ && open_deadline_ <= attempt_deadline_;
-    if (is_last_attempt_) attempt_deadline_ = open_deadline_;
+    attempt_.is_last = opening_.is_on && opening_.deadline <= attempt_.deadline;
+    if (attempt_.is_last) attempt_.deadline = opening_.deadline;
   }
-  end_ = {};
+  attempt_.end = {};
   dial();
 }
 
 void connection::dial() noexcept {
   phase_ = phase::dialing;
-  loop_.schedule(*this, attempt_deadline_);
-  dialer_.start(attempt_deadline_);
+  loop_.schedule(*this, attempt_.deadline);
+  dialer_.start(attempt_.deadline);
 }
 
 // Memory that runs out on the way ends the attempt: the next one may find some.
@@ -207,7 +207,7 @@ void connection::finish_greeting() {
         std::make_unique<pipeline>(loop_, me, pipeline::purpose::messages, limits_of(config_));
   }
   phase_ = phase::dialing_inbox;
-  dialer_.start(attempt_deadline_);
+  dialer_.start(attempt_.deadline);
 }
 
 void connection::go_up() noexcept {
@@ -260,11 +260,11 @@ const char* connection::stage_text() const noexcept {
 // The attempt, or the session, is over. The first reason counts.
 void connection::fail(outcome why, bool is_definite) noexcept {
   if (phase_ == phase::ending || phase_ == phase::closed) return;
-  if (end_.ok()) {
+  if (attempt_.end.ok()) {
     // An attempt that only lacked the time knows less than the one before it.
-    const bool is_cut = is_last_attempt_ && failures_ > 0 && boot_now() >= attempt_deadline_;
-    end_ = is_cut ? last_problem() : std::move(why);
-    is_end_definite_ = is_definite;
+    const bool is_cut = attempt_.is_last && failures_ > 0 && boot_now() >= attempt_.deadline;
+    attempt_.end = is_cut ? last_problem() : std::move(why);
+    attempt_.is_end_definite = is_definite;
   }
   phase_ = phase::ending;
   end_sockets();
@@ -274,21 +274,22 @@ void connection::fail(outcome why, bool is_definite) noexcept {
 void connection::end_sockets() noexcept {
   dialer_.cancel();
   loop_.cancel(static_cast<net::timer&>(*this));
-  const auto why = end_.ok() ? outcome::of(status::closed, "the client was closed") : end_;
+  const auto why =
+      attempt_.end.ok() ? outcome::of(status::closed, "the client was closed") : attempt_.end;
   commands_.break_off(why);
   if (messages_) messages_->break_off(why);
   settle();
 }
 
 void connection::on_torn(pipeline&, const outcome& why) noexcept {
-  if (end_.ok()) {
+  if (attempt_.end.ok()) {
     const bool is_greeting = phase_ == phase::greeting || phase_ == phase::greeting_inbox;
-    end_ = why;
-    end_.say(where_text_, is_greeting ? ": during the greeting " : ": ", why.message,
-             is_greeting ? " (the server's log may say why)" : "");
+    attempt_.end = why;
+    attempt_.end.say(where_text_, is_greeting ? ": during the greeting " : ": ", why.message,
+                     is_greeting ? " (the server's log may say why)" : "");
     // A server that is going or coming may close it; one that talks otherwise is another program.
-    is_end_definite_ = why.code == status::unreachable && !why.is_retryable;
-    end_.is_retryable = true;
+    attempt_.is_end_definite = why.code == status::unreachable && !why.is_retryable;
+    attempt_.end.is_retryable = true;
   }
   if (phase_ != phase::lingering) phase_ = phase::ending;
   end_sockets();
@@ -301,16 +302,16 @@ void connection::settle() noexcept {
   bool is_closing = false;
   {
     const std::lock_guard guard(mutex_);
-    is_opening = is_opening_;
-    is_closing = is_closing_;
+    is_opening = opening_.is_on;
+    is_closing = closing_.is_on;
   }
   if (is_closing) return finish_close();
   if (std::exchange(is_falling_back_, false)) {
-    end_ = {};
+    attempt_.end = {};
     return dial();
   }
-  set_problem(end_);
-  if (std::exchange(was_up_, false)) listener_.on_down(end_);
+  set_problem(attempt_.end);
+  if (std::exchange(was_up_, false)) listener_.on_down(attempt_.end);
   retry_or_give_up(is_opening);
 }
 
@@ -321,9 +322,9 @@ void connection::retry_or_give_up(bool is_opening) noexcept {
   ++failures_;
   const time_ns next =
       boot_now() + static_cast<time_ns>(random_number() % static_cast<std::uint64_t>(window));
-  if (is_opening && (is_end_definite_ || next >= open_deadline_)) {
+  if (is_opening && (attempt_.is_end_definite || next >= opening_.deadline)) {
     phase_ = phase::idle;
-    return report_open(end_);
+    return report_open(attempt_.end);
   }
   phase_ = phase::waiting;
   loop_.schedule(*this, next);
@@ -334,7 +335,7 @@ void connection::begin_close() noexcept {
   time_ns linger_ns = 0;
   {
     const std::lock_guard guard(mutex_);
-    linger_ns = linger_ns_;
+    linger_ns = closing_.linger_ns;
   }
   if (phase_ == phase::up && linger_ns > 0 && commands_.is_busy()) {
     phase_ = phase::lingering;
@@ -342,7 +343,7 @@ void connection::begin_close() noexcept {
     return commands_.finish_sending();
   }
   phase_ = phase::ending;
-  end_ = outcome::of(status::closed, "the client was closed");
+  attempt_.end = outcome::of(status::closed, "the client was closed");
   end_sockets();
 }
 
@@ -353,8 +354,8 @@ void connection::finish_close() noexcept {
   if (std::exchange(was_up_, false)) listener_.on_down(why);
   set_problem(why);
   report_open(why);
-  const auto* const sleeper = &closed_;
-  closed_.store(1, std::memory_order_release);
+  const auto* const sleeper = &closing_.is_done;
+  closing_.is_done.store(1, std::memory_order_release);
   // The object may be gone now.
   net::futex_wake_all(sleeper);
 }

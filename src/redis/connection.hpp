@@ -157,23 +157,29 @@ class connection final : private pipeline_listener,
   bool was_up_ = false;
   bool has_been_up_ = false;
   int failures_ = 0;  // since it was last up
-  time_ns attempt_deadline_ = 0;
-  bool is_last_attempt_ = false;  // of open(), whose deadline is this attempt's
-  outcome end_;                   // why the current attempt or session ends; ok while it does not
-  bool is_end_definite_ = false;
+  struct {
+    time_ns deadline = 0;
+    bool is_last = false;  // of open(), whose deadline is this attempt's
+    outcome end;           // why it, or the session, ends; ok while it does not
+    bool is_end_definite = false;
+  } attempt_;
 
   // Between open or close, and the I/O thread.
   mutable std::mutex mutex_;
   outcome problem_;
-  outcome open_result_;
-  time_ns open_deadline_ = 0;
-  time_ns linger_ns_ = 0;
-  bool is_opening_ = false;
-  bool is_closing_ = false;
+  struct {
+    bool is_on = false;
+    time_ns deadline = 0;
+    outcome result;
+    std::atomic<std::uint32_t> is_done{0};  // 1 once the result is there
+  } opening_;
+  struct {
+    bool is_on = false;
+    time_ns linger_ns = 0;
+    std::atomic<std::uint32_t> is_done{0};  // 1 once nothing happens any more
+  } closing_;
   std::set<std::string, std::less<>> channels_;  // that are listened to, besides the inbox
   std::atomic<pipeline*> hearing_{nullptr};      // where; nullptr until it was up
-  std::atomic<std::uint32_t> opened_{0};         // 1 once open_result_ is there
-  std::atomic<std::uint32_t> closed_{0};         // 1 once nothing happens any more
 };
 
 }  // namespace mortise::redis

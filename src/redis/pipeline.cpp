@@ -42,8 +42,7 @@ outcome pipeline::check() const {
                      "cannot create an eventfd; raise the limit on open files (ulimit -n)");
 }
 
-status pipeline::submit(request& item, std::string_view bytes, flush how) noexcept {
-  lock_type lock(mutex_);
+status pipeline::accept(request& item, std::string_view bytes) noexcept {
   if (!is_admitted_ || is_broken_ || sender_.is_finishing()) return status::unreachable;
   const auto open = submitted_ - replies_.answered();
   if (open >= limits_.open_requests) return status::limit;
@@ -57,8 +56,14 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   ++submitted_;
   item.has_caller_ = item.caller != nullptr;
   if (item.has_caller_) net::leadership::note_request(*item.caller, submitted_);
-  if (how == flush::unattended) lead_.note_left(submitted_);
   submitted_list_.push(item);
+  return status::ok;
+}
+
+status pipeline::submit(request& item, std::string_view bytes, flush how) noexcept {
+  lock_type lock(mutex_);
+  if (const auto accepted = accept(item, bytes); accepted != status::ok) return accepted;
+  if (how == flush::unattended) lead_.note_left(submitted_);
   if (!silence_.is_on()) start_watching(silence_.period_ns());
   const auto self = ::pthread_self();
   if (how == flush::before_await && lead_.lead_early(*item.caller, situation())) update_interest();

@@ -110,6 +110,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
   [[nodiscard]] bool is_alive() const noexcept { return transport_ && !is_broken_; }
 
   // Sending; pipeline.cpp.
+  status accept(request& item, std::string_view bytes) noexcept;
   void send_output(lock_type& lock) noexcept;
   void run_flush() noexcept;
   void start_watching(time_ns until_first_look_ns) noexcept;
@@ -128,6 +129,11 @@ class pipeline final : private net::event_handler, private net::timer, private r
   [[nodiscard]] net::leadership::situation situation(bool is_by_reader = false) const noexcept;
   void lead(lock_type& lock, net::caller& caller, time_ns deadline) noexcept;
   void pass_lead(lock_type& lock, const net::caller* before) noexcept;
+  // These two tell whether the call is over: answered, or its time. Only take_lead() is then left
+  // without the lock.
+  bool take_lead(lock_type& lock, net::caller& caller, time_ns deadline) noexcept;
+  static bool sleep(lock_type& lock, net::caller& caller, time_ns deadline) noexcept;
+  void leave(lock_type& lock, net::caller& caller) noexcept;
   void look_at_rest(time_ns now) noexcept;
   bool wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept;
   // Only the reader, without the mutex.

@@ -20,26 +20,37 @@ bool pipeline::await(net::caller& caller, time_ns deadline) noexcept {
   lock_type lock(mutex_);
   for (;;) {
     if (lead_.is_to_lead(caller, situation())) {
-      const net::wake_scope together;
-      lead(lock, caller, deadline);
-      pass_lead(lock, &caller);
-      if (caller.settle()) return true;
-      if (boot_now() >= deadline) return false;
-      lock.lock();
+      if (take_lead(lock, caller, deadline)) return caller.settle();
       continue;  // it has no request of its own any more, or the connection broke
     }
     if (net::leadership::has_open(caller, situation()) && lead_.follow(caller)) update_interest();
-    if (!caller.begin_sleep()) break;
-    lock.unlock();
-    caller.sleep(deadline);
-    const bool is_over = caller.settle() || boot_now() >= deadline;
-    lock.lock();
-    if (is_over) break;
+    if (!caller.begin_sleep() || sleep(lock, caller, deadline)) break;
   }
-  lead_.unfollow(caller);
-  if (lead_.is_chosen(caller)) pass_lead(lock, nullptr);  // it was chosen too late
-  if (lock.owns_lock()) lock.unlock();
+  leave(lock, caller);
   return caller.settle();
+}
+
+bool pipeline::take_lead(lock_type& lock, net::caller& caller, time_ns deadline) noexcept {
+  const net::wake_scope together;
+  lead(lock, caller, deadline);
+  pass_lead(lock, &caller);
+  if (caller.settle() || boot_now() >= deadline) return true;
+  lock.lock();
+  return false;
+}
+
+bool pipeline::sleep(lock_type& lock, net::caller& caller, time_ns deadline) noexcept {
+  lock.unlock();
+  caller.sleep(deadline);
+  const bool is_over = caller.settle() || boot_now() >= deadline;
+  lock.lock();
+  return is_over;
+}
+
+void pipeline::leave(lock_type& lock, net::caller& caller) noexcept {
+  lead_.unfollow(caller);
+  if (lead_.is_chosen(caller)) return pass_lead(lock, nullptr);  // it was chosen too late
+  lock.unlock();
 }
 
 void pipeline::expect_messages(int change) noexcept {
