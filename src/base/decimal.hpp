@@ -16,7 +16,7 @@ class decimal {
       : size_(static_cast<std::size_t>(
             std::to_chars(digits_, digits_ + sizeof digits_, number).ptr - digits_)) {}
   // Valid as long as this object.
-  operator std::string_view() const noexcept { return {digits_, size_}; }  // NOLINT: it is one
+  operator std::string_view() const noexcept { return {digits_, size_}; }
 
  private:
   char digits_[20];  // "-9223372036854775808"

@@ -94,6 +94,7 @@ constexpr unit millionths{"ppm", "a share", "one such as 1%, 0.5% or 5000ppm", r
 
 // The length of the UTF-8 sequence at the front of `text` when it is well-formed and no control
 // character, else 0. Surrogates, overlong forms and what lies above U+10FFFF are not well-formed.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
 std::size_t clean_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80) return byte(0) >= 0x20 && byte(0) != 0x7F ? 1 : 0;

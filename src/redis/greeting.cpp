@@ -67,6 +67,7 @@ void greeting::say(item what, std::initializer_list<std::string_view> words) {
   expected_.push_back(what);
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
 void greeting::say_first_part() {
   const bool has_login = !config_.password.empty() || !config_.user.empty();
   if (form_ == form::resp3) {
@@ -120,6 +121,7 @@ void greeting::say_second_part() {
   }
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
 greeting::step greeting::take(const value& reply) {
   if (answered_ == expected_.size()) {
     return refuse("the server said more than it was asked; is it a Redis or Valkey server?", {});

@@ -129,6 +129,7 @@ parse_result parser::parse(std::string_view bytes) noexcept {
 
 // Reads "+OK" and ":1", which are most of all replies, in a fraction of the time when they are
 // short and whole. Whatever is unusual about them is left to the long way, which reads them alike.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
 bool parser::read_short(std::string_view bytes) noexcept {
   if (bytes.empty() || store_.nodes.size() != 1) return false;
   const char mark = bytes[0];
@@ -293,6 +294,7 @@ parser::step parser::read_bulk(std::string_view bytes, value& node) {
 
 // Makes room for the elements, in one row, and opens a frame for them. An attribute is read like a
 // map that nothing refers to; the node it stands before stays the next to be read.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
 parser::step parser::read_aggregate(std::string_view line, char mark, value& node) {
   auto& top = frames_[frame_count_ - 1];
   if (mark == '*' && line == "-1") {

@@ -201,6 +201,7 @@ outcome read_path(std::string_view text, endpoint_url& into) {
 }
 
 // What follows "redis://" or "unix://".
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
 outcome read_hierarchy(std::string_view text, endpoint_url& into) {
   const bool is_unix = into.scheme == url_scheme::unix_socket;
   const auto [authority, rest] = cut(text, "/?");

@@ -44,7 +44,7 @@ bool has_room() {
 }  // namespace
 
 // Not inlined, or GCC sees a free() of what is not malloc's.
-// NOLINTBEGIN(misc-new-delete-overloads): the other forms come to these, but for a sanitizer's
+// The other forms come to these, but for a sanitizer's.
 void* operator new(std::size_t size) {
   void* const room = has_room() ? std::malloc(size > 0 ? size : 1) : nullptr;
   if (room == nullptr) throw std::bad_alloc();
@@ -59,7 +59,6 @@ void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept try
 [[gnu::noinline]] void operator delete(void* room, std::size_t /*size*/) noexcept {
   std::free(room);
 }
-// NOLINTEND(misc-new-delete-overloads)
 
 namespace mortise::testing {
 

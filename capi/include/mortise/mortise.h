@@ -46,8 +46,6 @@
 
 #if defined(SWIG)
 #define MORTISE_API
-#elif defined(_WIN32)
-#define MORTISE_API __declspec(dllexport)
 #elif defined(MORTISE_BUILDS_ARCHIVE)
 #define MORTISE_API __attribute__((visibility("hidden")))
 #else
