@@ -35,13 +35,15 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   [[nodiscard]] const std::string& key() const noexcept { return keys_.front(); }
 
   // Runs `step(gate, now)` under the mutex with the time taken before anything is sent, and plans
-  // the timer after it. Everything that touches the gate goes through here.
+  // the timer after it. Everything that touches the gate goes through here. `entered` is filled
+  // with that time.
   template <class Step>
-  auto enter(Step&& step) {
+  auto enter(Step&& step, time_ns* entered = nullptr) {
     std::unique_ptr<event_node> unread;  // may keep a handle, and is destroyed without the mutex
     const net::wake_scope together;      // callers wake up when the mutex is free
     const std::lock_guard guard(mutex_);
     const auto now = boot_now();
+    if (entered != nullptr) *entered = now;
     const settle_on_exit settle{*this, unread};
     return step(gate_, now);
   }

@@ -88,13 +88,9 @@ std::int64_t lock_handle::command_timeout_ms() const {
 template <class Operation, class Start>
 outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& start) {
   outcome accepted;
-  time_ns deadline = time_never;
+  time_ns begun = 0;
   try {
-    accepted = gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
-      deadline = client::deadline_after(timeout_ms, now);
-      call.own_caller.begins_at(now);
-      return start(gate, now);
-    });
+    accepted = gatekeeper_->enter(start, &begun);
   } catch (...) {
     // Memory ran out; a question may be on its way, in this thread's name.
     gatekeeper_->enter(
@@ -103,7 +99,8 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
     throw;
   }
   if (!accepted.ok()) return accepted;
-  if (!client_->servers().await(call.own_caller, deadline)) {
+  call.own_caller.begins_at(begun);
+  if (!client_->servers().await(call.own_caller, client::deadline_after(timeout_ms, begun))) {
     // Whatever happens between the deadline and here, abandon leaves the call finished.
     gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
       if (!call.own_caller.is_done()) gate.abandon(call, status::timed_out, now);
@@ -112,26 +109,19 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   return std::move(call.result);
 }
 
-outcome lock_handle::block_acquire(const lock::portion& wanted, std::int64_t timeout_ms,
-                                   bool is_try) {
+outcome lock_handle::acquire(const lock::portion& wanted, std::int64_t timeout_ms) {
   blocking_operation<lock::acquire_operation> call;
   call.owner = &owner_;
-  call.is_try = is_try;
+  call.is_try = timeout_ms == 0;
   call.wanted = wanted;
+  if (call.is_try) timeout_ms = command_timeout_ms();
   return block(call, timeout_ms, [&](lock::gate& gate, time_ns now) {
     auto armed = rearm();
     return armed.ok() ? gate.acquire(call, now) : armed;
   });
 }
 
-outcome lock_handle::try_acquire(const lock::portion& wanted) {
-  return block_acquire(wanted, command_timeout_ms(), true);
-}
-
-outcome lock_handle::acquire(const lock::portion& wanted, std::int64_t timeout_ms) {
-  if (timeout_ms == 0) return try_acquire(wanted);
-  return block_acquire(wanted, timeout_ms, false);
-}
+outcome lock_handle::try_acquire(const lock::portion& wanted) { return acquire(wanted, 0); }
 
 outcome lock_handle::unlock(lock::hold_mode mode) {
   blocking_operation<lock::operation> call;

@@ -118,7 +118,6 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
                  std::int64_t timeout_ms, Start&& start);
   outcome start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                         const lock::portion& wanted, std::int64_t timeout_ms, bool is_try);
-  outcome block_acquire(const lock::portion& wanted, std::int64_t timeout_ms, bool is_try);
   outcome ask(const protocol::command& asked, time_ns deadline);
   outcome rearm();
   outcome arm_notices();
