@@ -71,6 +71,16 @@ TEST_F(shared_scripts, a_dead_head_holds_nobody_back_for_long) {
   EXPECT_TRUE(read(carol, "again"));
 }
 
+TEST_F(shared_scripts, hazard_16_a_ghost_that_queues_a_waiter_twice_does_not_count_it_twice) {
+  EXPECT_TRUE(write(alice));
+  EXPECT_FALSE(read(bob, "again"));
+  EXPECT_FALSE(read(bob)) << "its first question, by a connection that broke, comes last";
+  EXPECT_EQ(release(alice, whole), 2);
+  EXPECT_EQ(in_use(), 1);
+  EXPECT_EQ(release(bob, "1"), 1);
+  EXPECT_TRUE(write(carol));
+}
+
 TEST_F(shared_scripts, the_dead_do_not_keep_a_free_lock_from_a_try) {
   EXPECT_TRUE(read(alice));
   EXPECT_FALSE(write(bob));

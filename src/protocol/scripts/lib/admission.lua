@@ -51,8 +51,10 @@ local function let_in(caller, caller_end, limit, is_new_head)
   local head = redis.call('LINDEX', KEYS[3], 0)
   while head do
     local weight, owner = split(head)
-    if weight > limit then
-      -- More than there is since the number of permits was lowered: it asks again, and hears.
+    if weight > limit or lease_end(head) then
+      -- More than there is since the number of permits was lowered: it asks again, and hears. Or it
+      -- holds already, and a ghost of its first question has put it here once more (hazard 16): its
+      -- weight would count twice.
       tell(owner, 'N 0')
     elseif used + weight <= limit then
       last = last or draw(1)
