@@ -44,7 +44,7 @@ outcome command_request::await(time_ns deadline) {
   if (!server_.await(caller_, deadline)) {
     const std::lock_guard guard(mutex_);
     if (!is_over_) {
-      read_ = nullptr;
+      is_given_up_ = true;
       auto how = outcome::of(status::unknown, "the server did not answer in time");
       how.is_retryable = true;
       how.is_ambiguous = is_change_;
@@ -58,7 +58,7 @@ void command_request::on_reply(const redis::value& reply, time_ns /*now*/) noexc
   {
     const std::lock_guard guard(mutex_);
     try {
-      read(reply);
+      if (!is_given_up_) read(reply);
     } catch (...) {
       how_.code = status::no_memory;
     }

@@ -39,9 +39,11 @@ class command_request final : public redis::request,
   std::shared_ptr<command_request> self_;  // while it is on its way
   std::atomic<bool> is_open_{false};
 
-  // Under the mutex, because what the reader refers to goes away with who waits.
+  // Under the mutex until it is over or given up, because what the reader refers to goes away with
+  // who waits; who has given up looks at it without.
   std::mutex mutex_;
   std::function<void(const redis::value&)> read_;
+  bool is_given_up_ = false;
   bool is_over_ = false;
   bool is_script_missing_ = false;
   outcome how_;
