@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/decimal.hpp"
 #include "base/printable.hpp"
 
 namespace mortise {
@@ -12,7 +13,7 @@ namespace {
 
 // Digits at the front of `text`, which is left with what follows them.
 std::errc take_digits(std::string_view& text, std::int64_t& number) {
-  if (text.empty() || text.front() < '0' || text.front() > '9') return std::errc::invalid_argument;
+  if (text.empty() || !is_digit(text.front())) return std::errc::invalid_argument;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
   text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
   return result.ec;
@@ -61,7 +62,7 @@ std::errc read_share(std::string_view text, std::int64_t& number_ppm) {
     std::int64_t unit_ppm = 1'000;
     for (; !text.empty() && text.front() != '%'; text.remove_prefix(1), unit_ppm /= 10) {
       const char digit = text.front();
-      if (digit < '0' || digit > '9' || unit_ppm == 0) return std::errc::invalid_argument;
+      if (!is_digit(digit) || unit_ppm == 0) return std::errc::invalid_argument;
       decimals_ppm += (digit - '0') * unit_ppm;
     }
     if (unit_ppm == 1'000) return std::errc::invalid_argument;

@@ -151,10 +151,10 @@ outcome gatekeeper::lack() const noexcept {
   return link::lack();
 }
 
-void gatekeeper::on_lost(lock::owner& who) noexcept { lock_handle::of(who).notice_lost(); }
+void gatekeeper::on_lost(lock::owner& loser) noexcept { lock_handle::of(loser).notice_lost(); }
 
-void gatekeeper::on_at_risk(lock::owner& who, reason why) noexcept {
-  lock_handle::of(who).notice_at_risk(why);
+void gatekeeper::on_at_risk(lock::owner& holder, reason why) noexcept {
+  lock_handle::of(holder).notice_at_risk(why);
 }
 
 }  // namespace mortise::client

@@ -87,8 +87,8 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   [[nodiscard]] outcome problem() const override;
   [[nodiscard]] outcome lack() const noexcept override;
   // lock::gate_listener
-  void on_lost(lock::owner& who) noexcept override;
-  void on_at_risk(lock::owner& who, reason why) noexcept override;
+  void on_lost(lock::owner& loser) noexcept override;
+  void on_at_risk(lock::owner& holder, reason why) noexcept override;
   // deployment::inquirer
   void on_verdict(deployment::inquiry& answered, const lock::verdict& said,
                   time_ns now) noexcept override;

@@ -67,7 +67,7 @@ class deployment {
   virtual outcome begin() = 0;
   // Sends what is still to be sent for up to `linger_ns`. Afterwards no callback comes.
   virtual void close(time_ns linger_ns) noexcept = 0;
-  virtual std::unique_ptr<inquiry> new_inquiry(inquirer& who) = 0;
+  virtual std::unique_ptr<inquiry> new_inquiry(inquirer& asker) = 0;
   // Lends the calling thread until the caller is done or the deadline; true when it is done.
   // Whoever has sent an inquiry in its own name comes here in any case.
   virtual bool await(net::caller& caller, time_ns deadline) noexcept = 0;

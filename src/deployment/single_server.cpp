@@ -19,7 +19,7 @@ namespace {
 // One server's word is the verdict.
 class single_inquiry final : public inquiry, private redis::request {
  public:
-  single_inquiry(redis::connection& server, inquirer& who) : server_(server), who_(who) {}
+  single_inquiry(redis::connection& server, inquirer& asker) : server_(server), asker_(asker) {}
 
   status send(const lock::question& asked, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* by) noexcept override try {
@@ -42,16 +42,16 @@ class single_inquiry final : public inquiry, private redis::request {
     return by->comes_back ? redis::flush::by_io_thread : redis::flush::unattended;
   }
   void on_reply(const redis::value& reply, time_ns now) noexcept override {
-    who_.on_verdict(*this, protocol::read_step(*rules_, what_, reply), now);
+    asker_.on_verdict(*this, protocol::read_step(*rules_, what_, reply), now);
   }
   void on_broken(bool was_sent) noexcept override {
     lock::verdict said;
     said.what = was_sent ? lock::answer::broken : lock::answer::unsent;
-    who_.on_verdict(*this, said, boot_now());
+    asker_.on_verdict(*this, said, boot_now());
   }
 
   redis::connection& server_;
-  inquirer& who_;
+  inquirer& asker_;
   const protocol::table* rules_ = nullptr;
   lock::step what_ = lock::step::try_take;
   std::string bytes_;  // kept for its capacity
@@ -115,8 +115,8 @@ class single_server final : public deployment, private redis::session_listener {
   outcome open(time_ns deadline) override { return server_.open(deadline); }
   outcome begin() override { return server_.begin(); }
   void close(time_ns linger_ns) noexcept override { server_.close(linger_ns); }
-  std::unique_ptr<inquiry> new_inquiry(inquirer& who) override {
-    return std::make_unique<single_inquiry>(server_, who);
+  std::unique_ptr<inquiry> new_inquiry(inquirer& asker) override {
+    return std::make_unique<single_inquiry>(server_, asker);
   }
   bool await(net::caller& caller, time_ns deadline) noexcept override {
     return server_.await(caller, deadline);
