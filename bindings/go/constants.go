@@ -132,7 +132,7 @@ const (
 // What this package was written for: an older library lacks functions.
 const (
 	abiMajor = 1
-	abiMinor = 1
+	abiMinor = 2
 )
 
 const (

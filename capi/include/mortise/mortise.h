@@ -35,12 +35,12 @@
 #include <stdint.h>
 
 #define MORTISE_VERSION_MAJOR 1
-#define MORTISE_VERSION_MINOR 1
+#define MORTISE_VERSION_MINOR 2
 #define MORTISE_VERSION_PATCH 0
 /** The version as one number: major * 1000000 + minor * 1000 + patch. */
-#define MORTISE_VERSION_NUMBER 1001000
+#define MORTISE_VERSION_NUMBER 1002000
 /** The version as text. */
-#define MORTISE_VERSION_TEXT "1.1.0"
+#define MORTISE_VERSION_TEXT "1.2.0"
 /** The major version of the ABI: what `mortise_get_api` and `mortise_check_abi` take. */
 #define MORTISE_ABI_MAJOR 1
 

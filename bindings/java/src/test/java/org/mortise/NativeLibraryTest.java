@@ -35,7 +35,7 @@ class NativeLibraryTest {
 
   private static void assertRuns(Subprocess result) {
     assertEquals(0, result.code(), result.output());
-    assertTrue(result.output().contains("version 1.1.0"), result.output());
+    assertTrue(result.output().contains("version 1.2.0"), result.output());
   }
 
   private static void extractTo(Path folder) throws IOException {
