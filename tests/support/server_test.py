@@ -2,6 +2,7 @@
 """What tests/support/server promises to tests of several servers that come and go."""
 import pathlib
 import socket
+import ssl
 import subprocess
 import unittest
 
@@ -46,6 +47,16 @@ class Promises(unittest.TestCase):
             server.tell("start")
             self.assertEqual(place, (server.folder, server.ports))
             self.assertEqual(":0", ask(server.ports[0], "EXISTS key"))
+
+    def test_a_server_speaks_tls_where_it_is_asked_to(self):
+        server = Launched("tls")
+        self.addCleanup(server.end)
+        trust = ssl.create_default_context(cafile=f"{server.folder}/ca.pem")
+        trust.load_cert_chain(f"{server.folder}/client.pem", f"{server.folder}/client.key")
+        with socket.create_connection(("127.0.0.1", server.ports[0]), timeout=20) as plain:
+            with trust.wrap_socket(plain, server_hostname="localhost") as connection:
+                connection.sendall(b"PING\r\n")
+                self.assertEqual(b"+PONG\r\n", connection.recv(64))
 
     def test_a_paused_server_is_silent_and_goes_on(self):
         server = Launched("--port", "free")
