@@ -1,5 +1,6 @@
 // A link with a known latency: a process that passes bytes on between clients and a server, each
-// way after a fixed delay.
+// way after a fixed delay. tests/support/proxy delays, too, but at least, which is for tests: its
+// clock has milliseconds, and it takes as long as the server to pass on what 1000 clients say.
 #pragma once
 
 #include <cstdint>

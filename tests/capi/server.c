@@ -40,7 +40,7 @@ static test_server *new_server(void) {
 
 test_server *server_start(const char *const *arguments) {
   test_server *server = new_server();
-  CHECK(launcher_open(&server->launcher, arguments));
+  CHECK(launcher_open(&server->launcher, "server", arguments));
   const char *folder = server->launcher.folder;
   snprintf(server->url, sizeof server->url, "unix://%s/redis.sock", folder);
   snprintf(server->nowhere, sizeof server->nowhere, "unix://%s/nobody.sock", folder);

@@ -1,6 +1,7 @@
 #include "launcher.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +25,10 @@ static bool hear(const struct launcher* launcher, char* line, size_t size) {
   return true;
 }
 
-bool launcher_open(struct launcher* launcher, const char* const* arguments) {
-  char* words[most_arguments] = {MORTISE_SOURCES "/tests/support/server"};
+bool launcher_open(struct launcher* launcher, const char* program, const char* const* arguments) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, MORTISE_SOURCES "/tests/support/%s", program);
+  char* words[most_arguments] = {path};
   for (int i = 0; arguments != NULL && arguments[i] != NULL; ++i) {
     if (i + 2 == most_arguments) return false;
     memcpy(&words[i + 1], &arguments[i], sizeof words[0]);

@@ -1,4 +1,4 @@
-/* What tests in C and C++ say to tests/support/server, which starts a server for them. */
+/* What tests in C and C++ say to tests/support/server and to tests/support/proxy. */
 #ifndef MORTISE_TESTS_LAUNCHER_H
 #define MORTISE_TESTS_LAUNCHER_H
 
@@ -12,20 +12,20 @@ extern "C" {
 struct launcher {
   pid_t pid;
   int fd;
-  /* The server's, in which is its socket, redis.sock. */
+  /* Its own, in which is the socket, redis.sock or proxy.sock. */
   char folder[80];
-  /* The server's on 127.0.0.1; 0 without one. */
+  /* On 127.0.0.1; 0 without one. */
   int port;
 };
 
 /*
- * Starts a server with these arguments, a list that ends in NULL; it answers. When one of these
- * fails, the launcher has said why on stderr.
+ * Starts the program, "server" or "proxy", with these arguments, a list that ends in NULL; it can
+ * be connected to. When one of these fails, the program has said why on stderr.
  */
-bool launcher_open(struct launcher* launcher, const char* const* arguments);
-/* start, stop, kill, pause or resume; it is done. */
+bool launcher_open(struct launcher* launcher, const char* program, const char* const* arguments);
+/* One of the commands that the program's first lines name; it is done. */
 bool launcher_tell(const struct launcher* launcher, const char* command);
-/* The server and its folder are gone. */
+/* What it has started and its folder are gone. */
 void launcher_close(struct launcher* launcher);
 
 #ifdef __cplusplus

@@ -100,7 +100,7 @@ test_server::test_server(server_options options) : login_(std::move(options.logi
   std::vector<const char*> arguments;
   for (const auto& argument : options.arguments) arguments.push_back(argument.c_str());
   arguments.push_back(nullptr);
-  if (!launcher_open(&launcher_, arguments.data())) throw std::runtime_error("no server");
+  if (!launcher_open(&launcher_, "server", arguments.data())) throw std::runtime_error("no server");
 }
 
 test_server::~test_server() { launcher_close(&launcher_); }

@@ -3,12 +3,10 @@ package org.mortise;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.io.Writer;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
@@ -25,35 +23,25 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * class.
  */
 final class Redis implements AutoCloseable, AfterAllCallback {
-  private final Process launcher;
-  private final Writer commands;
-  private final BufferedReader said;
-  private final Path socket;
+  private final Launched launched = new Launched("server");
   private final SocketChannel channel;
   private final DataInputStream replies;
 
   Redis() {
     try {
-      launcher =
-          new ProcessBuilder(System.getProperty("org.mortise.test.server"))
-              .redirectError(ProcessBuilder.Redirect.INHERIT)
-              .start();
-      commands = launcher.outputWriter();
-      said = launcher.inputReader();
-      socket = Path.of(said.readLine().split(" ")[1], "redis.sock");
-      channel = SocketChannel.open(address());
+      channel = SocketChannel.open(UnixDomainSocketAddress.of(socket()));
       replies = new DataInputStream(Channels.newInputStream(channel));
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
   }
 
-  UnixDomainSocketAddress address() {
-    return UnixDomainSocketAddress.of(socket);
+  Path socket() {
+    return launched.socket("redis.sock");
   }
 
   String url() {
-    return "unix://" + socket;
+    return "unix://" + socket();
   }
 
   /** Where all who wait do so at the server, each for itself, so that a test can see them. */
@@ -62,10 +50,8 @@ final class Redis implements AutoCloseable, AfterAllCallback {
   }
 
   /** Has the launcher do something with the server, such as pause or resume it. */
-  synchronized void tell(String command) throws IOException {
-    commands.write(command + "\n");
-    commands.flush();
-    said.readLine();
+  void tell(String command) throws IOException {
+    launched.tell(command);
   }
 
   /** What the server answers: a String, a Long, a List, or null. */
@@ -129,8 +115,7 @@ final class Redis implements AutoCloseable, AfterAllCallback {
   @Override
   public void close() throws IOException {
     channel.close();
-    commands.close();
-    launcher.onExit().join();
+    launched.close();
   }
 
   @Override
