@@ -68,6 +68,9 @@ class greeting {
   step check_server();
   void note_info(std::string_view text);
   void note_version(std::string_view text);
+  [[nodiscard]] bool has_login() const {
+    return !config_.password.empty() || !config_.user.empty();
+  }
   [[nodiscard]] bool has_predecessor() const { return before_.client_id != 0; }
 
   const connection_config& config_;

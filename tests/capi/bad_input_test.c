@@ -323,7 +323,7 @@ static void passwords_are_wanted_and_given(void) {
 }
 
 static void replicas_and_missing_databases_are_refused(void) {
-  const char *const arguments[] = {"--replicaof", "127.0.0.1 1", NULL};
+  const char *const arguments[] = {"--replicaof", "127.0.0.1", "1", NULL};
   test_server *replica = server_start(arguments);
   char url[256];
   check_open_fails(server_url(replica), MORTISE_REFUSED, "master");

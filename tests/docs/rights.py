@@ -72,7 +72,7 @@ class Stage:
         return made
 
     def refused_commands(self):
-        """What the server has refused because of a missing right."""
+        """The rights that the server has missed; before 7.0 it names the command without its form."""
         log = self.server.command("ACL LOG 128")
         return set(re.findall(r"^object\n(.*)$", log, re.M))
 
@@ -271,7 +271,7 @@ def describe(right, failed, refused):
         else:
             said = "; ".join(f"no {', '.join(some)}: `MORTISE_{status}`"
                              for status, some in by_status.items())
-    elif right in refused and right in SLOWER:
+    elif {right, right.split("|")[0]} & refused and right in SLOWER:
         said = SLOWER[right]
     else:
         return None

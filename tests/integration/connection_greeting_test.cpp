@@ -47,7 +47,8 @@ TEST(greeting, logs_in) {
 
 TEST(greeting, logs_in_as_a_user_and_names_the_channel_that_it_lacks) {
   test_server server;
-  server.command({"ACL", "SETUSER", "worker", "on", ">pw", "~*", "+@all", "&mortise:*"});
+  server.command(
+      {"ACL", "SETUSER", "worker", "on", ">pw", "~*", "+@all", "resetchannels", "&mortise:*"});
   server.command({"ACL", "SETUSER", "deaf", "on", ">pw", "~*", "+@all", "resetchannels"});
   const auto as = [](const char* user) {
     return [user](auto& config) {

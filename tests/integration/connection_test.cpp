@@ -25,8 +25,7 @@ TEST(connection, answers_a_command_and_an_error_alike) {
   EXPECT_EQ(client.ask({"GET", "a"}), "1");
   EXPECT_EQ(client.ask({"GET", "b"}), "(nil)");
   const std::string nowhere(40, '0');
-  EXPECT_EQ(client.ask({"EVALSHA", nowhere, "0"}),
-            "-NOSCRIPT No matching script. Please use EVAL.");
+  EXPECT_TRUE(client.ask({"EVALSHA", nowhere, "0"}).starts_with("-NOSCRIPT No matching script."));
   EXPECT_EQ(client.ask({"CLIENT", "GETNAME"}), "mortise-test");
   EXPECT_TRUE(client.link->last_problem().ok());
 }

@@ -81,7 +81,8 @@ TEST_F(local_server_test, says_what_to_install) {
 }
 
 TEST_F(local_server_test, says_why_the_server_did_not_start) {
-  write_program("redis-server", "#!/bin/sh\necho all is well\necho the moon stands in the way\n");
+  // Looked for before redis-server, in all folders.
+  write_program("valkey-server", "#!/bin/sh\necho all is well\necho the moon stands in the way\n");
   settings_.search_path = base_ + ":" + settings_.search_path;
   const time_ns before = boot_now();
   const auto result = ensure();
@@ -92,7 +93,7 @@ TEST_F(local_server_test, says_why_the_server_did_not_start) {
 }
 
 TEST_F(local_server_test, keeps_its_deadline) {
-  write_program("redis-server", "#!/bin/sh\nexec tail -f \"$0\"\n");
+  write_program("valkey-server", "#!/bin/sh\nexec tail -f \"$0\"\n");
   settings_.search_path = base_ + ":" + settings_.search_path;
   const time_ns before = boot_now();
   const auto result = ensure_local_server(settings_, before + 300 * ns_per_ms, socket_path_);

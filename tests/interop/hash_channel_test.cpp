@@ -149,7 +149,8 @@ TEST_P(hash_channel, hazard_24_a_lost_message_is_made_up_for_when_the_lease_ends
 }
 
 TEST_P(hash_channel, who_may_not_listen_still_gets_in) {
-  server_.command({"ACL", "SETUSER", "deaf", "on", "nopass", "~*", "&mortise:*", "+@all"});
+  server_.command(
+      {"ACL", "SETUSER", "deaf", "on", "nopass", "~*", "resetchannels", "&mortise:*", "+@all"});
   const auto client = open_client("unix://deaf:x@" + server_.socket_path() + "?protocol=hash");
   const auto lock = open_lock(client, key);
   ASSERT_TRUE(other_->take(1000));

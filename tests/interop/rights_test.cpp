@@ -64,9 +64,10 @@ class without_right : public ::testing::Test {
  protected:
   void take_away(const std::string& right) {
     server_.command({"ACL", "SETUSER", "guest", "on", "nopass", "resetkeys", "resetchannels",
-                     "~{mortise:*", "~mortise:*", "&mortise:*", "+@all", "-@dangerous", "+info",
-                     "+client|kill"});
-    server_.command({"ACL", "SETUSER", "guest", "-" + right});
+                     "~{mortise:*", "~mortise:*", "&mortise:*", "+@all", "-@dangerous", "+info"});
+    // Before 7.0 the right to one form of a command could be given, and not be taken away again.
+    if (right == "client|kill") return;
+    EXPECT_EQ("OK", server_.command({"ACL", "SETUSER", "guest", "+client|kill", "-" + right}));
   }
   client_handle open(const std::string& query) {
     return open_client("unix://guest:x@" + server_.socket_path() + "?" + query);
@@ -125,7 +126,8 @@ TEST_F(without_right, client_kill_a_hung_server_leaves_no_ghost) {
     EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(next.get(), patience_ms, nullptr));
     EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(next.get(), nullptr));
   }
-  EXPECT_NE(refused().find("client|kill"), std::string::npos);
+  // Before 7.0 the log named the command without its form.
+  EXPECT_NE(refused().find("\nclient"), std::string::npos);
 }
 
 }  // namespace

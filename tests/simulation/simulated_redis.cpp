@@ -142,7 +142,10 @@ reply simulated_redis::run_multi(session& from, const arguments& command, const 
   ++commands_;
   auto refusal = refusal_of(row, command);
   // A queue of commands takes memory too.
-  if (!refusal.is_error() && fault.is_out_of_memory) refusal = reply::error(out_of_memory);
+  const bool is_let_in = queues_reads_without_memory && row != nullptr && !row->needs_memory;
+  if (!refusal.is_error() && fault.is_out_of_memory && !is_let_in) {
+    refusal = reply::error(out_of_memory);
+  }
   if (refusal.is_error()) {
     from.is_aborted = true;
     return refusal;

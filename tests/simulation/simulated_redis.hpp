@@ -79,6 +79,8 @@ class simulated_redis {
   // Messages that a client's own command sends to it come before the reply in Redis 7.0, after it
   // in later versions.
   bool defers_own_pushes = false;
+  // Redis lets nothing into a transaction while it is out of memory, Valkey what needs none.
+  bool queues_reads_without_memory = false;
 
   struct entry {
     enum class kind : std::uint8_t { text, list, sorted_set };

@@ -89,6 +89,9 @@ TEST_F(greeting_test, a_server_without_resp3_is_asked_in_resp2) {
     EXPECT_EQ(answer("-" + std::string(text) + "\r\n"), step::fall_back) << text;
   }
   config_.password = "secret";
+  begin(form::resp3);
+  EXPECT_EQ(answer("-NOAUTH Authentication required.\r\n"), step::fall_back)
+      << "who gives a login is only told so by a server without HELLO";
   begin(form::resp2_commands);
   EXPECT_TRUE(has_said("AUTH"));
   EXPECT_EQ(answer("+OK\r\n"), step::more);
