@@ -1,6 +1,4 @@
 """Who plays whom in a scenario, and which language has to leave it out."""
-import itertools
-
 # What a scenario may need, and a language has not. Its plays are left out, and are a dash in the table.
 CANNOT = {
     "go": {"fork", "queue", "negative_timeout", "exit_handlers", "extend_of_a_member"},
@@ -27,6 +25,14 @@ def alone(scenario, command):
     return {name: command for name in actors_of(scenario)}
 
 
+def in_turn(scenario, languages, shift):
+    """Each actor is in the next language, of those that can play it."""
+    able = [command for language, command in languages.items() if can_play(language, scenario)]
+    shift += sum(scenario["name"].encode())
+    return {name: able[(shift + number) % len(able)]
+            for number, name in enumerate(actors_of(scenario))}
+
+
 def casts(scenario, languages, is_mixed):
     """(label, {actor: command}) of all plays of a scenario."""
     names = actors_of(scenario)
@@ -35,7 +41,4 @@ def casts(scenario, languages, is_mixed):
     for language, command in languages.items():
         yield language, alone(scenario, command)
     if is_mixed and len(languages) > 1 and len(names) > 1:
-        circle = itertools.cycle(languages.items())
-        shift = sum(scenario["name"].encode()) % len(languages)
-        turns = list(itertools.islice(circle, shift, shift + len(names)))
-        yield "mixed", {name: turn[1] for name, turn in zip(names, turns)}
+        yield "mixed", in_turn(scenario, languages, 0)

@@ -2,7 +2,8 @@
 """Plays the scenarios of tests/conformance against a real server: alone in one language, or with
 actors of several languages in one scenario.
 
-    conductor.py --actor c=build/release/conformance_actor [--actor go=…] [--mix] [--table FILE]
+    conductor.py --actor c=build/release/conformance_actor [--actor go=…] [--mix]
+                 [--deployment NAME]… [--every-cast] [--table FILE]
                  [--check-coverage HEADER] [--check-noticed HEADER] [SCENARIO…]
 
 Each actor is a process of its own that does what it is told line by line; README.md says how. A
@@ -17,24 +18,38 @@ from concurrent import futures
 
 import coverage
 import noticed
-from casts import casts
+from casts import casts, in_turn
+from deployment import KINDS
 from play import play
 
-PLAYS_AT_A_TIME = 4
+PLAYS_AT_A_TIME = 6
 HERE = pathlib.Path(__file__).resolve().parent
 
-def play_all(scenarios, languages, is_mixed):
+def plays_of(scenario, languages, given):
+    """(label, cast, deployment) of each: with every cast in the first deployment, and in others with
+    one whose actors take turns in their languages; or, if told to, with every cast in those."""
+    others = given.deployment
+    for label, cast in casts(scenario, languages, given.mix):
+        if not given.every_cast:
+            yield label, cast, KINDS[0]
+        for kind in others if given.every_cast else ():
+            yield f"{label}, {kind}", cast, kind
+    for number, kind in enumerate(() if given.every_cast else others, 1):
+        yield kind, in_turn(scenario, languages, number), kind
+
+
+def play_all(scenarios, languages, given):
     """{scenario: {label: problem or None}}. A play mostly waits, so several go on at a time."""
     results = {scenario["name"]: {} for scenario in scenarios}
 
-    def play_one(scenario, label, cast):
-        problem = play(scenario, cast)
+    def play_one(scenario, label, cast, deployment):
+        problem = play(scenario, cast, deployment=deployment)
         results[scenario["name"]][label] = problem
         print(f"{scenario['name']} [{label}]: {f'FAILED {problem}' if problem else 'ok'}", flush=True)
 
     with futures.ThreadPoolExecutor(max_workers=PLAYS_AT_A_TIME) as stages:
-        plays = [stages.submit(play_one, scenario, label, cast) for scenario in scenarios
-                 for label, cast in casts(scenario, languages, is_mixed)]
+        plays = [stages.submit(play_one, scenario, *one) for scenario in scenarios
+                 for one in plays_of(scenario, languages, given)]
         for one in plays:
             one.result()
     return results
@@ -60,6 +75,10 @@ def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--actor", action="append", default=[], metavar="LANGUAGE=COMMAND")
     options.add_argument("--mix", action="store_true")
+    options.add_argument("--deployment", action="append", default=[], choices=KINDS[1:],
+                         help="also in this one, with actors that take turns in their languages")
+    options.add_argument("--every-cast", action="store_true",
+                         help="in those deployments, and only there, with every cast")
     options.add_argument("--table", help="write the table scenario x language here")
     options.add_argument("--compare", metavar="FILE", help="fail unless the table is that of FILE")
     options.add_argument("--check-coverage", metavar="HEADER")
@@ -78,8 +97,9 @@ def main():
         missed = [problem for language in languages.items()
                   for problem in noticed.check(given.check_noticed, scenarios, language)]
         sys.exit("\n".join(missed) if missed else 0)
-    results = play_all(scenarios, languages, given.mix)
+    results = play_all(scenarios, languages, given)
     labels = list(languages) + (["mixed"] if given.mix and len(languages) > 1 else [])
+    labels += given.deployment
     if given.table:
         with open(given.table, "w", encoding="utf-8") as out:
             out.write(table_of(results, labels))

@@ -2,11 +2,13 @@
 """The conductor itself: what it takes for a failure, and which failures count as noticed. The actors
 here say what they are told to, in place of a binding."""
 import shlex
+import subprocess
 import sys
 import tempfile
 import unittest
 
 import noticed
+from deployment import Deployment, rights_for
 from play import play
 
 # Answers each call with what its argument has for the method, and everything else with "ok".
@@ -105,6 +107,44 @@ class Checks(unittest.TestCase):
         self.assertIsNotNone(failure([step], '{"is_held": "ok value=0"}'))
         self.assertIsNone(failure([{"server": "PING", "says": "PONG", "eventually": True}]))
         self.assertIsNotNone(failure([{"server": "PING", "says": "else", "eventually": True}]))
+
+
+class Deployments(unittest.TestCase):
+    # Has the server do this, as the user of the URL, whatever it is told.
+    ASKS = ('while read -r id rest; do redis-cli -s "${MORTISE_URL#*@}" --user locker --pass PASSWORD '
+            '%s >/dev/null 2>&1; echo "$id ok"; done')
+
+    def played(self, command):
+        cast = {"a": shlex.join(["sh", "-c", self.ASKS % command])}
+        return play({"name": "of the test", "steps": [{"at": "a", "do": "ping", "on": "client"}]},
+                    cast, 5, "rights")
+
+    def test_what_a_right_is_missing_for_is_a_failure(self):
+        self.assertIsNone(self.played("ping"))
+        self.assertIn("keys", str(self.played("keys x")))
+        self.assertIn("elsewhere", str(self.played("get elsewhere")))
+
+    def test_further_rights_are_given_where_another_format_is_used(self):
+        plain = {"at": "a", "new": "lock", "as": "x"}
+        for step, has in ((plain, False), ({**plain, "options": {"protocol": "hash"}}, True)):
+            self.assertIs(has, "+hget" in rights_for({"name": "n", "steps": [step]}))
+
+    def test_a_network_stands_before_the_first_server_until_it_is_redirected(self):
+        deployment = Deployment({"name": "n", "steps": [{"network": "cut"},
+                                                        {"server": "PING", "of": "second"}]})
+        self.addCleanup(deployment.end)
+
+        def asked():
+            return subprocess.run(["redis-cli", "-u", deployment.url, "get", "name"], text=True,
+                                  capture_output=True, check=True).stdout.strip()
+
+        for name in ("first", "second"):
+            self.assertEqual("OK", deployment.command({"server": f"SET name {name}", "of": name}))
+        self.assertEqual("first", asked())
+        deployment.tell_network("redirect second")
+        self.assertEqual("second", asked())
+        self.assertEqual("OK", deployment.command({"server": "REPLICAOF {second}"}))
+        self.assertIn("slave", deployment.command({"server": "ROLE"}))
 
 
 class Noticed(unittest.TestCase):

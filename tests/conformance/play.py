@@ -5,7 +5,7 @@ import time
 
 import actors
 import coverage
-from server import Server
+from deployment import Deployment
 
 HEADER = pathlib.Path(__file__).resolve().parents[2] / "capi/include/mortise/mortise.h"
 # Why a hold was lost.
@@ -22,10 +22,10 @@ class Failed(Exception):
         self.number = number
 
 
-def play(scenario, cast, patience_s=actors.PATIENCE_S):
+def play(scenario, cast, patience_s=actors.PATIENCE_S, deployment="direct"):
     """Runs it with a cast; None, or the failure."""
     try:
-        Play(scenario, cast, patience_s).run()
+        Play(scenario, cast, patience_s, deployment).run()
     except Failed as problem:
         return problem
     return None
@@ -34,9 +34,9 @@ def play(scenario, cast, patience_s=actors.PATIENCE_S):
 class Play:
     """One run of one scenario with a given cast."""
 
-    def __init__(self, scenario, cast, patience_s=actors.PATIENCE_S):
+    def __init__(self, scenario, cast, patience_s, deployment):
         self.scenario = scenario
-        self.server = Server()
+        self.deployment = Deployment(scenario, deployment)
         self.actors = {}
         self.cast = cast
         self.patience_s = patience_s
@@ -51,17 +51,21 @@ class Play:
             self.open()
             for number, step in enumerate(steps_of(self.scenario), 1):
                 self.step(step)
+            step = None
+            if refused := self.deployment.refused():
+                raise Failed(f"a right is missing for {', '.join(sorted(refused))}")
         except (Failed, actors.Gone) as problem:
-            what = f"step {number} {json.dumps(step, ensure_ascii=False)}" if step else "opening"
+            what = (f"step {number} {json.dumps(step, ensure_ascii=False)}" if step else
+                    "the end" if number else "opening")
             raise Failed(f"{what}: {problem}", number) from None
         finally:
             for actor in self.actors.values():
                 actor.end()
-            self.server.end()
+            self.deployment.end()
 
     def open(self):
         for name, command in self.cast.items():
-            environment = {"MORTISE_URL": self.server.url, **self.scenario.get("environment", {})}
+            environment = {"MORTISE_URL": self.deployment.url, **self.scenario.get("environment", {})}
             self.actors[name] = actors.Actor(name, command, environment, self.patience_s)
             if self.scenario.get("opens_clients", True):
                 # No scenario is about this one's opening: a server that is slow to answer may be.
@@ -72,10 +76,11 @@ class Play:
         if any(self.outcomes[call] != outcome for call, outcome in step.get("when", {}).items()):
             return
         if "server" in step:
-            self.until(step, lambda: check_reply(step, self.server.command(step["server"]),
-                                                 self.remembered))
+            self.until(step, lambda: check_reply(step, self.deployment.command(step), self.remembered))
         elif "control" in step:
-            self.server.control(step["control"], step.get("in_ms", 0))
+            self.deployment.server(step).control(step["control"], step.get("in_ms", 0))
+        elif "network" in step:
+            self.deployment.tell_network(step["network"])
         elif "sleep_ms" in step:
             actors.sleep_ms(step["sleep_ms"])
         elif "is_pretended" in step:
@@ -135,7 +140,7 @@ class Play:
     def arguments_of_new(self, step):
         given = arguments_of(step)
         if step["new"] == "client":
-            given.setdefault("url", self.server.url)
+            given.setdefault("url", self.deployment.url)
             if given["url"] is None:
                 del given["url"]
         else:

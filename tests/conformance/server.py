@@ -1,17 +1,14 @@
-"""The server of one scenario, from tests/support/server, on a unix socket."""
-import pathlib
+"""A server of a scenario, from tests/support/server, on a unix socket and on a port."""
 import subprocess
 import threading
 
-LAUNCHER = pathlib.Path(__file__).resolve().parents[1] / "support/server"
+from launched import Launched
 
 
-class Server:
-    def __init__(self):
-        self.launcher = subprocess.Popen([LAUNCHER], text=True, stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE)
-        self.lock = threading.Lock()
-        self.socket = f"{self.launcher.stdout.readline().split()[1]}/redis.sock"
+class Server(Launched):
+    def __init__(self, *arguments):
+        super().__init__("server", "--port", "free", *arguments)
+        self.socket = f"{self.folder}/redis.sock"
         self.url = f"unix://{self.socket}"
 
     def command(self, text):
@@ -27,14 +24,3 @@ class Server:
         later = threading.Timer(in_ms / 1000, self.tell, [what])
         later.daemon = True
         return later.start()
-
-    def tell(self, what):
-        with self.lock:
-            if self.launcher.stdin.closed:
-                return
-            print(what, file=self.launcher.stdin, flush=True)
-            self.launcher.stdout.readline()
-
-    def end(self):
-        with self.lock:
-            self.launcher.communicate()

@@ -1,7 +1,7 @@
 # The tests that take seconds, with how many on two cores: `sort -rnk3
 # build/release/Testing/Temporary/CTestCostData.txt`. CTest ignores names that are not there.
 foreach(test
-    conformance.scenarios=120
+    conformance.scenarios=180
     packaging.plain=60
     packaging.subproject=60
     packaging.dev_install=60
