@@ -18,6 +18,13 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
   return false;
 }
 
+constexpr std::string_view unknown_command = "ERR unknown command";
+
+// An unknown command is said again with its arguments, and one of those may be a script.
+std::string_view without_arguments(std::string_view error) {
+  return error.substr(0, error.find(", with args beginning with"));
+}
+
 // The server is there and will do it later (hazard 28).
 bool passes_by_itself(std::string_view error) {
   return begins_with_any(error, {"LOADING", "BUSY", "MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN",
@@ -217,7 +224,7 @@ greeting::step greeting::take_error(std::string_view text, item what) {
     return result;
   }
   // The unknown command also arrives as the second word: "ERR unknown command `HELLO`, …".
-  if (what == item::hello && begins_with_any(text, {"NOPROTO", "NOPERM", "ERR unknown command"})) {
+  if (what == item::hello && begins_with_any(text, {"NOPROTO", "NOPERM", unknown_command})) {
     return step::fall_back;
   }
   // Valkey 9.1 tells those who have not logged in yet nothing else of a command that it
@@ -257,7 +264,12 @@ greeting::step greeting::take_error(std::string_view text, item what) {
           text.starts_with("OOM")) {
         return step::more;
       }
-      return refuse("the server refused " + command.name + ": " + std::string(text), text);
+      const auto said = std::string(without_arguments(text));
+      const auto* const mend = said.starts_with(unknown_command)
+                                   ? "; locks need EVAL, EVALSHA and SCRIPT LOAD: use a server or "
+                                     "a plan that has them"
+                                   : "";
+      return refuse("the server refused " + command.name + ": " + said + mend, said);
     }
     // The rest is convenience, or is asked again when it is needed: a script that is not loaded is
     // NOSCRIPT (hazard 27), and a client that can't be killed may have ended anyway.

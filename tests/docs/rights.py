@@ -41,9 +41,9 @@ SLOWER = {
 class Refused(Exception):
     """A step did not say ok."""
 
-    def __init__(self, status):
-        super().__init__(status)
-        self.status = status
+    def __init__(self, status, text=""):
+        super().__init__(status, text)
+        self.status, self.text = status, text
 
 
 class Stage:
@@ -79,7 +79,7 @@ class Stage:
 
 def need(answer):
     if answer.status != "ok":
-        raise Refused(answer.status)
+        raise Refused(answer.status, answer.text)
     return answer
 
 
@@ -112,12 +112,17 @@ def hand_over(stage, kind, take, give, **more):
     do(waiter, "x", give)
 
 
-def wait_for_waiter(stage):
-    for _ in range(100):
-        if "1" in stage.server.command('EVAL "local n=0 for _,k in ipairs(redis.call(\'KEYS\',\'*q\')) do '
-                                       'n=n+redis.call(\'LLEN\',k) end return n" 0'):
+def wait_until(is_so):
+    for _ in range(250):
+        if is_so():
             return
         sleep_ms(20)
+
+
+def wait_for_waiter(stage):
+    wait_until(lambda: "1" in stage.server.command(
+        'EVAL "local n=0 for _,k in ipairs(redis.call(\'KEYS\',\'*q\')) do '
+        'n=n+redis.call(\'LLEN\',k) end return n" 0'))
 
 
 # ---- what is tried, each on a server of its own -------------------------------------------------
@@ -163,10 +168,7 @@ def give_up(stage):
         raise Refused(answer.status)
     number, answer = waiter.start("x", "acquire", {"timeout_ms": PATIENCE_MS})
     need(answer)
-    for _ in range(250):
-        if "cmdstat_lpos" in stage.server.command("INFO commandstats"):
-            break
-        sleep_ms(20)
+    wait_until(lambda: "cmdstat_lpos" in stage.server.command("INFO commandstats"))
     do(holder, "x", "unlock")
     need(waiter.await_call(number))
 

@@ -6,6 +6,7 @@ foreach(test
     packaging.subproject=60
     packaging.dev_install=60
     docs.rights=50
+    docs.managed=15
     conformance.noticed.java=60
     conformance.noticed.c=40
     conformance.noticed.go=40

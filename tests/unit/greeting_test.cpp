@@ -146,6 +146,20 @@ TEST_F(greeting_test, a_prologue_is_needed_as_far_as_it_says) {
   EXPECT_EQ(after(need::when_there_is_memory, "-ERR no\r\n"), step::refused);
 }
 
+TEST_F(greeting_test, a_server_without_scripts_is_refused_with_the_mend_and_without_ours) {
+  for (const std::string quoted : {"'EVAL', with args beginning with: 'local x' ",
+                                   "`EVAL`, with args beginning with: `local x`, "}) {
+    config_.prologue = {{"EVAL (seeding)", "*1\r\n$4\r\nSEED\r\n",
+                         redis::prologue_command::need::when_there_is_memory}};
+    begin(form::resp3);
+    answer(hello());
+    answer(bulk(info_text));
+    EXPECT_EQ(answer("-ERR unknown command " + quoted + "\r\n"), step::refused);
+    EXPECT_NE(message().find("EVALSHA"), std::string::npos);
+    EXPECT_EQ(message().find("local x"), std::string::npos) << message();
+  }
+}
+
 TEST_F(greeting_test, hazard_31_who_says_more_than_it_was_asked_is_no_server) {
   begin(form::resp3);
   answer(hello());
