@@ -64,6 +64,7 @@ class greeting {
   void say_second_part();
   step take_hello(const value& reply);
   step take_error(std::string_view text, item what);
+  step take_error_of(const prologue_command& command, std::string_view text);
   step refuse(const std::string& message, std::string_view server_text);
   step check_server();
   void note_info(std::string_view text);
