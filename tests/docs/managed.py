@@ -75,8 +75,8 @@ class Service(rights.Stage):
 
 
 def said_of(failure):
-    """Its status and message, without the lock's name and the address."""
-    text = re.sub(r'^("[^"]*": )?\S+: ', "", failure.text)
+    """Its status and message, without the lock's name and the address. Redis 6.2 quotes otherwise."""
+    text = re.sub(r'^("[^"]*": )?\S+: ', "", failure.text).replace("`", "'")
     return f"`MORTISE_{failure.status.upper()}`: {text}"
 
 
@@ -96,7 +96,8 @@ class Unkillable(Service):
     """`CLIENT KILL` is forbidden (Memorystore)"""
 
     cost = "as without the right `client\\|kill`"
-    arguments = ["--user", "app", "on", ">TOKEN", "~*", "&*", "+@all", "-client|kill"]
+    arguments = ["--user", "app", "on", ">TOKEN", "~*", "&*", "+@all", "-client",
+                 "+client|id", "+client|setname"]
 
     def __init__(self, command):
         super().__init__(command)

@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import sys
+import time
 from concurrent import futures
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -113,9 +114,9 @@ def hand_over(stage, kind, take, give, **more):
 
 
 def wait_until(is_so):
-    for _ in range(250):
-        if is_so():
-            return
+    """Or until it is plain that it cannot be seen here, long before whoever waits gives up."""
+    deadline = time.monotonic() + PATIENCE_MS / 4000
+    while not is_so() and time.monotonic() < deadline:
         sleep_ms(20)
 
 
