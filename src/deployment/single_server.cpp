@@ -97,8 +97,9 @@ redis::connection_config config_of(const redis::endpoint_url& where, const setti
   config.client_name = terms.client_name.empty() ? "mortise" : terms.client_name;
   config.inbox = protocol::inbox_channel(client_id);
   config.scripts = protocol::scripts_of(protocol::queued());
-  config.prologue.push_back(
-      prologue_of(protocol::seed(), "EVAL (seeding the fencing tokens)", need::always));
+  auto seed = prologue_of(protocol::seed(false), "EVAL (seeding the fencing tokens)", need::always);
+  protocol::seed(true).write(seed.bytes_when_back, true);
+  config.prologue.push_back(std::move(seed));
   // Who holds something needs the connection, also where there is no memory for this.
   config.prologue.push_back(prologue_of(protocol::write_record(client_id), "SET mortise:client",
                                         need::when_there_is_memory));

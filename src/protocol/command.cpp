@@ -9,9 +9,10 @@ command ping() {
   return {[](std::string& out, bool) { redis::command_writer(out).command({"PING"}); }};
 }
 
-command seed() {
-  return {[](std::string& out, bool) {
-    redis::command_writer(out).command({"EVAL", scripts::seed.text, "1", fence_key});
+command seed(bool is_back) {
+  return {[is_back](std::string& out, bool) {
+    redis::command_writer(out).command(
+        {"EVAL", scripts::seed.text, "2", server_key, fence_key, is_back ? "back" : "new"});
   }};
 }
 

@@ -21,8 +21,8 @@ struct command {
 
 // Whether the server is there.
 command ping();
-// Lifts the fencing counter of a database to the server's time.
-command seed();
+// Prepares a database for this client, which may have had a connection before.
+command seed(bool is_back);
 // Makes a server know a script ahead of its first use.
 command load(const redis::script& script);
 

@@ -74,5 +74,7 @@ const table& queued_semaphore();
 
 // The fence counter of a database.
 constexpr std::string_view fence_key = "mortise:fence";
+// Which run of which server the last client met in a database.
+constexpr std::string_view server_key = "mortise:server";
 
 }  // namespace mortise::protocol

@@ -116,13 +116,13 @@ void greeting::say_second_part() {
   constexpr std::size_t around_text = 128;
   auto room = bytes_.size();
   for (const auto* wanted : config_.scripts) room += wanted->text.size() + around_text;
-  for (const auto& command : config_.prologue) room += command.bytes.size();
+  for (const auto& command : config_.prologue) room += bytes_of(command).size();
   bytes_.reserve(room);
   for (const auto* wanted : config_.scripts) {
     say(item::load_script, {"SCRIPT", "LOAD", wanted->text});
   }
   for (const auto& command : config_.prologue) {
-    bytes_ += command.bytes;
+    bytes_ += bytes_of(command);
     expected_.push_back(item::prologue);
   }
 }
@@ -215,19 +215,6 @@ greeting::step greeting::refuse(const std::string& message, std::string_view ser
   return step::refused;
 }
 
-greeting::step greeting::take_error_of(const prologue_command& command, std::string_view text) {
-  using need = prologue_command::need;
-  const bool is_full = text.starts_with("OOM");
-  if (command.is_needed == need::none) return step::more;
-  if (command.is_needed == need::when_there_is_memory && is_full) return step::more;
-  const auto said = std::string(without_arguments(text));
-  const auto* const mend = said.starts_with(unknown_command)
-                               ? "; locks need EVAL, EVALSHA and SCRIPT LOAD: use a server or a "
-                                 "plan that has them"
-                               : "";
-  return refuse("the server refused " + command.name + ": " + said + mend, said);
-}
-
 // `more` where the greeting goes on without that.
 greeting::step greeting::take_error(std::string_view text, item what) {
   if (passes_by_itself(text)) {
@@ -270,8 +257,20 @@ greeting::step greeting::take_error(std::string_view text, item what) {
                       text);
       }
       return refuse("the server refused SUBSCRIBE: " + std::string(text), text);
-    case item::prologue:
-      return take_error_of(config_.prologue[prologue_answered_ - 1], text);
+    case item::prologue: {
+      const auto& command = config_.prologue[prologue_answered_ - 1];
+      if (command.is_needed == prologue_command::need::none) return step::more;
+      if (command.is_needed == prologue_command::need::when_there_is_memory &&
+          text.starts_with("OOM")) {
+        return step::more;
+      }
+      const auto said = std::string(without_arguments(text));
+      const auto* const mend = said.starts_with(unknown_command)
+                                   ? "; locks need EVAL, EVALSHA and SCRIPT LOAD: use a server or "
+                                     "a plan that has them"
+                                   : "";
+      return refuse("the server refused " + command.name + ": " + said + mend, said);
+    }
     // The rest is convenience, or is asked again when it is needed: a script that is not loaded is
     // NOSCRIPT (hazard 27), and a client that can't be killed may have ended anyway.
     case item::set_name:

@@ -64,7 +64,6 @@ class greeting {
   void say_second_part();
   step take_hello(const value& reply);
   step take_error(std::string_view text, item what);
-  step take_error_of(const prologue_command& command, std::string_view text);
   step refuse(const std::string& message, std::string_view server_text);
   step check_server();
   void note_info(std::string_view text);
@@ -73,6 +72,10 @@ class greeting {
     return !config_.password.empty() || !config_.user.empty();
   }
   [[nodiscard]] bool has_predecessor() const { return before_.client_id != 0; }
+  [[nodiscard]] const std::string& bytes_of(const prologue_command& command) const {
+    const bool is_other = has_predecessor() && !command.bytes_when_back.empty();
+    return is_other ? command.bytes_when_back : command.bytes;
+  }
 
   const connection_config& config_;
   const form form_;

@@ -21,6 +21,8 @@ struct prologue_command {
   std::string name;   // for messages
   std::string bytes;  // one command, with one reply
   need is_needed = need::none;
+  // The same from a client that had a connection before; empty where it makes no difference.
+  std::string bytes_when_back = {};
 };
 
 struct connection_config {

@@ -26,7 +26,7 @@ blind_pipeline::blind_pipeline(const std::string& url, int depth)
   std::string loads;
   redis::command_writer writer(loads);
   for (const auto* script : scripts::all()) writer.command({"SCRIPT", "LOAD", script->text});
-  writer.command({"EVALSHA", scripts::seed.sha1, "1", "mortise:fence"});
+  writer.command({"EVALSHA", scripts::seed.sha1, "2", "mortise:server", "mortise:fence", "new"});
   exchange(loads, static_cast<int>(scripts::all().size()) + 1);
 
   const auto& protocol = protocol::queued();

@@ -26,7 +26,8 @@ PATIENCE_MS = 20_000
 
 # What is not a failure, and so cannot be seen in a status. That the right is used is seen.
 SLOWER = {
-    "info": "as without `client\\|kill`",
+    "info": "as without `client\\|kill`; and who waits keeps its place for 2 s instead of 5 s after the "
+            "server has changed",
     "script|load": "each client sends the text of a script when it first needs it",
     "lrem": "who gives up a wait keeps its place in the queue, and is granted the lock in vain: up to 2 s "
             "for those behind it",

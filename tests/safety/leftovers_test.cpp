@@ -50,7 +50,9 @@ void expect_keys(test_server& server, std::map<std::string, expectation> expecte
 }
 
 std::map<std::string, expectation> keys_of_clients() {
-  return {{"mortise:fence", {90 * day_ms, 89 * day_ms}}, {"mortise:client:ID", {60 * second_ms}}};
+  return {{"mortise:fence", {90 * day_ms, 89 * day_ms}},
+          {"mortise:server", {90 * day_ms, 89 * day_ms}},
+          {"mortise:client:ID", {60 * second_ms}}};
 }
 
 // One lock of each kind is held, and somebody waits for it.

@@ -48,6 +48,39 @@ TEST(safety, hazard_14_lost_data_is_told_within_one_renewal) {
   }
 }
 
+// By whoever holds, renews or not, as soon as the client is back: a third of this lease is far
+// longer than anybody waits for here.
+TEST(safety, hazard_14_a_restart_without_data_is_told_when_the_client_is_back) {
+  test_server server;
+  const auto client = open_client(server.url() + "?lease=1h");
+  const auto settled = open_client(server.url() + "?lease=1h&renewal=off");
+  const auto renewed = open_lock(client, "renewed");
+  const auto kept = open_lock(settled, "kept");
+  const auto rw = open_rw(client, "rw");
+  const auto semaphore = open_semaphore(client, "semaphore", 3);
+  const auto queue = open_queue(client);
+  const auto other = open_queue(settled);
+  ASSERT_EQ(MORTISE_OK, mortise_lock_watch(renewed.get(), queue.get(), 1, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_lock_watch(kept.get(), other.get(), 1, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(renewed.get(), patience_ms, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(kept.get(), patience_ms, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_semaphore_acquire(semaphore.get(), 2, patience_ms, nullptr));
+  server.restart();
+  const event_handle event(mortise_event_new());
+  for (const auto* each : {&queue, &other}) {
+    do {
+      ASSERT_EQ(MORTISE_OK, mortise_queue_next(each->get(), patience_ms, event.get(), nullptr));
+    } while (mortise_event_get_kind(event.get()) == MORTISE_EVENT_AT_RISK);
+    EXPECT_EQ(MORTISE_EVENT_LOST, mortise_event_get_kind(event.get()));
+    EXPECT_EQ(MORTISE_REASON_SERVER_LOST, mortise_event_reason(event.get()));
+  }
+  EXPECT_TRUE(eventually([&] { return mortise_rw_is_reading(rw.get()) == 0; }));
+  EXPECT_TRUE(eventually([&] { return mortise_semaphore_is_held(semaphore.get()) == 0; }));
+  EXPECT_EQ("0", server.command({"EXISTS", lock_key("renewed"), lock_key("kept"), lock_key("rw"),
+                                 lock_key("semaphore")}));
+}
+
 TEST(safety, hazard_17_extension_of_a_stolen_lock_says_lost) {
   test_server server;
   const auto client = open_client(server.url() + "?lease=30s&renewal=off");

@@ -89,7 +89,8 @@ void simulated_client::greet(stream& on, bool is_for_messages) {
       writer.command({"CLIENT", "KILL", "ID", std::to_string(old)});
     }
     for (const auto* script : scripts::all()) writer.command({"SCRIPT", "LOAD", script->text});
-    writer.command({"EVAL", scripts::seed.text, "1", "mortise:fence"});
+    writer.command({"EVAL", scripts::seed.text, "2", protocol::server_key, protocol::fence_key,
+                    has_been_up_ ? "back" : "new"});
     greetings_left_ += static_cast<int>(old_sessions_.size() + scripts::all().size()) + 1;
     if (!is_resp2_) ++greetings_left_;
   }
@@ -104,7 +105,7 @@ void simulated_client::take_greeting(const redis::value& reply) {
 
 void simulated_client::become_up() {
   is_connecting_ = false;
-  is_up_ = true;
+  is_up_ = has_been_up_ = true;
   old_sessions_.clear();
   for (const auto* half : {&commands_, &messages_}) {
     if (half->link != nullptr) old_sessions_.push_back(half->link->at_server().id);

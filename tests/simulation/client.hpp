@@ -175,6 +175,7 @@ class simulated_client {
   time_ns paused_until_ = 0;
   time_ns well_since_ = 0;
   bool is_up_ = false;
+  bool has_been_up_ = false;
   bool is_connecting_ = false;
   bool is_flush_planned_ = false;
   bool is_dead_ = false;

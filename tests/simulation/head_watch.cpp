@@ -69,6 +69,7 @@ void head_watch::look(const std::string& lock_key, const std::string& queue_key)
   if (!world_.plan.is_exclusive || !world_.plan.kills_old_sessions) return;
   const auto now = world_.time.now();
   auto& seen = names_[lock_key];
+  if (arrivals_.is_unsettled()) seen.unsettled_at = now;
   const auto* const queue = redis_.find(queue_key);
   if (queue == nullptr) {
     seen.head.clear();
@@ -83,7 +84,8 @@ void head_watch::look(const std::string& lock_key, const std::string& queue_key)
   }
   if (state == condition::fine) return;
   const auto crowded_until = seen.crowded_at == 0 ? 0 : seen.crowded_at + seldom_ns;
-  const auto waited = now - std::max({seen.since, world_.healthy_since, crowded_until});
+  const auto waited =
+      now - std::max({seen.since, world_.healthy_since, seen.unsettled_at, crowded_until});
   if (waited > bound(state)) {
     const auto* const what = state == condition::has_room ? " waits although there is room"
                              : state == condition::dead   ? " is dead and keeps out others"

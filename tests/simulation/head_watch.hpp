@@ -17,9 +17,12 @@ namespace mortise::simulation {
 
 class head_watch {
  public:
-  head_watch(world& around, simulated_redis& redis,
+  head_watch(world& around, simulated_server& server,
              const std::vector<std::unique_ptr<simulated_client>>& clients)
-      : world_(around), redis_(redis), clients_(clients) {}
+      : world_(around),
+        redis_(server.redis),
+        arrivals_(server.watch.arrivals()),
+        clients_(clients) {}
 
   // Looks at a lock as it is now.
   void look(const std::string& lock_key, const std::string& queue_key);
@@ -29,8 +32,9 @@ class head_watch {
   struct facts {
     std::string head;
     condition state = condition::fine;
-    time_ns since = 0;       // of both
-    time_ns crowded_at = 0;  // when there were so many that the last of them looked seldom
+    time_ns since = 0;         // of both
+    time_ns unsettled_at = 0;  // when the server was so last
+    time_ns crowded_at = 0;    // when there were so many that the last of them looked seldom
   };
   [[nodiscard]] condition condition_of(const std::deque<std::string>& queue,
                                        const std::string& lock_key);
@@ -40,6 +44,7 @@ class head_watch {
 
   world& world_;
   simulated_redis& redis_;
+  const arrivals_watch& arrivals_;
   const std::vector<std::unique_ptr<simulated_client>>& clients_;
   std::map<std::string, facts> names_;
 };

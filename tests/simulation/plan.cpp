@@ -62,6 +62,7 @@ void plan_faulty(plan& made, chance& dice) {
   made.stalls = now_and_then(dice) * 2;
   made.trap_per_mille = dice.one_of({0, 2, 10});
   made.kills_old_sessions = dice.happens(850);
+  if (dice.happens(200)) made.changes = dice.between(500, 8000) * ns_per_ms;
 }
 
 // Processes die and stop, and nothing else is wrong that would excuse a long wait.
@@ -77,14 +78,30 @@ void plan_silent(plan& made, chance& dice) {
   made.crashes = dice.happens(300) ? 0 : dice.between(2, 15) * ns_per_s;
 }
 
+// The server comes and goes with its queues, processes die, and nothing else is wrong that would
+// excuse whom it passes over.
+void plan_unsettled(plan& made, chance& dice) {
+  made.kind = "unsettled";
+  made.duration = dice.between(10, 40) * ns_per_s;
+  made.clients = static_cast<int>(dice.between(3, 8));
+  made.leases_ms = {dice.one_of<std::int64_t>({200, 1000, 5000, 30'000})};
+  made.latency_ns = std::min(made.latency_ns, 20 * ns_per_ms);
+  made.hold_ns = dice.spread(3 * ns_per_s);
+  made.think_ns = dice.spread(300 * ns_per_ms);
+  made.changes = dice.happens(300) ? 0 : dice.between(500, 8000) * ns_per_ms;
+  made.kills = dice.happens(500) && made.changes > 0 ? 0 : dice.between(500, 8000) * ns_per_ms;
+  made.crashes = dice.happens(500) ? 0 : dice.between(1, 10) * ns_per_s;
+}
+
 void plan_broken_promises(plan& made, chance& dice) {
   if (dice.happens(500)) plan_faulty(made, dice);
   made.kind = "broken promises";
   made.is_exclusive = false;
-  const auto which = dice.below(3);
+  const auto which = dice.below(4);
   if (which == 0) made.data_losses = dice.between(300, 5000) * ns_per_ms;
   if (which == 1) made.meddlings = dice.between(300, 5000) * ns_per_ms;
   if (which == 2) made.clock_steps = dice.between(300, 5000) * ns_per_ms;
+  if (which == 3) made.promotions = dice.between(1000, 8000) * ns_per_ms;
 }
 
 }  // namespace
@@ -111,8 +128,10 @@ plan make_plan(std::uint64_t seed) {
   made.resizes = dice.happens(500) ? 0 : dice.between(50, 3000) * ns_per_ms;
   made.defers_own_pushes = dice.happens(500);
   const auto kind = dice.below(100);
-  if (kind < 20) {
+  if (kind < 12) {
     plan_calm(made, dice);
+  } else if (kind < 20) {
+    plan_unsettled(made, dice);
   } else if (kind < 30) {
     plan_contended(made, dice);
   } else if (kind < 75) {
@@ -127,13 +146,14 @@ plan make_plan(std::uint64_t seed) {
 
 const char* count_name(count which) {
   static constexpr std::array names{
-      "acquired",    "not acquired",   "timed out",     "cancelled",     "lost",
-      "at risk",     "unknown",        "unreachable",   "refused",       "other outcomes",
-      "unlocked",    "extended",       "reentered",     "by message",    "server commands",
-      "breaks",      "crashes",        "pauses",        "server pauses", "outages",
-      "refusals",    "script flushes", "stalls",        "data losses",   "meddlings",
-      "clock steps", "closes",         "forgotten",     "upgraded",      "downgraded",
-      "resizes",     "broken answers", "ghost commands"};
+      "acquired",      "not acquired",   "timed out",   "cancelled",     "lost",
+      "at risk",       "unknown",        "unreachable", "refused",       "other outcomes",
+      "unlocked",      "extended",       "reentered",   "by message",    "server commands",
+      "breaks",        "crashes",        "pauses",      "server pauses", "outages",
+      "refusals",      "script flushes", "stalls",      "changes",       "kills",
+      "data losses",   "promotions",     "meddlings",   "clock steps",   "closes",
+      "forgotten",     "upgraded",       "downgraded",  "resizes",       "broken answers",
+      "ghost commands"};
   static_assert(names.size() == static_cast<std::size_t>(count::size));
   return names[static_cast<std::size_t>(which)];
 }

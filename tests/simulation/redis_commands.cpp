@@ -70,6 +70,7 @@ const simulated_redis::command_row* simulated_redis::find_command(std::string_vi
       command_row{"script", -2, false, false, false, true, &self::script},
       command_row{"flushall", -1, true, false, true, false, &self::flushall},
       command_row{"ping", -1, false, false, true, true, &self::ping},
+      command_row{"info", -1, false, false, true, true, &self::info},
   };
   for (const auto& row : rows) {
     const std::string_view known(row.name);
@@ -348,5 +349,9 @@ reply simulated_redis::flushall(const arguments& /*command*/) {
 }
 
 reply simulated_redis::ping(const arguments& /*command*/) { return reply::status("PONG"); }
+
+reply simulated_redis::info(const arguments& /*command*/) {
+  return reply::bulk("# Server\r\nrun_id:" + run_id + "\r\n");
+}
 
 }  // namespace mortise::simulation

@@ -209,7 +209,8 @@ class redis_comparison : public ::testing::Test {
     arguments command{"EVALSHA", std::string(script.sha1)};
     if (dice_.happens(400)) command = {"EVAL", std::string(script.text)};
     if (script.name == "seed") {
-      command.insert(command.end(), {"1", "mortise:fence"});
+      command.insert(command.end(),
+                     {"2", "mortise:server", "mortise:fence", dice_.one_of({"new", "back"})});
       return command;
     }
     if (script.name.starts_with("queued_")) return queued_command(script, std::move(command));

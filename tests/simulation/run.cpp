@@ -240,8 +240,8 @@ void run::check_end() {
   // Without faults nothing may be left at once, and otherwise once every lease and queue has ended.
   if (world_.plan.has_faults()) live(world_.time.now() + forgetting_ns);
   for (const auto& key : server_.redis.keys()) {
-    if (key != "mortise:fence" && !key.ends_with(":permits"))
-      world_.violate("the key \"" + key + "\" is left");
+    const bool stays = key == protocol::fence_key || key == protocol::server_key;
+    if (!stays && !key.ends_with(":permits")) world_.violate("the key \"" + key + "\" is left");
   }
   testing::history_rules rules;
   rules.is_exclusive = world_.plan.is_exclusive;

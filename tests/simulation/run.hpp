@@ -43,7 +43,10 @@ class run {
   void refuse();
   void flush_scripts();
   void stall_connection();
+  void change_server();
+  void kill_connections();
   void lose_data();
+  void promote();
   void meddle();
   void administer(const arguments& command);
   void step_clock();
@@ -71,7 +74,7 @@ class run {
   std::vector<std::unique_ptr<simulated_client>> clients_;
   std::vector<std::unique_ptr<user>> users_;
   std::vector<watched_name> names_;
-  head_watch heads_{world_, server_.redis, clients_};
+  head_watch heads_{world_, server_, clients_};
   time_ns worst_stall_ = 0;
   session& admin_;
   int refusal_number_ = 0;

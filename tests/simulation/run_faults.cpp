@@ -17,7 +17,10 @@ void run::plan_faults() {
   plan_fault(plan.refusals, &run::refuse);
   plan_fault(plan.script_flushes, &run::flush_scripts);
   plan_fault(plan.stalls, &run::stall_connection);
+  plan_fault(plan.changes, &run::change_server);
+  plan_fault(plan.kills, &run::kill_connections);
   plan_fault(plan.data_losses, &run::lose_data);
+  plan_fault(plan.promotions, &run::promote);
   plan_fault(plan.meddlings, &run::meddle);
   plan_fault(plan.clock_steps, &run::step_clock);
   plan_fault(plan.resizes, &run::resize);
@@ -117,6 +120,22 @@ void run::shut_server() {
   world_.disturb(until + ns_per_s);
 }
 
+// A restart, or a replica that had everything.
+void run::change_server() {
+  ++world_.seen[count::changes];
+  const auto until = world_.time.now() + world_.dice.spread(5 * ns_per_s);
+  world_.say("---- the server is another one from %ld us on", until / ns_per_us);
+  server_.change(server_.redis.all_data(), until);
+  world_.disturb(until + 2 * ns_per_s);
+}
+
+void run::kill_connections() {
+  ++world_.seen[count::kills];
+  world_.say("---- all connections end");
+  server_.end_connections();
+  world_.disturb(world_.time.now() + 2 * ns_per_s);
+}
+
 void run::refuse() {
   ++world_.seen[count::refusals];
   auto& fault = server_.redis.fault;
@@ -173,9 +192,25 @@ void run::administer(const arguments& command) {
 
 void run::lose_data() {
   ++world_.seen[count::data_losses];
+  if (world_.dice.happens(500)) {
+    world_.say("---- the server restarts without its data");
+    server_.change({}, world_.time.now());
+    return world_.disturb(world_.time.now() + 2 * ns_per_s);
+  }
   world_.say("---- FLUSHALL");
   administer({"FLUSHALL"});
   world_.disturb(world_.time.now());
+}
+
+// Whatever happens from now on has not reached the replica.
+void run::promote() {
+  world_.time.after(world_.dice.spread(ns_per_s), [this, data = server_.redis.all_data()] {
+    if (world_.is_healed) return;
+    ++world_.seen[count::promotions];
+    world_.say("---- a replica is promoted");
+    server_.change(data, world_.time.now());
+    world_.disturb(world_.time.now() + 2 * ns_per_s);
+  });
 }
 
 void run::meddle() {

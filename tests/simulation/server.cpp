@@ -70,6 +70,13 @@ void connection::stall(time_ns until) {
   }
 }
 
+void connection::end_at_server() {
+  if (!session_.is_open) return;
+  server_.redis.disconnect(session_);
+  lose_suffix(to_client_);
+  put(to_client_, {}, true, world_.dice.spread(ns_per_s), false);
+}
+
 void connection::execute_next() {
   if (to_server_.under_way.empty()) return;
   if (to_server_.under_way.front().arrival > world_.time.now()) return;
@@ -123,6 +130,17 @@ void simulated_server::pause(time_ns until) { free_at_ = std::max(free_at_, unti
 void simulated_server::shut(time_ns until) {
   open_at_ = std::max(open_at_, until);
   for (const auto& open : connections_) open->cut();
+}
+
+void simulated_server::change(simulated_redis::data with, time_ns until) {
+  open_at_ = std::max(open_at_, until);
+  end_connections();
+  if (with != redis.all_data()) watch.forget();
+  redis.restart(std::move(with));
+}
+
+void simulated_server::end_connections() {
+  for (const auto& open : connections_) open->end_at_server();
 }
 
 time_ns simulated_server::truth_of_ms(std::int64_t server_ms) const {

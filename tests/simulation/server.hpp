@@ -34,6 +34,8 @@ class connection {
   // they notice.
   void cut();
   void stall(time_ns until);
+  // The server ends it: it hears nothing more, and the client notices when it notices.
+  void end_at_server();
 
   [[nodiscard]] session& at_server() { return session_; }
 
@@ -72,6 +74,10 @@ class simulated_server {
   void pause(time_ns until);
   // Every connection breaks and none can be made until then.
   void shut(time_ns until);
+  // Another process with these data is there from then on, and nobody is connected to it.
+  void change(simulated_redis::data with, time_ns until);
+  // Every connection is ended, and can be made again.
+  void end_connections();
   [[nodiscard]] const std::vector<std::unique_ptr<connection>>& connections() const {
     return connections_;
   }

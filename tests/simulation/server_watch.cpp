@@ -30,6 +30,7 @@ server_watch::sight server_watch::look(const std::string& lock_key) {
 
 void server_watch::execute(session& from, const arguments& command) {
   ++world_.seen[count::commands];
+  arrivals_.look(command);
   std::string lock_key;
   std::string actor;
   const auto key_count = command.size() > 3 && command[0].starts_with("EVAL")
@@ -60,7 +61,7 @@ void server_watch::execute(session& from, const arguments& command) {
                before.owner.c_str(), after.owner.c_str(), before.queue.size(), after.queue.size());
   }
   compare(lock_key, actor, before, after);
-  check_queue(lock_key, before, after);
+  check_queue(lock_key, actor, before, after);
   check_fence();
 }
 
@@ -97,8 +98,8 @@ void server_watch::compare(const std::string& lock_key, const std::string& actor
   if (is_new_owner && after.expires_ms < 0) complain(lock_key, "the lock never expires");
 }
 
-void server_watch::check_queue(const std::string& lock_key, const sight& before,
-                               const sight& after) {
+void server_watch::check_queue(const std::string& lock_key, const std::string& actor,
+                               const sight& before, const sight& after) {
   auto sorted = after.queue;
   std::sort(sorted.begin(), sorted.end());
   // What an old connection had still under way can enqueue somebody again, unless it was killed.
@@ -109,20 +110,29 @@ void server_watch::check_queue(const std::string& lock_key, const sight& before,
   if (!after.owner.empty() && std::binary_search(sorted.begin(), sorted.end(), after.owner)) {
     complain(lock_key, after.owner + " owns the lock and waits for it");
   }
-  check_order(lock_key, before, after);
+  check_order(lock_key, actor, before, after);
 }
 
 // First come, first served, except that the dead are passed over.
-void server_watch::check_order(const std::string& lock_key, const sight& before,
-                               const sight& after) {
+void server_watch::check_order(const std::string& lock_key, const std::string& actor,
+                               const sight& before, const sight& after) {
   auto& facts = names_[lock_key];
   const auto is_alive = [&](const std::string& waiter) {
-    const auto client = protocol::split_owner_token(waiter).client;
-    return redis_.hearers("mortise:inbox:" + std::string(client)) > 0;
+    return arrivals_.keeps_place(std::string(protocol::split_owner_token(waiter).client));
   };
+  for (const auto& waiter : before.queue) {
+    const bool is_passed =
+        waiter != actor && waiter != after.owner &&
+        std::find(after.queue.begin(), after.queue.end(), waiter) == after.queue.end();
+    if (is_passed && is_alive(waiter) && world_.plan.is_exclusive) {
+      complain(lock_key, waiter + " has lost its place");
+    }
+  }
   const auto served = facts.arrived.find(after.owner);
   if (after.owner != before.owner && served != facts.arrived.end()) {
-    if (!is_alive(after.owner)) complain(lock_key, after.owner + " is dead and was served");
+    if (!is_alive(after.owner) && !arrivals_.is_unsettled()) {
+      complain(lock_key, after.owner + " is dead and was served");
+    }
     for (const auto& waiter : before.queue) {
       const auto arrival = facts.arrived.find(waiter);
       const bool is_earlier = arrival != facts.arrived.end() && arrival->second < served->second;
@@ -137,6 +147,12 @@ void server_watch::check_order(const std::string& lock_key, const sight& before,
   for (const auto& waiter : after.queue) {
     if (facts.arrived.try_emplace(waiter, facts.arrivals).second) ++facts.arrivals;
   }
+}
+
+void server_watch::forget() {
+  fence_ = 0;
+  for (auto& [name, facts] : names_) facts.arrived.clear();
+  shared_.forget();
 }
 
 void server_watch::check_fence() {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "simulation/arrivals_watch.hpp"
 #include "simulation/shared_watch.hpp"
 #include "simulation/simulated_redis.hpp"
 #include "simulation/world.hpp"
@@ -16,7 +17,10 @@ namespace mortise::simulation {
 class server_watch {
  public:
   server_watch(world& around, simulated_redis& redis)
-      : world_(around), redis_(redis), shared_(around, redis) {}
+      : world_(around),
+        redis_(redis),
+        arrivals_(around, redis),
+        shared_(around, redis, arrivals_) {}
 
   void execute(session& from, const arguments& command);
 
@@ -29,6 +33,9 @@ class server_watch {
     std::map<std::string, std::int64_t> arrived;  // who waits, by when it came
   };
   [[nodiscard]] const std::map<std::string, name_facts>& names() const { return names_; }
+  [[nodiscard]] const arrivals_watch& arrivals() const { return arrivals_; }
+  // The data are older than what was seen: others had come before, and tokens were lower.
+  void forget();
 
  private:
   struct sight {
@@ -40,13 +47,16 @@ class server_watch {
   sight look(const std::string& lock_key);
   void compare(const std::string& lock_key, const std::string& actor, const sight& before,
                const sight& after);
-  void check_queue(const std::string& lock_key, const sight& before, const sight& after);
-  void check_order(const std::string& lock_key, const sight& before, const sight& after);
+  void check_queue(const std::string& lock_key, const std::string& actor, const sight& before,
+                   const sight& after);
+  void check_order(const std::string& lock_key, const std::string& actor, const sight& before,
+                   const sight& after);
   void check_fence();
   void complain(const std::string& lock_key, const std::string& what);
 
   world& world_;
   simulated_redis& redis_;
+  arrivals_watch arrivals_;
   shared_watch shared_;
   std::map<std::string, name_facts> names_;
   std::int64_t fence_ = 0;

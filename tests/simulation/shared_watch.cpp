@@ -27,6 +27,7 @@ constexpr std::int64_t silent_ms = 5000;
 constexpr std::int64_t answer_ms = 1000;
 // How long a grant lasts at most that nobody has confirmed.
 constexpr std::int64_t unconfirmed_ms = 2000;
+constexpr std::int64_t unconfirmed_and_unsettled_ms = 5000;
 
 }  // namespace
 
@@ -35,7 +36,7 @@ void shared_watch::complain(const step& done, const std::string& what) {
 }
 
 bool shared_watch::is_alive(const std::string& entry) const {
-  return redis_.hearers("mortise:inbox:" + client_of(entry)) > 0;
+  return arrivals_.keeps_place(client_of(entry));
 }
 
 std::int64_t shared_watch::weight_in_force(const sight& seen) const {
@@ -150,12 +151,15 @@ void shared_watch::check_newcomer(const step& done, const std::string& entry, co
       std::any_of(before.holders.begin(), before.holders.end(),
                   [&](const auto& item) { return owner_of(item.first) == owner; });
   // Who does not answer costs the others no more than this.
-  if (owner != done.actor && after.holders.at(entry) - redis_.now_ms() > unconfirmed_ms) {
+  const auto most = arrivals_.is_unsettled() ? unconfirmed_and_unsettled_ms : unconfirmed_ms;
+  if (owner != done.actor && after.holders.at(entry) - redis_.now_ms() > most) {
     complain(done, entry + " was let in for long");
   }
   if (had_another || !world_.plan.kills_old_sessions) return;  // raised or lowered
   // What a broken connection still had under way may come after its client has gone.
-  if (owner != done.actor && !is_alive(entry)) complain(done, entry + " is dead and was let in");
+  if (owner != done.actor && !is_alive(entry) && !arrivals_.is_unsettled()) {
+    complain(done, entry + " is dead and was let in");
+  }
   // First come, first served, except that the dead are passed over.
   const auto& arrived = names_[done.lock_key].arrived;
   const auto served = arrived.find(entry);
@@ -196,7 +200,8 @@ void shared_watch::check_passed(const step& done, const std::string& entry, cons
   const auto now = redis_.now_ms();
   const bool is_silent =
       now - seen.sign_ms >= silent_ms || (seen.asked_ms > 0 && now - seen.asked_ms >= answer_ms);
-  if (client_of(entry) != client_of(before.queue.front()) || !is_silent) {
+  if (client_of(entry) != client_of(before.queue.front()) || !is_silent ||
+      arrivals_.is_unsettled()) {
     complain(done, done.actor + " passed " + entry + ", which lives; it looked " +
                        std::to_string(now - seen.sign_ms) + " ms ago");
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "simulation/arrivals_watch.hpp"
 #include "simulation/simulated_redis.hpp"
 #include "simulation/world.hpp"
 
@@ -15,13 +16,16 @@ namespace mortise::simulation {
 
 class shared_watch {
  public:
-  shared_watch(world& around, simulated_redis& redis) : world_(around), redis_(redis) {}
+  shared_watch(world& around, simulated_redis& redis, const arrivals_watch& arrivals)
+      : world_(around), redis_(redis), arrivals_(arrivals) {}
 
   // Whether a queue with this key is that of a shared kind.
   static bool is_shared(std::string_view queue_key) {
     return queue_key.ends_with(":rq") || queue_key.ends_with(":sq");
   }
   void execute(session& from, const arguments& command, std::size_t key_count);
+  // Whatever was seen of those who wait.
+  void forget() { names_.clear(); }
 
  private:
   struct step {
@@ -64,6 +68,7 @@ class shared_watch {
 
   world& world_;
   simulated_redis& redis_;
+  const arrivals_watch& arrivals_;
   std::map<std::string, facts> names_;
 };
 

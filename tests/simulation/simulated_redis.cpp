@@ -219,4 +219,10 @@ std::int64_t simulated_redis::hearers(std::string_view channel) const {
 
 void simulated_redis::flush_scripts() { scripts_->flush(); }
 
+void simulated_redis::restart(data with) {
+  entries_ = std::move(with);
+  flush_scripts();
+  run_id = "run" + std::to_string(next_session_++);
+}
+
 }  // namespace mortise::simulation

@@ -91,6 +91,11 @@ class simulated_redis {
     std::int64_t expires_ms = -1;  // -1: never
     bool operator==(const entry&) const = default;
   };
+  using data = std::map<std::string, entry, std::less<>>;
+  [[nodiscard]] const data& all_data() const { return entries_; }
+  // Another process with these data, which knows no script. Who was connected is not.
+  void restart(data with);
+  std::string run_id = "run1";  // of this process
   // The living entry of a key, or nullptr.
   const entry* find(std::string_view key);
   // Deletes what has expired, and names what is left.
@@ -149,9 +154,10 @@ class simulated_redis {
   reply script(const arguments& command);
   reply flushall(const arguments& command);
   reply ping(const arguments& command);
+  reply info(const arguments& command);
 
   clock now_us_;
-  std::map<std::string, entry, std::less<>> entries_;
+  data entries_;
   std::map<std::int64_t, std::unique_ptr<session>> sessions_;
   std::int64_t next_session_ = 1;
   std::unique_ptr<script_host> scripts_;

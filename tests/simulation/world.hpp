@@ -53,16 +53,20 @@ struct plan {
   time_ns refusals = 0;  // LOADING, READONLY, OOM, …
   time_ns script_flushes = 0;
   time_ns stalls = 0;   // a connection delivers nothing for a while
+  time_ns changes = 0;  // the server is another process, with the same data
+  time_ns kills = 0;    // all connections end at once
   time_ns resizes = 0;  // somebody changes how many permits a semaphore has; no fault
   // Outside the promise of exclusion.
-  time_ns data_losses = 0;   // FLUSHALL
+  time_ns data_losses = 0;   // FLUSHALL, a restart without data
+  time_ns promotions = 0;    // the server is a replica that was behind
   time_ns meddlings = 0;     // an administrator deletes or overwrites keys
   time_ns clock_steps = 0;   // of the server
-  bool is_exclusive = true;  // none of the last three
+  bool is_exclusive = true;  // none of the last four
 
   [[nodiscard]] bool has_faults() const {
     return breaks + crashes + pauses + server_pauses + outages + refusals + script_flushes +
-               stalls + data_losses + meddlings + clock_steps + trap_per_mille >
+               stalls + changes + kills + data_losses + promotions + meddlings + clock_steps +
+               trap_per_mille >
            0;
   }
 };
@@ -93,7 +97,10 @@ enum class count : std::uint8_t {
   refusals,
   script_flushes,
   stalls,
+  changes,
+  kills,
   data_losses,
+  promotions,
   meddlings,
   clock_steps,
   closes,

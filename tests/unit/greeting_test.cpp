@@ -160,6 +160,21 @@ TEST_F(greeting_test, a_server_without_scripts_is_refused_with_the_mend_and_with
   }
 }
 
+TEST_F(greeting_test, whoever_had_a_connection_before_says_so) {
+  const std::string again = "*1\r\n$5\r\nAGAIN\r\n";
+  config_.prologue = {{"seed", "*1\r\n$4\r\nSEED\r\n", {}, again},
+                      {"name", "*1\r\n$4\r\nNAME\r\n"}};
+  begin(form::resp3);
+  EXPECT_TRUE(has_said("SEED"));
+  EXPECT_FALSE(has_said("AGAIN"));
+  begin(form::resp3, {5, "abc"});
+  answer(hello());
+  EXPECT_EQ(answer(bulk(info_text)), step::send);
+  EXPECT_FALSE(has_said("SEED"));
+  EXPECT_TRUE(has_said("AGAIN"));
+  EXPECT_TRUE(has_said("NAME")) << "where it makes no difference";
+}
+
 TEST_F(greeting_test, hazard_31_who_says_more_than_it_was_asked_is_no_server) {
   begin(form::resp3);
   answer(hello());

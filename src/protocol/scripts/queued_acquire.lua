@@ -14,6 +14,7 @@
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "mark.lua"
+-- #include "unsettled.lua"
 -- #include "handover.lua"
 
 local owner, ttl, mode = ARGV[1], ARGV[2], ARGV[3]

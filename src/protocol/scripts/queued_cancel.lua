@@ -7,6 +7,7 @@
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "mark.lua"
+-- #include "unsettled.lua"
 -- #include "handover.lua"
 
 local owner = ARGV[1]

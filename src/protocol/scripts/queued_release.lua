@@ -13,6 +13,7 @@ end
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "mark.lua"
+-- #include "unsettled.lua"
 -- #include "handover.lua"
 
 if hand_over(false) then

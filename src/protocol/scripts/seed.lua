@@ -1,20 +1,34 @@
--- Lifts the fence counter of a database to the server's clock. Run on every connect, before any
--- lock is taken over that connection: a restart or a failover may have brought back an old counter.
+-- Prepares a database for a client. Run on every connect, before any lock is taken over that
+-- connection. It lifts the fence counter to the server's clock, as a restart or a failover may have
+-- brought back an old one, and notes when the server is unsettled: when the last client before this
+-- one has met another server here, or another run of it, and when this one has lost a connection.
 --
 -- A server out of memory may carry it out as well, because holds are kept and given back by way of
 -- a new connection even then (hazard 13), and a release may grant. It refuses what may need memory
 -- only as a script's first write, and PEXPIRE, which comes first here, needs none.
 --
--- KEYS  1 fence
+-- KEYS  1 server, 2 fence
+-- ARGV  1 `back` when this client had a connection before, or `new`
 -- Reply the server time in us
 
 -- #include "fence.lua"
+-- #include "unsettled.lua"
 
 local now = now_us()
-redis.call('PEXPIRE', KEYS[1], FENCE_LIFE)
-local counter = redis.pcall('GET', KEYS[1])
+-- A user who may not ask is told an error, which names no run.
+local info = redis.pcall('INFO', 'server')
+local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)')
+local known = redis.pcall('GET', KEYS[1])
+-- Where no client has been before nobody can wait.
+local is_changed = run and type(known) == 'string' and known ~= run
+local for_now = is_changed and CHANGED or ARGV[1] == 'back' and CUT_OFF or 0
+local life = FENCE_LIFE + math.max(for_now, unsettled_for() or 0)
+
+redis.call('PEXPIRE', KEYS[2], life)
+local counter = redis.pcall('GET', KEYS[2])
 counter = type(counter) == 'string' and tonumber(counter) or 0
-redis.call('SET', KEYS[1], string.format('%.0f', math.max(counter, now)), 'PX', FENCE_LIFE)
+redis.call('SET', KEYS[2], string.format('%.0f', math.max(counter, now)), 'PX', life)
+if run then redis.call('SET', KEYS[1], run, 'PX', FENCE_LIFE) end
 -- Who may not count would draw falling tokens later, so it is told now.
-redis.call('INCRBY', KEYS[1], 0)
+redis.call('INCRBY', KEYS[2], 0)
 return now

@@ -10,6 +10,7 @@
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "holders.lua"
+-- #include "unsettled.lua"
 -- #include "admission.lua"
 
 if IS_FOREIGN then return foreign(KIND) end

@@ -8,6 +8,7 @@
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "holders.lua"
+-- #include "unsettled.lua"
 -- #include "admission.lua"
 
 local weight, owner = tonumber(ARGV[4]), ARGV[1]

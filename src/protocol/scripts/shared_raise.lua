@@ -9,6 +9,7 @@
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "holders.lua"
+-- #include "unsettled.lua"
 -- #include "admission.lua"
 
 local owner = ARGV[1]

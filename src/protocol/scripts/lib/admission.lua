@@ -1,5 +1,5 @@
 -- Shared by the steps of `shared`: how those who wait are let in, and how those who are gone are
--- passed. Needs inbox.lua and holders.lua.
+-- passed. Needs inbox.lua, holders.lua and unsettled.lua.
 
 -- The queue lives this long beyond the last sign of its head, in ms. A sign is the head's own look,
 -- or that it has become the head, so what has passed of this time is for how long the head is
@@ -11,15 +11,15 @@ local QUEUE_LIFE = 300000
 -- the same.
 local LATE, ASKED, GONE = 2000, 4000, 5000
 
--- Whether the head is there still, as far as is known.
+-- Whether the head is there still, as far as is known. On an unsettled server it may be on its way.
 local function is_there(owner)
-  if not is_heard(owner) then return false end
+  if not is_heard(owner) then return unsettled_for() end
   local silent = QUEUE_LIFE - redis.call('PTTL', KEYS[3])
   if silent >= LATE and silent < ASKED then
     tell(owner, 'N 0')
     redis.call('PEXPIRE', KEYS[3], QUEUE_LIFE - ASKED)
   end
-  return silent < GONE
+  return silent < GONE or unsettled_for()
 end
 
 -- Passes a head that is dead or silent and all of its client behind it, on behalf of `asker`, who
@@ -44,8 +44,8 @@ end
 -- which is above that of all who held before. `caller` (or false) is an entry that needs no message
 -- because it reads this reply; it gets a lease until `caller_end` at once instead of the short
 -- lease of a grant that nobody has confirmed. A head for whom there is no room is told when to
--- look, if the head has changed; the dead, who hear nothing, are passed over. Returns how many were
--- let in, and the token.
+-- look, if the head has changed; the dead, who hear nothing, are passed over, but not while the
+-- server is unsettled. Returns how many were let in, and the token.
 local function let_in(caller, caller_end, limit, is_new_head)
   local count, last = 0, nil
   local head = redis.call('LINDEX', KEYS[3], 0)
@@ -59,12 +59,18 @@ local function let_in(caller, caller_end, limit, is_new_head)
     elseif used + weight <= limit then
       last = last or draw(1)
       take(head, head == caller and caller_end or NOW + (string.match(owner, '%d+$') or 1))
-      if head == caller or tell(owner, string.format('G %.0f %.0f 0', last, NOW_US)) > 0 then
+      local is_told =
+        head == caller or tell(owner, string.format('G %.0f %.0f 0', last, NOW_US)) > 0
+      local wait = not is_told and unsettled_for()
+      -- It finds the grant by asking, when it is back (hazard 24).
+      if wait then keep(head, NOW + math.max(wait, string.match(owner, '%d+$') or 1)) end
+      if is_told or wait then
         count = count + 1
       else
         drop(head)
       end
-    elseif head == caller or not is_new_head or tell(owner, 'N ' .. next_end()) > 0 then
+    elseif head == caller or not is_new_head or tell(owner, 'N ' .. next_end()) > 0 or
+        unsettled_for() then
       if head == caller or is_new_head then redis.call('PEXPIRE', KEYS[3], QUEUE_LIFE) end
       break
     end

@@ -1,5 +1,6 @@
 -- Shared by the steps of `queued`: the handover to the next waiter.
--- KEYS[1] lock, KEYS[2] fence, KEYS[3] queue. Needs fence.lua, inbox.lua and mark.lua.
+-- KEYS[1] lock, KEYS[2] fence, KEYS[3] queue. Needs fence.lua, inbox.lua, mark.lua and
+-- unsettled.lua.
 
 -- Takes the mark off, because nobody waits any more: what stays is the lease, if it is not over.
 -- Only behind a write, as it may not fail for want of memory (hazard 13).
@@ -18,11 +19,11 @@ local function unmark()
 end
 
 -- Tells the head of the queue that it is the head and when the present lease ends, so that it looks
--- by itself then. Heads that nobody hears for are dead and are dropped here; when nobody is left,
--- the mark comes off.
+-- by itself then. Heads that nobody hears for are dead, unless the server is unsettled, and are
+-- dropped here; when nobody is left, the mark comes off.
 local function tell_head(ttl)
   local head = redis.call('LINDEX', KEYS[3], 0)
-  while head and tell(head, 'N ' .. ttl) == 0 do
+  while head and tell(head, 'N ' .. ttl) == 0 and not unsettled_for() do
     redis.call('LPOP', KEYS[3])
     head = redis.call('LINDEX', KEYS[3], 0)
   end
@@ -32,7 +33,9 @@ end
 -- Makes the next live waiter the owner and tells it. The state is written before the message goes
 -- out. Returns the new owner, its last token and whether others wait; false when nobody is left.
 -- `caller` (or false) is a waiter that needs no message because it reads this reply, and gets
--- `caller_ttl` at once instead of the short lease of a grant that nobody has confirmed.
+-- `caller_ttl` at once instead of the short lease of a grant that nobody has confirmed. On an
+-- unsettled server the next is granted it whether anybody hears that or not, for as long as it is
+-- so, and finds the grant by asking (hazard 24).
 local function hand_over(caller, caller_ttl)
   local owner = redis.call('LPOP', KEYS[3])
   if not owner then return false end
@@ -47,7 +50,13 @@ local function hand_over(caller, caller_ttl)
       redis.call('SET', KEYS[1], owner, 'PX', ttl)
     end
     local grant = string.format('G %.0f %.0f %d', last, now, others)
-    if owner == caller or tell(owner, grant) > 0 then
+    local is_heard = owner == caller or tell(owner, grant) > 0
+    local wait = not is_heard and unsettled_for()
+    if wait then
+      ttl = math.max(ttl, wait)
+      redis.call('PEXPIRE', KEYS[1], others == 1 and ttl + QUEUE_TURN or ttl)
+    end
+    if is_heard or wait then
       if others == 1 then tell_head(ttl) end
       return owner, last, others
     end
