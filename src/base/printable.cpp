@@ -2,7 +2,8 @@
 
 namespace mortise {
 
-std::string printable(std::string_view text, std::size_t longest) {
+std::string printable(std::string_view text) {
+  constexpr std::size_t longest = 64;
   std::string shown = "\"";
   for (const char c : text.substr(0, longest)) shown += c >= ' ' && c <= '~' ? c : '?';
   if (text.size() > longest) shown += "…";

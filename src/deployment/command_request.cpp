@@ -8,10 +8,21 @@ namespace mortise::deployment {
 
 outcome command_request::ask(redis::connection& server, const protocol::command& asked,
                              time_ns deadline) {
-  const auto first = std::make_shared<command_request>(server, asked);
-  auto how = first->await(deadline);
-  if (!first->is_script_missing_) return how;
-  return std::make_shared<command_request>(server, asked, true)->await(deadline);
+  outcome unanswered;  // once it was sent in vain
+  for (bool with_text = false;;) {
+    const auto turns = server.turns();
+    const auto said = std::make_shared<command_request>(server, asked, with_text);
+    auto how = said->await(deadline);
+    with_text = said->is_script_missing_;
+    if (with_text) continue;
+    if (!said->may_be_asked_again_ || how.code == status::closed) return how;
+    if (how.code == status::unknown) unanswered = how;
+    if (server.await_turn(turns, deadline)) continue;
+    const auto problem = server.last_problem();
+    if (unanswered.ok()) return problem.ok() ? how : problem;
+    unanswered.say(unanswered.message, "; ", problem.message);
+    return unanswered;
+  }
 }
 
 command_request::command_request(redis::connection& server, const protocol::command& asked,
@@ -36,6 +47,7 @@ outcome command_request::await(time_ns deadline) {
   caller = &caller_;
   const auto submitted = submit(redis::flush::before_await);
   if (submitted != status::ok) {
+    may_be_asked_again_ = submitted == status::unreachable;
     auto problem = server_.last_problem();
     if (!problem.ok()) return problem;
     if (submitted == status::limit) return outcome::of(submitted, "too many requests are open");
@@ -71,7 +83,9 @@ void command_request::read(const redis::value& reply) {
   is_script_missing_ = reply.is_error() && reply.text().starts_with("NOSCRIPT");
   if (is_script_missing_) return;
   if (reply.is_error()) {
-    how_ = protocol::read_error(reply.text()).details;
+    const auto said = protocol::read_error(reply.text());
+    may_be_asked_again_ = said.what == lock::answer::unsent;
+    how_ = said.details;
     how_.is_ambiguous = how_.is_ambiguous && is_change_;
   } else if (read_) {
     read_(reply);
@@ -85,6 +99,7 @@ void command_request::on_broken(bool was_sent) noexcept {
                        "the connection broke before the answer");
     how_.is_retryable = true;
     how_.is_ambiguous = was_sent && is_change_;
+    may_be_asked_again_ = !how_.is_ambiguous;
     is_over_ = true;
   }
   end();

@@ -16,7 +16,8 @@ namespace mortise::deployment {
 class command_request final : public redis::request,
                               public std::enable_shared_from_this<command_request> {
  public:
-  // What deployment::ask() does with the server that it has chosen.
+  // What deployment::ask() does with the server that it has chosen. Without a connection it waits
+  // for one, and what was not carried out, or is no change, is asked again on the next.
   static outcome ask(redis::connection& server, const protocol::command& asked, time_ns deadline);
 
   command_request(redis::connection& server, const protocol::command& asked,
@@ -46,6 +47,7 @@ class command_request final : public redis::request,
   bool is_given_up_ = false;
   bool is_over_ = false;
   bool is_script_missing_ = false;
+  bool may_be_asked_again_ = false;  // on the next connection
   outcome how_;
 };
 

@@ -53,6 +53,7 @@ news attempt::on_answer(const open_question& asked, const verdict& said, questio
     case answer::not_free:
       return on_not_free(asked, said, to, now);
     case answer::queued:
+      to.drop_details();
       is_queued_ = true;
       reference_ns_ = asked.sent;
       reference_us_ = said.server_us;
@@ -65,8 +66,10 @@ news attempt::on_answer(const open_question& asked, const verdict& said, questio
       to.ask({.what = asked.what, .ttl_ms = asked.ttl_ms, .with_text = true}, now, &ask_at_);
       return news::none;
     case answer::broken:
-    case answer::unsent:
       return news::none;  // asked again by on_up()
+    case answer::unsent:
+      if (!said.details.ok()) to.keep_details(said);
+      return news::none;  // here as well
     default:
       to.keep_details(said);
       return news::refused;
@@ -75,6 +78,7 @@ news attempt::on_answer(const open_question& asked, const verdict& said, questio
 
 news attempt::on_not_free(const open_question& asked, const verdict& said, questions& to,
                           time_ns now) {
+  to.drop_details();
   if (terms_.waits && protocol_.how == wait_method::queue) {
     to.ask({.what = asked.what == step::try_take ? step::acquire : step::reacquire,
             .ttl_ms = to.ttl_ms()},

@@ -139,12 +139,6 @@ outcome gate::check_held(const lock::owner& owner) const {
   return outcome::because(status::busy, "another call on this handle is upgrading it; wait for it");
 }
 
-// Why a question could not be sent.
-outcome gate::unsent_outcome() const {
-  auto problem = world_.problem();
-  return problem.ok() ? world_.lack() : problem;
-}
-
 outcome gate::extend(lock::owner& owner, std::int64_t lease_ms, operation& done, time_ns now) {
   settle(now);
   if (auto checked = check_held(owner); !checked.ok()) return checked;
@@ -152,9 +146,13 @@ outcome gate::extend(lock::owner& owner, std::int64_t lease_ms, operation& done,
   const auto lease = lease_ms == 0 ? owner.lease_ms : lease_ms;
   const auto target = now + lease * ns_per_ms;
   extensions_.accept(done);
+  done.broken_before = current_->broken();
   if (current_->renew(lease, 0, &done, now) == 0) {
-    operations_.retract(done);
-    return unsent_outcome();
+    if (has_connection()) {
+      operations_.retract(done);
+      return world_.lack();
+    }
+    current_->want_until(target);  // of the renewal that on_up() brings
   }
   terms.lease_ms = std::max(terms.lease_ms, lease);
   terms.until = std::max(terms.until, target);
@@ -186,9 +184,10 @@ outcome gate::raise(lock::owner& owner, operation& done, time_ns now) {
   if (auto checked = check_modes(); !checked.ok()) return checked;
   if (auto checked = owner.check_single(hold_mode::part); !checked.ok()) return checked;
   operations_.accept(done);
-  if (!current_->raise(&done, now)) {
+  done.broken_before = current_->broken();
+  if (!current_->raise(&done, now) && has_connection()) {
     operations_.retract(done);
-    return unsent_outcome();
+    return world_.lack();
   }
   raising_ = &done;
   return {};
@@ -205,15 +204,18 @@ outcome gate::lower(lock::owner& owner, std::int64_t weight, operation& done, ti
 // From here on the hold counts as a part only, whatever comes of the question: every later renewal
 // asks for no more than that.
 outcome gate::lower_hold(lock::owner& owner, std::int64_t weight, operation* done, time_ns now) {
-  if (done != nullptr) extensions_.accept(*done);
+  if (done != nullptr) {
+    extensions_.accept(*done);
+    done->broken_before = current_->broken();
+  }
   owner.hold_count(hold_mode::whole) = 0;
   if (owner.holds() == 0) owner.hold_count(hold_mode::part) = 1;
   const bool is_asked = current_->lower(weight, done, now) != 0;
   if (done == nullptr) return {};
-  if (is_asked) {
+  if (is_asked || !has_connection()) {
     extensions_.add(*done, current_->asked_until());
   } else {
-    operations_.end(*done, unsent_outcome());
+    operations_.end(*done, world_.lack());
   }
   return {};
 }
@@ -254,6 +256,9 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
   }
   // The hold stands, and the same may be asked for again.
   how.is_retryable = how.code == status::unknown;
+  // What the servers were not asked, or have refused, was not carried out.
+  const bool is_known = current_ && !current_->is_unanswered_since(given_up.broken_before);
+  if (why == status::timed_out && is_known && !problem.ok()) how = problem;
   if (raising_ == &given_up) return finish_raise(how);
   extensions_.abandon(given_up, how);
 }
@@ -266,7 +271,7 @@ outcome gate::give_up_outcome(const acquire_operation& given_up, status why, tim
                            current_->is_unanswered();
   if (!problem.ok() && !is_in_doubt) return problem;
   if (is_first && current_ && !current_->has_asked()) return world_.lack();
-  if (is_first && !last_refusal_.ok()) return last_refusal_;
+  if (is_first && current_ && !current_->details().ok()) return current_->details();
   if (!is_in_doubt) return timed_out(given_up, now);
   auto unknown = outcome::of(status::unknown,
                              "the server did not answer in time; the lock is being given back");
@@ -400,7 +405,6 @@ void gate::start_next(time_ns now) noexcept {
       continue;
     }
     is_refilling_ = false;
-    last_refusal_ = {};
     current_->start(is_contended_, &next, now);
   }
 }
@@ -504,7 +508,6 @@ void gate::refuse_next(time_ns now) {
   if (waiters_.empty()) return depart(now);
   auto& next = *waiters_.front();
   if (!next.is_try && current_->is_refusal_passing()) {
-    last_refusal_ = details;
     current_->retry_later(now);
     return;
   }
@@ -576,12 +579,9 @@ void gate::on_wanted(std::string_view token, time_ns now) {
   passes_.begin(now);
 }
 
-void gate::on_free(time_ns now) {
-  if (current_) current_->on_free(now);
-}
-
 void gate::on_up(time_ns now) {
   if (current_) current_->on_up(now);
+  if (raising_ != nullptr) current_->raise_again(now);
   departures_.on_up(now);
 }
 

@@ -86,7 +86,9 @@ class gate {
                 bool others_wait, time_ns now);
   void on_head(std::string_view token, std::int64_t ttl_ms, time_ns now);
   void on_wanted(std::string_view token, time_ns now);
-  void on_free(time_ns now);
+  void on_free(time_ns now) {
+    if (current_) current_->on_free(now);
+  }
   void on_up(time_ns now);
   void on_timer(time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
@@ -103,7 +105,8 @@ class gate {
   outcome lower_hold(lock::owner& owner, std::int64_t weight, operation* done, time_ns now);
   [[nodiscard]] outcome check_held(const lock::owner& owner) const;
   [[nodiscard]] outcome check_modes() const;
-  [[nodiscard]] outcome unsent_outcome() const;
+  // What could not be sent all the same is not asked by on_up().
+  [[nodiscard]] bool has_connection() const { return world_.problem().ok(); }
 
   void abandon_acquire(acquire_operation& given_up, status why, time_ns now);
   [[nodiscard]] outcome give_up_outcome(const acquire_operation& given_up, status why,
@@ -146,7 +149,6 @@ class gate {
   bool is_refilling_ = false;  // fencing tokens are being drawn, then the next waiter gets the lock
   bool is_closed_ = false;
   bool is_contended_ = false;  // the lock is likely taken, so the cheap try would be in vain
-  outcome last_refusal_;       // of a server that is expected to change its mind
 };
 
 }  // namespace mortise::lock

@@ -175,6 +175,9 @@ news hold::on_raise_answer(const open_question& asked, const verdict& said, ques
       return news::raised;
     case answer::not_free:
       return news::not_raised;
+    case answer::broken:
+    case answer::unsent:
+      return news::none;  // asked again by raise_again(), behind a renewal that undoes it
     case answer::no_script:
       if (to.ask({.what = step::raise, .with_text = true}, now)) return news::none;
       [[fallthrough]];
@@ -200,6 +203,10 @@ news hold::on_renew_answer(const open_question& asked, const verdict& said, ques
         take_tokens(said.last_token, asked.reserve);
       }
       return news::renewed;
+    case answer::broken:
+    case answer::unsent:
+      if (!said.details.ok()) to.keep_details(said);
+      return news::none;  // asked again by on_up()
     case answer::no_script:
       // No less than was asked for since: that may have been carried out, if others have brought
       // the script back, and this comes behind it.

@@ -30,6 +30,7 @@ class hold {
 
   [[nodiscard]] time_ns valid_until() const noexcept { return valid_until_; }
   [[nodiscard]] time_ns asked_until() const noexcept { return asked_until_; }
+  void want_until(time_ns target) noexcept { asked_until_ = std::max(asked_until_, target); }
   [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
   [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
   [[nodiscard]] bool may_be_queued() const noexcept { return may_be_queued_; }

@@ -62,6 +62,7 @@ std::optional<open_question> questions::close(std::uint32_t serial, answer said)
   const auto asked = *found;
   open_.erase(found);
   may_be_there_ = may_be_there_ || leaves_a_trace(asked.what, said);
+  if (said == answer::broken) ++broken_;
   return asked;
 }
 

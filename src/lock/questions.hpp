@@ -64,8 +64,12 @@ class questions {
   // Whether nothing of this tenure can be at the servers: each attempt has an answer that says so.
   [[nodiscard]] bool left_no_trace() const noexcept { return !may_be_there_ && open_.empty(); }
 
-  // What the server said when it said neither yes nor no.
+  // Of how many questions the outcome is not known, because their connections broke.
+  [[nodiscard]] std::uint32_t broken() const noexcept { return broken_; }
+
+  // What the server said when it said neither yes nor no; until it has said one of them.
   void keep_details(const verdict& said) noexcept;
+  void drop_details() noexcept { details_ = {}; }
   [[nodiscard]] const outcome& details() const noexcept { return details_; }
   // Whether it is worth while to ask again.
   [[nodiscard]] bool is_refusal_passing() const noexcept { return is_refusal_passing_; }
@@ -90,6 +94,7 @@ class questions {
   std::uint32_t serial_ = 0;
   std::vector<open_question> open_;
   bool may_be_there_ = false;  // an answer has left something of us at the server, or may have
+  std::uint32_t broken_ = 0;
   outcome details_;
   bool is_refusal_passing_ = false;
 };

@@ -55,7 +55,8 @@ enum class answer : std::uint8_t {
   no_script,       // not carried out; ask again with the text
   unknown,         // it answered with something that says neither yes nor no
   broken,          // sent, and the connection broke before the answer
-  unsent,          // the connection broke before it was sent
+  unsent,  // not carried out, and its connection ends: it broke before, or the server does not
+           // serve
 };
 
 struct verdict {
@@ -67,7 +68,7 @@ struct verdict {
   bool others_wait = false;
   bool is_replaced = false;  // not_owner: another has it
   std::int64_t place = -1;   // in the queue, 0 is its head; -1 not queued
-  outcome details;           // of refused and unknown
+  outcome details;           // of refused and unknown; of unsent where the server said why
   bool is_passing = false;   // refused: the server is expected to change its mind by itself
 };
 

@@ -55,6 +55,12 @@ class tenure {
   }
   // Takes the whole of what it has a part of, if nobody else has one. False when it was not sent.
   bool raise(const operation* by, time_ns now) { return hold_.raise(by, questions_, now); }
+  // The same after on_up(), for one that the connection before did not answer.
+  void raise_again(time_ns now) {
+    if (questions_.open(step::raise) == 0) hold_.raise(nullptr, questions_, now);
+  }
+  // Renewals ask for this at least.
+  void want_until(time_ns target) noexcept { hold_.want_until(target); }
   // Keeps only a part of the whole. It takes effect with the renewal that is asked for here, or
   // with any later one. The question's serial, or 0.
   std::uint32_t lower(std::int64_t weight, const operation* by, time_ns now) {
@@ -112,6 +118,11 @@ class tenure {
   [[nodiscard]] bool is_unanswered() const noexcept {
     return questions_.open() > 0 || attempt_.was_broken();
   }
+  // The same of what was asked since the count was so.
+  [[nodiscard]] bool is_unanswered_since(std::uint32_t broken) const noexcept {
+    return questions_.open() > 0 || questions_.broken() != broken;
+  }
+  [[nodiscard]] std::uint32_t broken() const noexcept { return questions_.broken(); }
   // Whether enough is left of the present lease to pass it on.
   [[nodiscard]] bool is_fresh(time_ns now) const noexcept { return now < hold_.margin(); }
   [[nodiscard]] bool has_token() const noexcept { return hold_.has_token(); }

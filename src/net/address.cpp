@@ -46,6 +46,22 @@ address address::from_raw(const sockaddr* raw, socklen_t size) noexcept {
   return result;
 }
 
+bool address::operator==(const address& other) const noexcept {
+  if (family() != other.family()) return false;
+  if (family() == AF_INET) {
+    const auto* const mine = reinterpret_cast<const sockaddr_in*>(raw());
+    const auto* const its = reinterpret_cast<const sockaddr_in*>(other.raw());
+    return mine->sin_port == its->sin_port && mine->sin_addr.s_addr == its->sin_addr.s_addr;
+  }
+  if (family() == AF_INET6) {
+    const auto* const mine = reinterpret_cast<const sockaddr_in6*>(raw());
+    const auto* const its = reinterpret_cast<const sockaddr_in6*>(other.raw());
+    return mine->sin6_port == its->sin6_port && mine->sin6_scope_id == its->sin6_scope_id &&
+           std::memcmp(&mine->sin6_addr, &its->sin6_addr, sizeof mine->sin6_addr) == 0;
+  }
+  return size_ == other.size_ && std::memcmp(raw(), other.raw(), size_) == 0;
+}
+
 std::string address::text() const {
   if (is_unix())
     return std::string("unix://") + reinterpret_cast<const sockaddr_un*>(raw())->sun_path;

@@ -22,6 +22,8 @@ class address {
   [[nodiscard]] socklen_t size() const noexcept { return size_; }
   [[nodiscard]] int family() const noexcept { return storage_.ss_family; }
   [[nodiscard]] bool is_unix() const noexcept { return family() == AF_UNIX; }
+  // The same place; what of it only the kernel needs is not compared.
+  [[nodiscard]] bool operator==(const address& other) const noexcept;
   // "127.0.0.1:6379", "[::1]:6379" or "unix:///path", for messages.
   [[nodiscard]] std::string text() const;
 

@@ -9,6 +9,95 @@
 
 namespace mortise::net {
 
+namespace {
+
+// RFC 8305, section 5: the Connection Attempt Delay.
+constexpr time_ns next_after_ns = 250 * ns_per_ms;
+
+const char* mend_for(int error) {
+  switch (error) {
+    case ECONNREFUSED:
+      return "; is the server running there? Start it or correct the URL";
+    case ENOENT:
+      return "; no server has made this socket: start it or correct the path in the URL";
+    case EACCES:
+    case EPERM:
+      return "; let this user write to the socket (unixsocketperm) or run as another";
+    case EMFILE:
+    case ENFILE:
+      return "; raise the limit on open files (ulimit -n)";
+    default:
+      return "; check the URL, the network and that the server is running";
+  }
+}
+
+// What the user has to mend. All else may pass: nobody listens yet, the socket is not there yet,
+// the network is not up.
+bool is_definite(int error) {
+  return error == EACCES || error == EPERM || error == EMFILE || error == ENFILE ||
+         error == EAFNOSUPPORT;
+}
+
+// RFC 8305, section 4: the families take turns, so that one that leads nowhere costs one delay.
+std::vector<address> interleaved(std::vector<address> found) {
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    const auto at = found.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto other = std::find_if(
+        at, found.end(), [&](const auto& item) { return item.family() != found[i - 1].family(); });
+    if (other != found.end()) std::rotate(at, other, other + 1);
+  }
+  return found;
+}
+
+}  // namespace
+
+// One address that is being connected to.
+class dialer::racer final : public event_handler {
+ public:
+  racer(dialer& owner, const address& where) : owner_(owner), where_(where) {}
+  ~racer() override { unwatch(); }
+  racer(const racer&) = delete;
+  racer& operator=(const racer&) = delete;
+
+  [[nodiscard]] const address& where() const noexcept { return where_; }
+  io_result start() {
+    transport_ = owner_.make_transport_();
+    return transport_->start_connect(where_);
+  }
+  // 0, or the errno.
+  int watch(std::uint32_t events) noexcept {
+    const int descriptor = transport_->descriptor();
+    if (is_watched_) {
+      owner_.loop_.modify(descriptor, events, *this);
+      return 0;
+    }
+    const int error = owner_.loop_.add(descriptor, events, *this);
+    is_watched_ = error == 0;
+    return error;
+  }
+  std::unique_ptr<transport> take() noexcept {
+    unwatch();
+    return std::move(transport_);
+  }
+  [[nodiscard]] const char* describe(int error) const noexcept {
+    return transport_->describe(error);
+  }
+
+ private:
+  void unwatch() noexcept {
+    if (std::exchange(is_watched_, false)) owner_.loop_.remove(transport_->descriptor(), *this);
+  }
+  // It may be gone afterwards.
+  void on_ready(std::uint32_t) noexcept override {
+    owner_.attempt([this] { owner_.judge(*this, transport_->finish_connect()); });
+  }
+
+  dialer& owner_;
+  const address where_;
+  std::unique_ptr<transport> transport_;
+  bool is_watched_ = false;
+};
+
 dialer::dialer(reactor& loop, std::shared_ptr<resolver> where, transport_factory make_transport,
                dial_listener& listener)
     : loop_(loop),
@@ -27,96 +116,114 @@ void dialer::attempt(Step&& step) noexcept try {
   fail(outcome::of(status::no_memory, "memory ran out while connecting"), false);
 }
 
-void dialer::start(time_ns deadline) noexcept {
+void dialer::begin(time_ns deadline) noexcept {
   cancel();
   deadline_ = deadline;
   failures_.clear();
-  last_advice_ = {};
+  last_error_ = 0;
+  is_resolved_ = true;
   loop_.schedule(*this, deadline);
+}
+
+void dialer::start(time_ns deadline) noexcept {
+  waiting_.clear();
+  begin(deadline);
+  is_resolved_ = false;
   attempt([&] { lookup_.start(deadline); });
+}
+
+void dialer::go_on(time_ns deadline) noexcept {
+  begin(deadline);
+  attempt([&] { race(); });
+}
+
+void dialer::start_at(const address& where, time_ns deadline) noexcept {
+  waiting_.clear();
+  begin(deadline);
+  attempt([&] {
+    waiting_.push_back(where);
+    race();
+  });
 }
 
 void dialer::cancel() noexcept {
   lookup_.abandon();
   loop_.cancel(static_cast<timer&>(*this));
-  drop_transport();
-  addresses_.clear();
-  next_ = 0;
-}
-
-void dialer::drop_transport() noexcept {
-  if (!transport_) return;
-  if (std::exchange(is_watched_, false)) loop_.remove(transport_->descriptor(), *this);
-  transport_.reset();
+  racers_.clear();
 }
 
 void dialer::fail(const outcome& why, bool is_definite) noexcept {
   cancel();
+  waiting_.clear();
   listener_.on_dial_failed(why, is_definite);
 }
 
 void dialer::on_resolved(resolution found) noexcept {
   if (!found.result.ok()) return fail(found.result, !found.result.is_retryable);
-  addresses_ = std::move(found.addresses);
-  next_ = 0;
-  attempt([&] { try_next(); });
-}
-
-void dialer::try_next() {
-  drop_transport();
-  if (next_ == addresses_.size()) {
-    auto why = outcome::of(status::unreachable, "cannot connect to ", failures_, last_advice_.mend);
-    why.is_retryable = true;
-    return fail(why, last_advice_.is_definite);
-  }
-  const auto& where = addresses_[next_++];
-  // The addresses share the time that is left, so that one that swallows packets leaves some.
-  const time_ns now = boot_now();
-  const auto shares = static_cast<time_ns>(addresses_.size() - next_ + 1);
-  loop_.schedule(*this, now + std::max<time_ns>(deadline_ - now, 0) / shares);
-  transport_ = make_transport_();
-  judge(transport_->start_connect(where));
-}
-
-void dialer::judge(io_result result) {
-  if (result.state == io_state::done) {
-    if (std::exchange(is_watched_, false)) loop_.remove(transport_->descriptor(), *this);
-    auto connected = std::move(transport_);
-    cancel();
-    return listener_.on_dialed(std::move(connected));
-  }
-  if (result.state == io_state::want_read || result.state == io_state::want_write) {
-    const std::uint32_t events = result.state == io_state::want_read ? EPOLLIN : EPOLLOUT;
-    if (is_watched_) return loop_.modify(transport_->descriptor(), events, *this);
-    const int error = loop_.add(transport_->descriptor(), events, *this);
-    is_watched_ = error == 0;
-    if (is_watched_) return;
-    result.error = error;
-  }
-  note_failure(result.error);
-  try_next();
-}
-
-void dialer::note_failure(int error) {
-  if (!failures_.empty()) failures_ += ", ";
-  failures_ += addresses_[next_ - 1].text() + ": " + transport_->describe(error);
-  last_advice_ = transport_->advise(error);
-}
-
-void dialer::on_ready(std::uint32_t) noexcept {
-  attempt([&] { judge(transport_->finish_connect()); });
-}
-
-void dialer::on_timer(time_ns) noexcept {
+  is_resolved_ = true;
   attempt([&] {
-    if (!transport_) {
+    waiting_ = interleaved(std::move(found.addresses));
+    race();
+  });
+}
+
+// One more address takes part, or the race is over.
+void dialer::race() {
+  if (waiting_.empty()) {
+    if (!racers_.empty()) return loop_.schedule(*this, deadline_);
+    auto why =
+        outcome::of(status::unreachable, "cannot connect to ", failures_, mend_for(last_error_));
+    why.is_retryable = true;
+    return fail(why, is_definite(last_error_));
+  }
+  auto& next = racers_.emplace_back(*this, waiting_.front());
+  waiting_.erase(waiting_.begin());
+  loop_.schedule(*this,
+                 waiting_.empty() ? deadline_ : std::min(deadline_, boot_now() + next_after_ns));
+  judge(next, next.start());
+}
+
+void dialer::judge(racer& who, io_result result) {
+  if (result.state == io_state::done) return win(who);
+  if (result.state == io_state::want_read || result.state == io_state::want_write) {
+    result.error = who.watch(result.state == io_state::want_read ? EPOLLIN : EPOLLOUT);
+    if (result.error == 0) return;
+  }
+  lose(who, who.describe(result.error), result.error);
+  race();
+}
+
+void dialer::win(racer& who) {
+  auto connected = who.take();
+  const auto where = who.where();
+  // If its server is not the one that is wanted, those that were begun already come next.
+  for (auto other = racers_.rbegin(); other != racers_.rend(); ++other) {
+    if (&*other != &who) waiting_.insert(waiting_.begin(), other->where());
+  }
+  cancel();
+  listener_.on_dialed(std::move(connected), where);
+}
+
+void dialer::lose(racer& who, const std::string& reason, int error) {
+  if (!failures_.empty()) failures_ += ", ";
+  failures_ += who.where().text() + ": " + reason;
+  last_error_ = error;
+  racers_.remove_if([&](const racer& item) { return &item == &who; });
+}
+
+void dialer::on_timer(time_ns now) noexcept {
+  attempt([&] {
+    if (!is_resolved_) {
       auto why = outcome::of(status::unreachable, "the address of ", where_->text(),
                              " could not be found in time; check the system's name service");
       why.is_retryable = true;
       return fail(why, false);
     }
-    note_failure(ETIMEDOUT);
-    try_next();
+    if (now >= deadline_) {
+      waiting_.clear();
+      while (!racers_.empty()) lose(racers_.front(), "no answer", ETIMEDOUT);
+    }
+    race();
   });
 }
 

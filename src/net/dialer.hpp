@@ -1,9 +1,14 @@
-// Connects: resolves, then tries one address after the other until one answers.
+// Connects: resolves, then races the addresses as RFC 8305 has it ("happy eyeballs"). The next one
+// begins 250 ms after the one before, or as soon as one has failed; the first that connects wins,
+// the others are dropped. So an address that swallows packets costs 250 ms.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "net/lookup.hpp"
@@ -18,33 +23,43 @@ using transport_factory = std::function<std::unique_ptr<transport>()>;
 class dial_listener {
  public:
   virtual ~dial_listener() = default;
-  virtual void on_dialed(std::unique_ptr<transport> connected) noexcept = 0;
+  virtual void on_dialed(std::unique_ptr<transport> connected, const address& where) noexcept = 0;
   // `is_definite`: trying again at once would not help. A deadline that passed is not definite.
   virtual void on_dial_failed(const outcome& why, bool is_definite) noexcept = 0;
 };
 
 // Used and destroyed on the reactor's thread, or when that thread has ended.
-class dialer final : private event_handler, private timer, private lookup_listener {
+class dialer final : private timer, private lookup_listener {
  public:
   dialer(reactor& loop, std::shared_ptr<resolver> where, transport_factory make_transport,
          dial_listener& listener);
   ~dialer() override;
 
-  // Ends in one call of the listener, maybe before it returns.
+  // Each of these ends in one call of the listener, maybe before it returns.
+  // Anew: every address that the resolver gives.
   void start(time_ns deadline) noexcept;
-  // The listener is not called any more.
+  // The server that was found is not the one that is wanted: goes on with the addresses that were
+  // neither found nor failed, of which there has to be one.
+  void go_on(time_ns deadline) noexcept;
+  // This address only.
+  void start_at(const address& where, time_ns deadline) noexcept;
+  // How many addresses go_on() would try.
+  [[nodiscard]] std::size_t left() const noexcept { return waiting_.size(); }
+  // The listener is not called any more; what is left stays.
   void cancel() noexcept;
 
  private:
-  void on_ready(std::uint32_t events) noexcept override;
+  class racer;
+
   void on_timer(time_ns now) noexcept override;
   void on_resolved(resolution found) noexcept override;
   template <class Step>
   void attempt(Step&& step) noexcept;
-  void try_next();
-  void judge(io_result result);
-  void note_failure(int error);
-  void drop_transport() noexcept;
+  void begin(time_ns deadline) noexcept;
+  void race();
+  void judge(racer& who, io_result result);
+  void win(racer& who);
+  void lose(racer& who, const std::string& reason, int error);
   void fail(const outcome& why, bool is_definite) noexcept;
 
   reactor& loop_;
@@ -52,13 +67,12 @@ class dialer final : private event_handler, private timer, private lookup_listen
   transport_factory make_transport_;
   dial_listener& listener_;
   lookup lookup_;
-  std::unique_ptr<transport> transport_;
-  bool is_watched_ = false;
   time_ns deadline_ = 0;
-  std::vector<address> addresses_;
-  std::size_t next_ = 0;
+  bool is_resolved_ = false;
+  std::vector<address> waiting_;  // that were not begun, or dropped when another had won
+  std::list<racer> racers_;
   std::string failures_;
-  advice last_advice_{};
+  int last_error_ = 0;
 };
 
 }  // namespace mortise::net

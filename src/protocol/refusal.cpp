@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "redis/server_error.hpp"
+
 namespace mortise::protocol {
 
 namespace {
@@ -15,13 +17,9 @@ struct refusal {
 };
 
 // Errors that mean "not executed". UNBLOCKED and everything else are unknown.
-constexpr std::array<refusal, 18> refusals{{
-    {"LOADING", true, true, "the server is loading its data; it will be ready soon"},
+constexpr std::array<refusal, 14> refusals{{
     {"BUSY", true, true, "the server is busy running a script"},
-    {"MASTERDOWN", true, true, "the replica has lost its master; give the master's address"},
     {"TRYAGAIN", true, true, "the keys' slot is being moved"},
-    {"CLUSTERDOWN", true, true, "the cluster is not serving this slot"},
-    {"READONLY", true, false, "the server is a read-only replica; give the master's address"},
     {"OOM", true, false, "the server is out of memory; raise maxmemory or free some"},
     {"MISCONF", true, false, "the server cannot persist and refuses writes; mend its disk"},
     {"NOREPLICAS", true, false, "the server has too few replicas to accept writes"},
@@ -43,15 +41,10 @@ constexpr std::array<refusal, 18> refusals{{
 }};
 
 const refusal* find_refusal(std::string_view text) {
-  const auto code = text.substr(0, text.find(' '));
+  // Our scripts can only fail before their first write, so what one met was not carried out either.
+  const auto code = redis::error_code(text);
   for (const auto& row : refusals) {
     if (row.code == code) return &row;
-  }
-  // Servers before 7.0 wrap an error that a script met: "ERR Error running script … OOM …". Our
-  // scripts can only fail before their first write, so it was not carried out either.
-  if (text.find("user_script") == std::string_view::npos) return nullptr;
-  for (const auto& row : refusals) {
-    if (text.find(row.code) != std::string_view::npos) return &row;
   }
   return nullptr;
 }
@@ -63,6 +56,14 @@ lock::verdict read_error(std::string_view text) {
   result.details.server_text = joined({text});
   if (text.substr(0, 8) == "NOSCRIPT") {
     result.what = lock::answer::no_script;
+    return result;
+  }
+  if (const auto* const unfit = redis::unfitness_of(text); unfit != nullptr) {
+    // The connection ends, and the next one's server is asked.
+    result.what = lock::answer::unsent;
+    result.details.code = status::refused;
+    result.details.say(unfit->told);
+    result.details.is_retryable = true;
     return result;
   }
   const auto* row = find_refusal(text);

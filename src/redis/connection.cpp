@@ -11,12 +11,6 @@ namespace mortise::redis {
 
 namespace {
 
-// Back-off with full jitter: the window doubles from the first to the second.
-constexpr time_ns shortest_window_ns = 10 * ns_per_ms;
-constexpr time_ns longest_window_ns = ns_per_s;
-constexpr int window_doublings = 7;
-// Somebody waits for the answer: ask more often.
-constexpr time_ns longest_window_while_opening_ns = 100 * ns_per_ms;
 // How much later than its deadline open() may learn from the I/O thread why it failed.
 constexpr time_ns open_grace_ns = 20 * ns_per_ms;
 
@@ -27,6 +21,13 @@ pipeline_limits limits_of(const connection_config& config) {
   limits.silence_ns = config.command_timeout_ms * ns_per_ms;
   limits.busy_poll_ns = config.busy_poll_us * ns_per_us;
   return limits;
+}
+
+// What came of two addresses. That a server was there says more than that another was not.
+outcome both(const outcome& first, const outcome& second) noexcept {
+  auto all = second.code == status::unreachable ? first : second;
+  all.say(first.message, "; ", second.message);
+  return all;
 }
 
 net::transport_factory factory_of(const connection_config& config) {
@@ -40,9 +41,9 @@ connection::connection(net::reactor& loop, connection_config config, session_lis
     : loop_(loop),
       config_(std::move(config)),
       listener_(listener),
-      where_text_(config_.where->text()),
       commands_(loop, *this, pipeline::purpose::commands, limits_of(config_)),
-      dialer_(loop, config_.where, factory_of(config_), *this) {}
+      dialer_(loop, config_.where, factory_of(config_), *this),
+      whereabouts_(loop, config_.where, *this) {}
 
 connection::~connection() {
   close();
@@ -57,7 +58,7 @@ outcome connection::begin() {
   }
   // What is said of it until the I/O thread knows more.
   set_problem(
-      outcome::of(status::unreachable, where_text_,
+      outcome::of(status::unreachable, whereabouts_.name(),
                   " did not answer in time; is the server overloaded, or the network cut?"));
   loop_.post(*this);
   return {};
@@ -101,6 +102,11 @@ outcome connection::last_problem() const noexcept {
   return problem_;
 }
 
+bool connection::await_turn(std::uint32_t seen, time_ns deadline) noexcept {
+  while (turns_.load() == seen && boot_now() < deadline) net::futex_wait(turns_, seen, deadline);
+  return turns_.load() != seen;
+}
+
 void connection::set_problem(const outcome& why) noexcept {
   const std::lock_guard guard(mutex_);
   problem_ = why;
@@ -133,7 +139,7 @@ void connection::begin_attempt() noexcept {
     attempt_.is_last = opening_.is_on && opening_.deadline <= attempt_.deadline;
     if (attempt_.is_last) attempt_.deadline = opening_.deadline;
   }
-  attempt_.end = {};
+  attempt_.end = attempt_.before = {};
   dial();
 }
 
@@ -147,15 +153,23 @@ template <class Step>
 void connection::attempt(Step&& step) noexcept try {
   step();
 } catch (const std::bad_alloc&) {
-  fail(outcome::of(status::no_memory, where_text_, ": memory ran out during the greeting"), false);
+  fail(outcome::of(status::no_memory, whereabouts_.text(), ": memory ran out during the greeting"),
+       false);
 }
 
-void connection::on_dialed(std::unique_ptr<net::transport> connected) noexcept {
+void connection::on_dialed(std::unique_ptr<net::transport> connected,
+                           const net::address& where) noexcept {
   const bool is_first = phase_ == phase::dialing;
   auto& which = is_first ? commands_ : *messages_;
   phase_ = is_first ? phase::greeting : phase::greeting_inbox;
-  // The dialer keeps the deadline by itself, and knows better what it has waited for.
-  loop_.schedule(*this, attempt_.deadline);
+  if (is_first) {
+    whereabouts_.arrive(where);
+    before_.is_elsewhere = !whereabouts_.is_back();
+  }
+  // The addresses share the time that is left, so that one that says nothing leaves some.
+  const time_ns now = boot_now();
+  const auto share = static_cast<time_ns>(dialer_.left() + 1);
+  loop_.schedule(*this, now + std::max<time_ns>(attempt_.deadline - now, 0) / share);
   which.attach(std::move(connected));
   const auto commands = protocol_ == 3 ? greeting::form::resp3 : greeting::form::resp2_commands;
   attempt([&] { greet(which, is_first ? commands : greeting::form::resp2_messages); });
@@ -167,7 +181,10 @@ void connection::greet(pipeline& which, greeting::form form) {
 }
 
 void connection::on_dial_failed(const outcome& why, bool is_definite) noexcept {
-  fail(why, is_definite);
+  if (!has_been_up_) return fail(why, is_definite);
+  auto told = why;
+  told.say(whereabouts_.text_away(), ": ", why.message);
+  fail(std::move(told), is_definite);
 }
 
 void connection::on_greeting_reply(pipeline& which, const value& reply) noexcept {
@@ -185,11 +202,11 @@ void connection::take_reply(pipeline& which, const value& reply) {
       return finish_greeting();
     case greeting::step::fall_back:
       protocol_ = 2;
-      is_falling_back_ = true;
+      attempt_.is_falling_back = true;
       return fail(outcome::of(status::refused, "the server refused RESP3"), false);
     case greeting::step::refused: {
       auto why = greeting_->problem();
-      why.say(where_text_, ": ", why.message);
+      why.say(whereabouts_.text(), ": ", why.message);
       return fail(std::move(why), !greeting_->is_passing());
     }
   }
@@ -199,7 +216,7 @@ void connection::finish_greeting() {
   if (phase_ == phase::greeting) {
     facts_ = greeting_->facts();
     facts_.is_reconnect = has_been_up_;
-    before_ = {facts_.client_id, facts_.run_id};
+    before_ = {facts_.client_id, facts_.run_id, false};
   }
   if (phase_ == phase::greeting_inbox || protocol_ == 3 || config_.inbox.empty()) return go_up();
   if (!messages_) {
@@ -207,9 +224,8 @@ void connection::finish_greeting() {
     messages_ =
         std::make_unique<pipeline>(loop_, me, pipeline::purpose::messages, limits_of(config_));
   }
-  loop_.cancel(static_cast<net::timer&>(*this));
   phase_ = phase::dialing_inbox;
-  dialer_.start(attempt_.deadline);
+  dialer_.start_at(whereabouts_.address(), attempt_.deadline);  // where the commands go
 }
 
 void connection::go_up() noexcept {
@@ -221,12 +237,29 @@ void connection::go_up() noexcept {
   greeting_.reset();
   phase_ = phase::up;
   was_up_ = has_been_up_ = true;
-  failures_ = 0;
+  back_off_.begin(boot_now());
   set_problem({});
   listener_.on_up(facts_);
   hearing_.store(protocol_ == 3 ? &commands_ : messages_.get());
   listen_again();
   report_open({});
+  take_turn();
+}
+
+void connection::take_turn() noexcept {
+  ++turns_;
+  net::futex_wake_all(&turns_);
+}
+
+// It is looked beside the connection whether the name still leads here; the server may only be
+// slow.
+void connection::on_overdue() noexcept {
+  const auto limit_ns = config_.command_timeout_ms * ns_per_ms;
+  if (phase_ == phase::up) whereabouts_.look(boot_now() + limit_ns);
+}
+
+void connection::on_elsewhere(outcome why) noexcept {
+  if (phase_ == phase::up) fail(std::move(why), false);
 }
 
 void connection::on_message(std::string_view channel, std::string_view payload,
@@ -242,7 +275,7 @@ void connection::on_timer(time_ns) noexcept {
       return end_sockets();
     case phase::greeting:
     case phase::greeting_inbox: {
-      auto why = outcome::of(status::unreachable, where_text_,
+      auto why = outcome::of(status::unreachable, whereabouts_.text(),
                              " did not answer in time while greeting; is the server overloaded, or "
                              "the network cut?");
       why.is_retryable = true;
@@ -258,10 +291,12 @@ void connection::fail(outcome why, bool is_definite) noexcept {
   if (phase_ == phase::ending || phase_ == phase::closed) return;
   if (attempt_.end.ok()) {
     // An attempt that only lacked the time knows less than the one before it.
-    const bool is_cut = attempt_.is_last && failures_ > 0 && boot_now() >= attempt_.deadline;
+    const bool is_cut =
+        attempt_.is_last && back_off_.failures() > 0 && boot_now() >= attempt_.deadline;
     attempt_.end = is_cut ? last_problem() : std::move(why);
     attempt_.is_end_definite = is_definite;
   }
+  attempt_.was_at_first_socket = phase_ == phase::greeting;
   phase_ = phase::ending;
   end_sockets();
 }
@@ -269,6 +304,7 @@ void connection::fail(outcome why, bool is_definite) noexcept {
 // Ends in settle(), at once when no socket is open.
 void connection::end_sockets() noexcept {
   dialer_.cancel();
+  whereabouts_.look_away();
   loop_.cancel(static_cast<net::timer&>(*this));
   const auto why =
       attempt_.end.ok() ? outcome::of(status::closed, "the client was closed") : attempt_.end;
@@ -280,13 +316,10 @@ void connection::end_sockets() noexcept {
 void connection::on_torn(pipeline&, const outcome& why) noexcept {
   if (attempt_.end.ok()) {
     const bool is_greeting = phase_ == phase::greeting || phase_ == phase::greeting_inbox;
+    attempt_.was_at_first_socket = phase_ == phase::greeting;
     attempt_.end = why;
-    if (is_greeting) {
-      attempt_.end.say(where_text_, ": during the greeting ", why.message,
-                       " (the server's log may say why)", config_.hint_at_end);
-    } else {
-      attempt_.end.say(where_text_, ": ", why.message);
-    }
+    attempt_.end.say(whereabouts_.text(), is_greeting ? ": during the greeting " : ": ",
+                     why.message, is_greeting ? " (the server's log may say why)" : "");
     // A server that is going or coming may close it; one that talks otherwise is another program.
     attempt_.is_end_definite = why.code == status::unreachable && !why.is_retryable;
     attempt_.end.is_retryable = true;
@@ -306,22 +339,39 @@ void connection::settle() noexcept {
     is_closing = closing_.is_on;
   }
   if (is_closing) return finish_close();
-  if (std::exchange(is_falling_back_, false)) {
-    attempt_.end = {};
-    return dial();
-  }
+  if (take_another_way()) return;
+  if (!attempt_.before.ok()) attempt_.end = both(attempt_.before, attempt_.end);
   set_problem(attempt_.end);
-  if (std::exchange(was_up_, false)) listener_.on_down(attempt_.end);
+  if (std::exchange(was_up_, false)) {
+    const auto& why = attempt_.end;
+    whereabouts_.leave(why.cause != nullptr ? why.cause : "gone");
+    back_off_.end(why.code == status::refused, boot_now());
+    listener_.on_down(why);
+  }
   retry_or_give_up(is_opening);
 }
 
+// Not the next attempt: this one is not over, but for the words.
+bool connection::take_another_way() noexcept {
+  if (std::exchange(attempt_.is_falling_back, false)) {
+    attempt_.end = {};
+    dial();
+    return true;
+  }
+  const bool may_go_on =
+      std::exchange(attempt_.was_at_first_socket, false) && !attempt_.is_end_definite;
+  if (!may_go_on || dialer_.left() == 0 || boot_now() >= attempt_.deadline) return false;
+  // Of several addresses one may be a replica's, or that of a server that is coming or going.
+  auto& before = attempt_.before;
+  before = before.ok() ? attempt_.end : both(before, attempt_.end);
+  attempt_.end = {};
+  phase_ = phase::dialing;
+  dialer_.go_on(attempt_.deadline);
+  return true;
+}
+
 void connection::retry_or_give_up(bool is_opening) noexcept {
-  const auto longest = is_opening ? longest_window_while_opening_ns : longest_window_ns;
-  const auto window =
-      std::min(shortest_window_ns << std::min(failures_, window_doublings), longest);
-  ++failures_;
-  const time_ns next =
-      boot_now() + static_cast<time_ns>(random_number() % static_cast<std::uint64_t>(window));
+  const time_ns next = back_off_.next(is_opening, random_number(), boot_now());
   if (is_opening && (attempt_.is_end_definite || next >= opening_.deadline)) {
     phase_ = phase::idle;
     return report_open(attempt_.end);
@@ -354,6 +404,7 @@ void connection::finish_close() noexcept {
   if (std::exchange(was_up_, false)) listener_.on_down(why);
   set_problem(why);
   report_open(why);
+  take_turn();
   const auto* const sleeper = &closing_.is_done;
   closing_.is_done.store(1, std::memory_order_release);
   // The object may be gone now.

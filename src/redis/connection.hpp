@@ -1,6 +1,7 @@
 // One multiplexed, auto-pipelining connection to one server: commands and messages on the same
 // socket (RESP3; a second socket for messages where the server has only RESP2). It greets,
-// reconnects by itself, and gives every request exactly one end.
+// reconnects by itself, and gives every request exactly one end. A server that does not serve, such
+// as a replica, is left for whichever the name leads to next.
 //
 // Any thread may call submit, await, last_problem; the listener and the requests are called without
 // locks of the engine held. See pipeline.hpp for who reads and who sends.
@@ -16,6 +17,7 @@
 
 #include "base/status.hpp"
 #include "base/time.hpp"
+#include "net/back_off.hpp"
 #include "net/caller.hpp"
 #include "net/dialer.hpp"
 #include "net/reactor.hpp"
@@ -23,6 +25,7 @@
 #include "redis/pipeline.hpp"
 #include "redis/request.hpp"
 #include "redis/session.hpp"
+#include "redis/whereabouts.hpp"
 
 namespace mortise::redis {
 
@@ -45,6 +48,7 @@ class session_listener {
 
 class connection final : private pipeline_listener,
                          private net::dial_listener,
+                         private whereabouts_listener,
                          private net::timer,
                          private net::task {
  public:
@@ -54,8 +58,9 @@ class connection final : private pipeline_listener,
   ~connection() override;
 
   // Connects, and waits for the first on_up or the first definite refusal: wrong password, too old,
-  // no right to the socket. A server that is not there, LOADING or BUSY is asked again until the
-  // deadline. When this fails the connection is closed. This or begin(), once, before all else.
+  // no right to the socket. A server that is not there, LOADING, BUSY or a replica is asked again
+  // until the deadline. When this fails the connection is closed. This or begin(), once, before all
+  // else.
   [[nodiscard]] outcome open(time_ns deadline);
   // Connects in the background, for as long as it takes, as after a connection that broke. It only
   // fails for want of a descriptor, and is closed then.
@@ -92,6 +97,10 @@ class connection final : private pipeline_listener,
   // Why there is no connection: how the last one ended or what the last attempt came to. ok while
   // it is up.
   [[nodiscard]] outcome last_problem() const noexcept;
+  // How often it has come up, or was closed; and waits for more than that. False when the deadline
+  // passed first.
+  [[nodiscard]] std::uint32_t turns() const noexcept { return turns_.load(); }
+  bool await_turn(std::uint32_t seen, time_ns deadline) noexcept;
 
  private:
   enum class phase {
@@ -110,11 +119,14 @@ class connection final : private pipeline_listener,
   // All of these on the I/O thread.
   void run() noexcept override;  // open or close was asked for
   void on_timer(time_ns now) noexcept override;
-  void on_dialed(std::unique_ptr<net::transport> connected) noexcept override;
+  void on_dialed(std::unique_ptr<net::transport> connected,
+                 const net::address& where) noexcept override;
   void on_dial_failed(const outcome& why, bool is_definite) noexcept override;
   void on_greeting_reply(pipeline& which, const value& reply) noexcept override;
   void on_message(std::string_view channel, std::string_view payload,
                   time_ns now) noexcept override;
+  void on_overdue() noexcept override;
+  void on_elsewhere(outcome why) noexcept override;
   void on_torn(pipeline& which, const outcome& why) noexcept override;
   template <class Step>
   void attempt(Step&& step) noexcept;
@@ -127,11 +139,13 @@ class connection final : private pipeline_listener,
   void fail(outcome why, bool is_definite) noexcept;
   void end_sockets() noexcept;
   void settle() noexcept;
+  bool take_another_way() noexcept;
   void retry_or_give_up(bool is_opening) noexcept;
   void begin_close() noexcept;
   void finish_close() noexcept;
   void report_open(const outcome& result) noexcept;
   void set_problem(const outcome& why) noexcept;
+  void take_turn() noexcept;
   // channels.cpp
   class subscription;
   void say_channel(std::string_view command, std::string_view channel) noexcept;
@@ -141,10 +155,10 @@ class connection final : private pipeline_listener,
   net::reactor& loop_;
   const connection_config config_;
   session_listener& listener_;
-  const std::string where_text_;
   pipeline commands_;
   std::unique_ptr<pipeline> messages_;  // RESP2 only
   net::dialer dialer_;
+  whereabouts whereabouts_;
 
   // The I/O thread's own.
   phase phase_ = phase::idle;
@@ -152,15 +166,17 @@ class connection final : private pipeline_listener,
   session_facts facts_;
   greeting::predecessor before_;
   int protocol_ = 3;
-  bool is_falling_back_ = false;
   bool was_up_ = false;
   bool has_been_up_ = false;
-  int failures_ = 0;  // since it was last up
+  net::back_off back_off_;
   struct {
     time_ns deadline = 0;
     bool is_last = false;  // of open(), whose deadline is this attempt's
     outcome end;           // why it, or the session, ends; ok while it does not
     bool is_end_definite = false;
+    bool is_falling_back = false;
+    bool was_at_first_socket = false;  // when it ended: another address may do
+    outcome before;                    // what came of the addresses before, if not ok
   } attempt_;
 
   // Between open or close, and the I/O thread.
@@ -177,6 +193,7 @@ class connection final : private pipeline_listener,
     time_ns linger_ns = 0;
     std::atomic<std::uint32_t> is_done{0};  // 1 once nothing happens any more
   } closing_;
+  std::atomic<std::uint32_t> turns_{0};
   std::set<std::string, std::less<>> channels_;  // that are listened to, besides the inbox
   std::atomic<pipeline*> hearing_{nullptr};      // where; nullptr until it was up
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "redis/command.hpp"
+#include "redis/server_error.hpp"
 
 namespace mortise::redis {
 
@@ -27,8 +28,8 @@ std::string_view without_arguments(std::string_view error) {
 
 // The server is there and will do it later (hazard 28).
 bool passes_by_itself(std::string_view error) {
-  return begins_with_any(error, {"LOADING", "BUSY", "MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN",
-                                 "ERR max number of clients"});
+  return unfitness_of(error) != nullptr ||
+         begins_with_any(error, {"BUSY", "TRYAGAIN", "ERR max number of clients"});
 }
 
 // "7.0.15" as 7000015.
@@ -93,16 +94,21 @@ void greeting::say_first_part() {
   }
   if (form_ == form::resp2_messages) return;
   say(item::client_id, {"CLIENT", "ID"});
+  has_asked_role_ = true;
   say(item::role, {"ROLE"});
   say(item::info, {"INFO", "server"});
+}
+
+// A server that will not tell its run is taken for the same where it was found at the same address.
+bool greeting::is_predecessor_here() const {
+  if (!has_predecessor() || facts_.client_id <= before_.client_id) return false;
+  return facts_.run_id == before_.run_id && !(facts_.run_id.empty() && before_.is_elsewhere);
 }
 
 void greeting::say_second_part() {
   has_said_all_ = true;
   if (form_ == form::resp2_messages) return say(item::subscribe, {"SUBSCRIBE", config_.inbox});
-  const bool is_same_server =
-      facts_.run_id == before_.run_id && facts_.client_id > before_.client_id;
-  if (has_predecessor() && is_same_server) {
+  if (is_predecessor_here()) {
     // What was sent on the old connection has then been carried out or never will be (hazard 16).
     say(item::kill, {"CLIENT", "KILL", "ID", std::to_string(before_.client_id)});
   }
@@ -147,11 +153,20 @@ greeting::step greeting::take(const value& reply) {
   } else if (what == item::info) {
     note_info(reply.text());
   }
-  if (what == item::info) {
+  if (what == item::info || what == item::role) {
     const step result = check_server();
     if (result != step::more) return result;
   }
-  if (answered_ < expected_.size()) return step::more;
+  return answered_ < expected_.size() ? step::more : go_on();
+}
+
+// All that was asked is answered.
+greeting::step greeting::go_on() {
+  if (!std::exchange(has_asked_role_, true) && facts_.role.empty() &&
+      form_ != form::resp2_messages) {
+    say(item::role, {"ROLE"});  // HELLO has hidden it
+    return step::send;
+  }
   if (has_said_all_) return step::done;
   say_second_part();
   return answered_ < expected_.size() ? step::send : step::done;
@@ -198,7 +213,11 @@ greeting::step greeting::check_server() {
         {});
   }
   if (!facts_.role.empty() && facts_.role != "master") {
-    return refuse("READONLY replica; give the master's address", {});
+    is_passing_ = true;
+    const step result =
+        refuse("this is a read-only replica, which is not served; give the master's address", {});
+    problem_.is_retryable = true;
+    return result;
   }
   // Valkey began at 7.2, and calls itself Redis 7.2 where it is asked for that.
   if (facts_.version_number != 0 && facts_.version_number < oldest_redis) {

@@ -23,6 +23,7 @@ class greeting {
   struct predecessor {
     std::int64_t client_id = 0;
     std::string run_id = {};
+    bool is_elsewhere = false;  // at another address than the one that is greeted
   };
 
   greeting(const connection_config& config, form how, predecessor before);
@@ -41,7 +42,8 @@ class greeting {
 
   [[nodiscard]] const session_facts& facts() const { return facts_; }
   [[nodiscard]] const outcome& problem() const { return problem_; }
-  // Whether the refusal is one that passes by itself, like LOADING.
+  // Whether the refusal is one that passes by itself, like LOADING, or that another server under
+  // the same name would not give, like a replica's.
   [[nodiscard]] bool is_passing() const { return is_passing_; }
 
  private:
@@ -62,6 +64,7 @@ class greeting {
   void say(item what, std::initializer_list<std::string_view> words);
   void say_first_part();
   void say_second_part();
+  step go_on();
   step take_hello(const value& reply);
   step take_error(std::string_view text, item what);
   step refuse(const std::string& message, std::string_view server_text);
@@ -72,6 +75,7 @@ class greeting {
     return !config_.password.empty() || !config_.user.empty();
   }
   [[nodiscard]] bool has_predecessor() const { return before_.client_id != 0; }
+  [[nodiscard]] bool is_predecessor_here() const;
   [[nodiscard]] const std::string& bytes_of(const prologue_command& command) const {
     const bool is_other = has_predecessor() && !command.bytes_when_back.empty();
     return is_other ? command.bytes_when_back : command.bytes;
@@ -85,6 +89,7 @@ class greeting {
   std::size_t answered_ = 0;
   std::size_t prologue_answered_ = 0;
   bool has_said_all_ = false;
+  bool has_asked_role_ = false;
   session_facts facts_;
   outcome problem_;
   bool is_passing_ = false;

@@ -114,17 +114,24 @@ void pipeline::start_watching(time_ns until_first_look_ns) noexcept {
 }
 
 void pipeline::on_timer(time_ns now) noexcept {
-  const lock_type lock(mutex_);
+  lock_type lock(mutex_);
   const auto answered = replies_.answered();
   const bool is_idle = !is_alive() || answered == submitted_;
   if (is_idle && give_back_memory()) return silence_.end();
-  if (silence_.look(submitted_, answered, received_ns_.load(std::memory_order_relaxed), now)) {
+  const auto heard = received_ns_.load(std::memory_order_relaxed);
+  const auto found = silence_.look(submitted_, answered, heard, now);
+  if (found == silence_watch::state::silent) {
     silence_.end();
-    return break_locked(outcome::of(status::unreachable, "no answer within ",
-                                    decimal(silence_.limit_ns() / ns_per_ms),
-                                    " ms; is the server overloaded, or the network cut?"));
+    auto why = outcome::of(status::unreachable, "no answer within ",
+                           decimal(silence_.limit_ns() / ns_per_ms),
+                           " ms; is the server overloaded, or the network cut?");
+    why.cause = "silent";
+    return break_locked(std::move(why));
   }
   loop_.schedule(*this, now + silence_.period_ns());
+  if (found == silence_watch::state::well || !is_admitted_) return;
+  lock.unlock();
+  listener_.on_overdue();
 }
 
 // An idle connection is to cost next to nothing. False when it is not idle after all.

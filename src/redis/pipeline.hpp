@@ -45,7 +45,10 @@ class pipeline_listener {
   // A published message. Whichever thread reads.
   virtual void on_message(std::string_view channel, std::string_view payload,
                           time_ns now) noexcept = 0;
-  // The socket is closed and every open request has been told. The I/O thread.
+  // Answers have been overdue for a third of the limit, or more. The I/O thread.
+  virtual void on_overdue() noexcept = 0;
+  // The socket is closed and every open request has been told. Where the server itself said that it
+  // does not serve, `why` is a refusal. The I/O thread.
   virtual void on_torn(pipeline& which, const outcome& why) noexcept = 0;
 };
 
@@ -145,6 +148,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
                   time_ns now) noexcept override {
     listener_.on_message(channel, payload, now);
   }
+  void on_error(std::string_view text) noexcept override;
   request_list take_submitted() noexcept override;
 
   net::reactor& loop_;

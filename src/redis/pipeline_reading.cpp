@@ -12,6 +12,7 @@
 #include "net/futex.hpp"
 #include "net/wake_scope.hpp"
 #include "redis/pipeline.hpp"
+#include "redis/server_error.hpp"
 
 namespace mortise::redis {
 
@@ -191,13 +192,10 @@ bool pipeline::read(bool may_nap) noexcept {
       case net::io_state::closed:
         break_off(outcome::of(status::unreachable, "the server closed the connection"));
         return has_read;
-      case net::io_state::failed: {
-        auto why = outcome::of(status::unreachable,
-                               "receiving failed: ", transport_->describe(result.error));
-        why.is_retryable = !transport_->advise(result.error).is_definite;
-        break_off(std::move(why));
+      case net::io_state::failed:
+        break_off(outcome::of(status::unreachable,
+                              "receiving failed: ", transport_->describe(result.error)));
         return has_read;
-      }
     }
     const time_ns now = boot_now();
     received_ns_.store(now, std::memory_order_relaxed);
@@ -210,6 +208,18 @@ bool pipeline::read(bool may_nap) noexcept {
     lock_type lock(mutex_);
     if (!sender_.is_empty()) send_output(lock);
   }
+}
+
+// The request is told that it was not carried out, and so are those whose answers are here already;
+// what becomes of the others is not known.
+void pipeline::on_error(std::string_view text) noexcept {
+  const auto* const unfit = unfitness_of(text);
+  if (unfit == nullptr) return;
+  auto why = outcome::of(status::refused, unfit->told);
+  why.is_retryable = true;
+  why.cause = unfit->in_short;
+  why.server_text = joined({text});
+  break_off(std::move(why));
 }
 
 request_list pipeline::take_submitted() noexcept {

@@ -26,6 +26,8 @@ class reply_listener {
   // A published message.
   virtual void on_message(std::string_view channel, std::string_view payload,
                           time_ns now) noexcept = 0;
+  // An error is about to be told to its request.
+  virtual void on_error(std::string_view text) noexcept = 0;
   // A reply came for which no request is known here: those that were submitted meanwhile.
   virtual request_list take_submitted() noexcept = 0;
 };
@@ -69,7 +71,6 @@ class reply_reader {
   void dispatch(const value& reply, time_ns now) noexcept;
   void answer(const value& reply, time_ns now) noexcept;
   void confirm(const value& reply, time_ns now) noexcept;
-  [[nodiscard]] outcome violation() const noexcept;
   void break_off(outcome why) noexcept;
   request* find_oldest() noexcept;
 

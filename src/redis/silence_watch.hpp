@@ -1,5 +1,6 @@
 // How the silence of a server is noticed: while requests are open it is looked now and then whether
-// any of those that were open at an earlier look is still, and nothing was received since. Pure.
+// any of those that were open at an earlier look is still, and nothing was received since. After a
+// third of the limit the answers are overdue, after all of it the server is silent. Pure.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +12,8 @@ namespace mortise::redis {
 
 class silence_watch {
  public:
+  enum class state { well, overdue, silent };
+
   explicit silence_watch(time_ns limit_ns) noexcept : limit_ns_(limit_ns) {}
 
   [[nodiscard]] bool is_on() const noexcept { return is_on_; }
@@ -23,9 +26,9 @@ class silence_watch {
     mark_ns_ = look_ns_ = now;
   }
   void end() noexcept { is_on_ = false; }
-  // Whether the server has been silent for too long.
-  bool look(std::uint64_t submitted, std::uint64_t answered, time_ns received_ns,
-            time_ns now) noexcept {
+  // How long the server has been silent.
+  state look(std::uint64_t submitted, std::uint64_t answered, time_ns received_ns,
+             time_ns now) noexcept {
     // When looks were missed it was this process that did not run: what it did not read meanwhile
     // is no fault of the server's.
     const bool was_away = now - look_ns_ > 2 * period_ns();
@@ -34,7 +37,9 @@ class silence_watch {
       mark_ = submitted;
       mark_ns_ = now;
     }
-    return now - std::max(mark_ns_, received_ns) >= limit_ns_;
+    const auto silence_ns = now - std::max(mark_ns_, received_ns);
+    if (silence_ns >= limit_ns_) return state::silent;
+    return silence_ns >= limit_ns_ / 3 ? state::overdue : state::well;
   }
 
  private:

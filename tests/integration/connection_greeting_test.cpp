@@ -169,7 +169,6 @@ TEST(greeting, refuses_servers_that_will_not_do) {
     return opened(server.socket_path());
   };
   expect_refusal(opened_to(hello("6.0.16", "master")), "needs Redis 6.2");
-  expect_refusal(opened_to(hello("7.2.4", "replica")), "master's address");
   expect_refusal(opened_to(hello("7.2.4", "sentinel")), "Sentinel");
   expect_refusal(opened_to("-DENIED Redis is running in protected mode\r\n"), "protected mode");
   expect_refusal(opened_to("+HTTP\r\n"), "makes no sense");

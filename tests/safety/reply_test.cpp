@@ -15,8 +15,9 @@
 namespace mortise::testing {
 namespace {
 
-// What is known for certain of each error: that it was not executed, that the same call may succeed
-// later, and that it passes by itself, so that an acquire asks again until its timeout.
+// What is known for certain of each error that is about the command: that it was not executed, that
+// the same call may succeed later, and that it passes by itself, so that an acquire asks again
+// until its timeout.
 enum class meaning { unknown, refused, retryable, passing };
 
 struct error_case {
@@ -25,12 +26,8 @@ struct error_case {
 };
 
 const std::vector<error_case> errors = {
-    {"LOADING Redis is loading the dataset in memory", meaning::passing},
     {"BUSY Redis is busy running a script.", meaning::passing},
-    {"MASTERDOWN Link with MASTER is down", meaning::passing},
     {"TRYAGAIN Multiple keys request during rehashing of slot", meaning::passing},
-    {"CLUSTERDOWN The cluster is down", meaning::passing},
-    {"READONLY You can't write against a read only replica.", meaning::retryable},
     {"OOM command not allowed when used memory > 'maxmemory'.", meaning::retryable},
     {"MISCONF Redis is configured to save RDB snapshots, but it's currently unable",
      meaning::retryable},

@@ -137,13 +137,21 @@ TEST(safety, one_release_lets_in_all_readers_at_the_head_at_little_cost) {
 TEST(safety, hazard_15_an_upgrade_whose_reply_is_lost_is_settled_by_the_next_renewal) {
   test_server server;
   proxy between(server.socket_path());
-  const auto client = open_client(between.url() + "?lease=30s&command_timeout=300ms");
+  const auto client = open_client(between.url() + "?lease=30s&command_timeout=1s");
   const auto other = open_client(server.url());
   for (const auto& harm : lost_replies()) {
     const auto rw = open_rw(client, "up");
     const auto reader = open_rw(other, "up");
     ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
     between.set_rule(once(harm, scripts::shared_raise));
+    if (harm.what != fault::kind::swallow) {
+      // The connection is back before the time is up: undone, and asked again.
+      EXPECT_EQ(MORTISE_OK, mortise_rw_upgrade_try(rw.get(), nullptr));
+      EXPECT_EQ(1, mortise_rw_is_writing(rw.get()));
+      EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_rw_read_try(reader.get(), nullptr));
+      EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(rw.get(), nullptr));
+      continue;
+    }
     ASSERT_EQ(MORTISE_UNKNOWN, mortise_rw_upgrade_try(rw.get(), nullptr));
     EXPECT_EQ(1, mortise_rw_is_reading(rw.get()));
     EXPECT_EQ(0, mortise_rw_is_writing(rw.get()));
@@ -169,7 +177,9 @@ TEST(safety, hazard_15_a_downgrade_whose_reply_is_lost_lets_readers_in) {
     const auto reader = open_rw(other, "down");
     ASSERT_EQ(MORTISE_OK, mortise_rw_write_acquire(rw.get(), patience_ms, nullptr));
     between.set_rule(once(harm, scripts::shared_renew));
-    EXPECT_EQ(MORTISE_UNKNOWN, mortise_rw_downgrade(rw.get(), nullptr));
+    // With the next connection, if that comes in time.
+    const auto wanted = harm.what == fault::kind::swallow ? MORTISE_UNKNOWN : MORTISE_OK;
+    EXPECT_EQ(wanted, mortise_rw_downgrade(rw.get(), nullptr));
     EXPECT_EQ(0, mortise_rw_is_writing(rw.get()));
     EXPECT_EQ(1, mortise_rw_is_reading(rw.get()));
     EXPECT_EQ(MORTISE_OK, mortise_rw_read_acquire(reader.get(), 10 * second_ms, nullptr));

@@ -270,6 +270,8 @@ void simulated_client::take_answer(const redis::value& reply) {
              static_cast<int>(answered.what), answered.tenure,
              static_cast<int>(answered.said.what));
   answered.gatekeeper->on_answer(answered.tenure, answered.serial, answered.said);
+  // The server does not serve: it is left, and connected to anew.
+  if (answered.said.what == lock::answer::unsent) fall_down();
 }
 
 }  // namespace mortise::simulation

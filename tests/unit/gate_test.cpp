@@ -300,10 +300,10 @@ TEST_F(gate_test, a_deadline_of_its_own_ends_an_asynchronous_wait) {
 
 TEST_F(gate_test, hazard_28_a_passing_refusal_is_tried_on_and_another_told) {
   gate_.acquire(first_call_, start_ns);
-  answer_last(refused("LOADING Redis is loading the dataset in memory"), start_ns + ms(1));
+  answer_last(refused("BUSY Redis is busy running a script."), start_ns + ms(1));
   EXPECT_EQ(first_call_.finished, 0);
   gate_.on_timer(gate_.next_timer());
-  answer_last(refused("LOADING Redis is loading the dataset in memory"), start_ns + ms(60));
+  answer_last(refused("BUSY Redis is busy running a script."), start_ns + ms(60));
   gate_.abandon(first_call_, status::timed_out, start_ns + ms(70));
   EXPECT_EQ(first_call_.result.code, status::refused);
 

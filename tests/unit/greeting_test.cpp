@@ -83,6 +83,34 @@ TEST_F(greeting_test, hazard_16_the_client_before_is_killed_in_the_same_server_o
   EXPECT_FALSE(is_killed(9, "abc")) << "numbers only grow in one run";
 }
 
+TEST_F(greeting_test, hazard_16_where_the_run_is_hidden_the_address_says_whether_it_is_the_same) {
+  const auto is_killed = [&](bool is_elsewhere) {
+    begin(form::resp3, {5, "", is_elsewhere});
+    answer(hello());
+    bytes_.clear();
+    answer(bulk("redis_version:7.0.15\r\n"));
+    return has_said("KILL");
+  };
+  EXPECT_TRUE(is_killed(false));
+  EXPECT_FALSE(is_killed(true)) << "the number is somebody else's at another server";
+}
+
+TEST_F(greeting_test, hazard_10_a_role_that_hello_hides_is_asked_for) {
+  const auto greet = [&](const std::string& role) {
+    begin(form::resp3);
+    EXPECT_EQ(answer("%2\r\n" + bulk("version") + bulk("7.0.15") + bulk("id") + ":7\r\n"),
+              step::more);
+    EXPECT_FALSE(has_said("ROLE"));
+    EXPECT_EQ(answer(bulk(info_text)), step::send);
+    EXPECT_TRUE(has_said("ROLE"));
+    return answer(role);
+  };
+  EXPECT_EQ(greet("*1\r\n" + bulk("slave")), step::refused);
+  EXPECT_TRUE(said_->is_passing());
+  EXPECT_EQ(greet("*1\r\n" + bulk("master")), step::done);
+  EXPECT_EQ(greet("-NOPERM this user has no permissions to run 'role'\r\n"), step::done);
+}
+
 TEST_F(greeting_test, a_server_without_resp3_is_asked_in_resp2) {
   for (const auto* text : {"NOPROTO unsupported", "NOPERM no", "ERR unknown command `HELLO`, x"}) {
     begin(form::resp3);
@@ -106,13 +134,14 @@ TEST_F(greeting_test, hazard_10_who_keeps_no_locks_is_refused_with_the_mend) {
   begin(form::resp3);
   EXPECT_EQ(answer(hello("replica")), step::refused);
   EXPECT_NE(message().find("give the master's address"), std::string::npos);
+  EXPECT_TRUE(said_->is_passing()) << "the name may lead to the master soon";
+  EXPECT_TRUE(said_->problem().is_retryable);
   begin(form::resp3);
   EXPECT_EQ(answer(hello("master", "6.0.16")), step::refused);
   EXPECT_NE(message().find("6.0.16"), std::string::npos);
   begin(form::resp2_commands);
   answer(":1\r\n");
-  answer("*1\r\n" + bulk("slave"));
-  EXPECT_EQ(answer(bulk(info_text)), step::refused);
+  EXPECT_EQ(answer("*1\r\n" + bulk("slave")), step::refused);
 }
 
 TEST_F(greeting_test, hazard_28_what_passes_by_itself_is_told_apart) {

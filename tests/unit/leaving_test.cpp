@@ -43,7 +43,7 @@ TEST_F(leaving_test, hazard_28_a_refused_cancel_is_told_and_tried_on_less_and_le
   time_ns pause = 0;
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(link_.last().what, step::cancel);
-    EXPECT_EQ(answer_last(claim, refused("LOADING"), now), news::refused);
+    EXPECT_EQ(answer_last(claim, refused("BUSY"), now), news::refused);
     EXPECT_EQ(claim.phase(), tenure_phase::leaving);
     EXPECT_GE(claim.next_timer() - now, pause);
     pause = claim.next_timer() - now;
@@ -226,7 +226,7 @@ TEST_F(leaving_gate_test, the_late_end_of_an_unlock_does_not_touch_the_next_hold
 
 TEST_F(leaving_gate_test, hazard_28_a_refused_unlock_is_told_at_once_and_tried_on) {
   ASSERT_TRUE(gate_.unlock(handle_, lock::hold_mode::whole, &unlock_, start_ns + ms(2)).ok());
-  answer(link_.last(), refused("READONLY"), start_ns + ms(3));
+  answer(link_.last(), refused("MISCONF"), start_ns + ms(3));
   EXPECT_EQ(unlock_.result.code, status::refused);
   EXPECT_EQ(handle_.state, lock::owner_state::idle);
   EXPECT_FALSE(gate_.is_idle());

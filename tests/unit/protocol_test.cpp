@@ -129,10 +129,11 @@ TEST(protocols, say_whether_a_part_can_become_the_whole) {
 
 TEST(refusal, hazard_28_the_table_and_unknown_for_the_rest) {
   for (const auto* text :
-       {"READONLY You can't write", "MASTERDOWN Link with MASTER is down", "LOADING Redis",
-        "BUSY Redis is busy", "MISCONF Redis", "NOREPLICAS Not enough", "OOM command not allowed",
-        "CLUSTERDOWN Hash slot", "NOPERM this user", "WRONGTYPE Operation", "FOREIGN the key",
-        "ERR Error running script (call to f_1): @user_script:1: OOM command not allowed"}) {
+       {"BUSY Redis is busy", "MISCONF Redis", "NOREPLICAS Not enough", "OOM command not allowed",
+        "TRYAGAIN Multiple keys", "NOPERM this user", "WRONGTYPE Operation", "FOREIGN the key",
+        "EXECABORT Transaction discarded because of previous errors.",
+        "EXECABORT Transaction discarded because of: MISCONF Redis is configured",
+        "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command"}) {
     EXPECT_EQ(protocol::read_error(text).what, answer::refused) << text;
     EXPECT_EQ(protocol::read_error(text).details.server_text, text);
   }
@@ -141,8 +142,20 @@ TEST(refusal, hazard_28_the_table_and_unknown_for_the_rest) {
     EXPECT_TRUE(protocol::read_error(text).details.is_ambiguous);
   }
   EXPECT_EQ(protocol::read_error("NOSCRIPT No matching script").what, answer::no_script);
-  EXPECT_TRUE(protocol::read_error("LOADING x").is_passing);
-  EXPECT_FALSE(protocol::read_error("READONLY x").is_passing);
+  EXPECT_TRUE(protocol::read_error("BUSY x").is_passing);
+  EXPECT_FALSE(protocol::read_error("OOM x").is_passing);
+}
+
+TEST(refusal, hazard_28_what_a_server_that_does_not_serve_refuses_was_not_carried_out) {
+  for (const auto* text : {"READONLY You can't write", "MASTERDOWN Link with MASTER is down",
+                           "LOADING Redis", "CLUSTERDOWN Hash slot"}) {
+    const auto said = protocol::read_error(text);
+    EXPECT_EQ(said.what, answer::unsent) << text;
+    EXPECT_EQ(said.details.code, status::refused);
+    EXPECT_EQ(said.details.server_text, text);
+    EXPECT_TRUE(said.details.is_retryable);
+    EXPECT_FALSE(said.details.is_ambiguous);
+  }
 }
 
 TEST(owner_token, splits_what_it_makes_whatever_the_label) {

@@ -8,12 +8,15 @@ namespace {
 constexpr time_ns limit_ns = 800 * ns_per_ms;
 constexpr time_ns look_ns = limit_ns / 8;
 
+using state = redis::silence_watch::state;
+
 class silence_watch_test : public ::testing::Test {
  protected:
-  bool look() {
+  state look_closely() {
     now_ += look_ns;
     return watch_.look(submitted_, answered_, received_ns_, now_);
   }
+  bool look() { return look_closely() == state::silent; }
   time_ns now_ = 5 * ns_per_s;
   time_ns received_ns_ = 0;
   std::uint64_t submitted_ = 1;
@@ -25,6 +28,13 @@ TEST_F(silence_watch_test, hazard_26_a_request_without_an_answer_is_noticed_afte
   watch_.begin(submitted_, now_);
   for (int i = 0; i < 7; ++i) EXPECT_FALSE(look()) << i;
   EXPECT_TRUE(look());
+}
+
+TEST_F(silence_watch_test, answers_are_overdue_from_a_third_of_the_limit_on) {
+  watch_.begin(submitted_, now_);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(look_closely(), state::well) << i;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(look_closely(), state::overdue) << i;
+  EXPECT_EQ(look_closely(), state::silent);
 }
 
 TEST_F(silence_watch_test, whatever_is_received_is_a_sign_of_life) {

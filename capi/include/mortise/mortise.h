@@ -142,18 +142,6 @@
 #define MORTISE_OPTION_DRIFT "drift"
 /** Whether a client connects in the background: "lazy" or "wait". A client's only. */
 #define MORTISE_OPTION_CONNECT "connect"
-/** The certificates of who signs servers, the system's unless set. A client's only. */
-#define MORTISE_OPTION_TLS_CA_FILE "tls_ca_file"
-/** The same as a folder, as `openssl rehash` makes it. A client's only. */
-#define MORTISE_OPTION_TLS_CA_FOLDER "tls_ca_folder"
-/** The certificate that the client shows the server. A client's only. */
-#define MORTISE_OPTION_TLS_CERTIFICATE_FILE "tls_certificate_file"
-/** Its key. A client's only. */
-#define MORTISE_OPTION_TLS_KEY_FILE "tls_key_file"
-/** The name or address in the server's certificate, the URL's host unless set. A client's only. */
-#define MORTISE_OPTION_TLS_NAME "tls_name"
-/** Whether the server has to prove who it is: "on" or "off". A client's only. */
-#define MORTISE_OPTION_TLS_VERIFY "tls_verify"
 
 /** What a call came to. See capi/doc/errors.md for what to do about each. */
 enum mortise_status_code {
@@ -464,11 +452,11 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
 
 /**
  * Opens a client: one connection and one thread, shared by all handles made from it. A server that
- * is not there yet (nobody listens, no such socket, the name is not known), loading or busy is
- * tried until command_timeout; what only somebody can mend ends it at once. With `connect=lazy` it
- * returns at once, and connects in the background for as long as it takes: until then, acquires and
- * tries wait within their timeouts for the connection, and all other calls say what stands in its
- * way.
+ * is not there yet (nobody listens, no such socket, the name is not known), loading, busy or a
+ * replica is tried until command_timeout; what only somebody can mend ends it at once. With
+ * `connect=lazy` it returns at once, and connects in the background for as long as it takes: until
+ * then, all calls wait within their timeouts for the connection, and then say what stood in its
+ * way. So they do while the client looks for the master that the URL's name leads to.
  *
  * @param url `redis://[user[:password]@]host[:port][/db][?option=value&…]`,
  *   `unix://[user[:password]@]/path/to.sock[?db=n&…]`, or `local:`, a private server of this user
@@ -482,8 +470,8 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  * @return the client, connected and greeted unless `connect=lazy`; NULL on MORTISE_INVALID_ARGUMENT
  *   (also for NULL while MORTISE_URL is unset or empty), MORTISE_UNREACHABLE (nobody answered
  * within command_timeout), MORTISE_REFUSED (wrong password, missing rights, too old a server; still
- * loading or busy at the end of command_timeout), MORTISE_UNSUPPORTED (a URL of a later version),
- * MORTISE_LIMIT (no descriptor or thread to be had), MORTISE_NO_MEMORY. Free it with
+ * loading, busy or a replica at the end of command_timeout), MORTISE_UNSUPPORTED (a URL of a later
+ * version), MORTISE_LIMIT (no descriptor or thread to be had), MORTISE_NO_MEMORY. Free it with
  * `mortise_client_free`.
  * @since 1.0
  */

@@ -1,0 +1,42 @@
+#include "redis/server_error.hpp"
+
+#include <array>
+
+namespace mortise::redis {
+
+namespace {
+
+constexpr std::array<unfitness, 4> unfit{{
+    {"READONLY", "a replica now", "the server is a read-only replica; give the master's address"},
+    {"MASTERDOWN", "a replica without its master",
+     "the server is a replica that has lost its master; give the master's address"},
+    {"LOADING", "loading its data", "the server is loading its data; it will be ready soon"},
+    {"CLUSTERDOWN", "not served by its cluster", "the cluster is not serving this slot"},
+}};
+
+// What follows the first `mark`; the whole without one.
+std::string_view after(std::string_view text, std::string_view mark) noexcept {
+  const auto at = text.find(mark);
+  return at == std::string_view::npos ? text : text.substr(at + mark.size());
+}
+
+}  // namespace
+
+std::string_view error_code(std::string_view text) noexcept {
+  if (text.starts_with("EXECABORT ")) text = after(text, "because of: ");
+  if (text.starts_with("ERR Error running script") || text.starts_with("@user_script: ")) {
+    // Nothing of a user's is before it: the name of the function, and the line.
+    text = after(after(text, "@user_script: "), ": -");
+  }
+  return text.substr(0, text.find(' '));
+}
+
+const unfitness* unfitness_of(std::string_view error) noexcept {
+  const auto code = error_code(error);
+  for (const auto& row : unfit) {
+    if (row.code == code) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace mortise::redis

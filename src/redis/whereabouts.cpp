@@ -1,0 +1,68 @@
+#include "redis/whereabouts.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace mortise::redis {
+
+namespace {
+
+// A text is worth nothing that would end the connection.
+std::string text_or_nothing(const net::address& of) noexcept try {
+  return of.text();
+} catch (const std::bad_alloc&) {
+  return {};
+}
+
+}  // namespace
+
+whereabouts::whereabouts(net::reactor& loop, std::shared_ptr<net::resolver> name,
+                         whereabouts_listener& listener)
+    : name_(name->text()),
+      is_fixed_(name->is_immediate()),
+      listener_(listener),
+      lookup_(loop, std::move(name), *this) {}
+
+std::string whereabouts::text() const noexcept {
+  if (!address_) return joined({name_});
+  auto now = text_or_nothing(*address_);
+  if (now == name_) return now;
+  if (!left_ || is_back()) return joined({name_, " (", now, ")"});
+  return joined({name_, " moved from ", text_or_nothing(*left_), " (", why_left_, ") to ", now});
+}
+
+std::string whereabouts::text_away() const noexcept {
+  if (!left_) return joined({name_});
+  const auto before = text_or_nothing(*left_);
+  if (before == name_) return joined({name_, " (", why_left_, ")"});
+  return joined({name_, " was ", before, " (", why_left_, ")"});
+}
+
+void whereabouts::arrive(const net::address& at) noexcept { address_ = at; }
+
+void whereabouts::leave(const char* why) noexcept {
+  left_ = address_;
+  why_left_ = why;
+}
+
+void whereabouts::look(time_ns deadline) noexcept try {
+  if (!is_fixed_) lookup_.start(deadline);
+} catch (const std::bad_alloc&) {
+  // It is looked again, as long as the server is silent.
+}
+
+void whereabouts::look_away() noexcept { lookup_.abandon(); }
+
+// What cannot be found out now leaves everything as it is.
+void whereabouts::on_resolved(net::resolution found) noexcept {
+  if (!found.result.ok() || found.addresses.empty() || !address_) return;
+  const auto& all = found.addresses;
+  if (std::find(all.begin(), all.end(), *address_) != all.end()) return;
+  auto why = outcome::of(status::unreachable, name_, " moved from ", text_or_nothing(*address_),
+                         " (silent) to ", text_or_nothing(all.front()));
+  why.cause = "silent";
+  listener_.on_elsewhere(std::move(why));
+}
+
+}  // namespace mortise::redis

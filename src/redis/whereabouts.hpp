@@ -1,0 +1,64 @@
+// Where the server is that a name leads to: the address that is connected to, the one before and
+// why it was left, in words for people; and whether the name still lists that address, which can be
+// looked up beside the connection, without disturbing it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "net/address.hpp"
+#include "net/lookup.hpp"
+#include "net/reactor.hpp"
+#include "net/resolver.hpp"
+
+namespace mortise::redis {
+
+class whereabouts_listener {
+ public:
+  virtual ~whereabouts_listener() = default;
+  // The name lists other addresses, and no longer that of the connection.
+  virtual void on_elsewhere(outcome why) noexcept = 0;
+};
+
+// The I/O thread's; name() is for any.
+class whereabouts final : private net::lookup_listener {
+ public:
+  whereabouts(net::reactor& loop, std::shared_ptr<net::resolver> name,
+              whereabouts_listener& listener);
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  // Of the connection; only after arrive().
+  [[nodiscard]] const net::address& address() const noexcept { return *address_; }
+  // "db.example:6379 (10.0.0.2:6379)"; after another server was left for this one
+  // "db.example:6379 moved from 10.0.0.1:6379 (a replica now) to 10.0.0.2:6379".
+  [[nodiscard]] std::string text() const noexcept;
+  // While none is connected to: "db.example:6379 was 10.0.0.1:6379 (a replica now)".
+  [[nodiscard]] std::string text_away() const noexcept;
+
+  // A connection to this address was made.
+  void arrive(const net::address& at) noexcept;
+  // Whether the address is that of the connection before.
+  [[nodiscard]] bool is_back() const noexcept { return left_ && *left_ == *address_; }
+  // A connection that was in use has ended; why it was, in short.
+  void leave(const char* why) noexcept;
+  // Looks whether the name still lists the address. Ends in on_elsewhere() or in nothing.
+  void look(time_ns deadline) noexcept;
+  // Nothing comes of it any more.
+  void look_away() noexcept;
+
+ private:
+  void on_resolved(net::resolution found) noexcept override;
+
+  const std::string name_;
+  const bool is_fixed_;
+  whereabouts_listener& listener_;
+  net::lookup lookup_;
+  std::optional<net::address> address_;
+  std::optional<net::address> left_;
+  const char* why_left_ = "";
+};
+
+}  // namespace mortise::redis

@@ -1,0 +1,60 @@
+#include "net/back_off.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace mortise::testing {
+namespace {
+
+constexpr std::uint64_t most_chance = 10 * ns_per_s - 1;  // the last of every window
+
+class back_off_test : public ::testing::Test {
+ protected:
+  // The window of the next try, after which that one fails, too.
+  time_ns window(bool is_awaited = false) {
+    const auto next = tries_.next(is_awaited, most_chance, now_);
+    const auto length = next - now_ + 1;
+    now_ = next;
+    return length;
+  }
+  void fail_for(time_ns length) {
+    for (const auto end = now_ + length; now_ < end;) window();
+  }
+
+  net::back_off tries_;
+  time_ns now_ = 1000 * ns_per_s;
+};
+
+TEST_F(back_off_test,
+       doubles_to_a_tenth_of_a_second_in_a_young_fault_and_to_a_second_in_an_old_one) {
+  for (const auto length : {10, 20, 40, 80, 100, 100}) EXPECT_EQ(window(), length * ns_per_ms);
+  fail_for(61 * ns_per_s);
+  EXPECT_EQ(window(), ns_per_s);
+  EXPECT_EQ(window(true), 100 * ns_per_ms) << "somebody waits";
+}
+
+TEST_F(back_off_test, begins_anew_when_it_was_well) {
+  fail_for(61 * ns_per_s);
+  tries_.begin(now_);
+  tries_.end(false, now_);
+  EXPECT_EQ(tries_.failures(), 0);
+  EXPECT_EQ(window(), 10 * ns_per_ms);
+}
+
+// Else it would be connected to again and again, as fast as the network is.
+TEST_F(back_off_test, a_server_that_turns_away_whoever_it_has_greeted_is_one_fault) {
+  for (int i = 0; i < 4; ++i) {
+    window();
+    tries_.begin(now_);
+    tries_.end(true, now_ + ns_per_ms);
+  }
+  EXPECT_EQ(window(), 100 * ns_per_ms);
+  tries_.begin(now_);
+  now_ += 2 * ns_per_s;
+  tries_.end(true, now_);
+  EXPECT_EQ(window(), 10 * ns_per_ms) << "it has served for long";
+}
+
+}  // namespace
+}  // namespace mortise::testing

@@ -1,0 +1,128 @@
+// What becomes of a gate's calls when the server that they were asked of does not serve any more.
+#include "unit/gate_fixture.hpp"
+
+namespace mortise::testing {
+namespace {
+
+using lock::answer;
+using lock::step;
+
+class gate_failover_test : public gate_test {
+ protected:
+  // The server has refused, its connection ends, and the next one is there.
+  void move(time_ns now) {
+    answer_last(refused("READONLY You can't write"), now);
+    link_.is_up = false;
+    link_.is_up = true;
+    gate_.on_up(now);
+  }
+};
+
+TEST_F(gate_failover_test, hazard_28_what_a_replica_refused_is_asked_again_at_the_next_server) {
+  acquire_call tried(first_, true);
+  ASSERT_TRUE(gate_.acquire(tried, start_ns).ok());
+  move(start_ns + ms(1));
+  EXPECT_EQ(tried.finished, 0);
+  answer_last(granted(), start_ns + ms(2));
+  ASSERT_TRUE(tried.result.ok() && tried.finished == 1);
+
+  gate_.on_timer(start_ns + ms(12'000));
+  ASSERT_EQ(link_.last().what, step::renew);
+  move(start_ns + ms(12'001));
+  EXPECT_EQ(link_.last().what, step::renew);
+  answer_last(said(answer::renewed), start_ns + ms(12'002));
+  EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(40'000)));
+
+  other_call unlocked;
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(13'000)).ok());
+  move(start_ns + ms(13'001));
+  EXPECT_EQ(unlocked.finished, 0);
+  answer_last(said(answer::released), start_ns + ms(13'002));
+  EXPECT_TRUE(unlocked.result.ok() && unlocked.finished == 1);
+}
+
+TEST_F(gate_failover_test, an_extension_that_was_not_carried_out_comes_with_the_next_connection) {
+  hold_first();
+  other_call refused_one;
+  ASSERT_TRUE(gate_.extend(first_, 60'000, refused_one, start_ns + ms(10)).ok());
+  move(start_ns + ms(11));
+  EXPECT_EQ(refused_one.finished, 0);
+  answer_last(said(answer::renewed), start_ns + ms(12));
+  EXPECT_TRUE(refused_one.result.ok() && refused_one.finished == 1);
+  EXPECT_GE(gate_.valid_until(first_), start_ns + ms(60'010));
+
+  link_.is_up = false;
+  other_call unsent_one;
+  ASSERT_TRUE(gate_.extend(first_, 90'000, unsent_one, start_ns + ms(20)).ok());
+  link_.is_up = true;
+  gate_.on_up(start_ns + ms(30));
+  EXPECT_EQ(unsent_one.finished, 0);
+  answer_last(said(answer::renewed), start_ns + ms(31));
+  EXPECT_TRUE(unsent_one.result.ok() && unsent_one.finished == 1);
+  EXPECT_GE(gate_.valid_until(first_), start_ns + ms(90'020));
+}
+
+// To the nanosecond: the renewal of a hold that ends at a time asks in milliseconds.
+TEST_F(gate_failover_test, an_unsent_extension_of_an_unrenewed_hold_asks_for_no_less) {
+  first_.renews = false;
+  hold_first();
+  link_.is_up = false;
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 60'000, extended, start_ns + ms(10) + 1).ok());
+  link_.is_up = true;
+  gate_.on_up(start_ns + ms(30));
+  answer_last(said(answer::renewed), start_ns + ms(31));
+  EXPECT_TRUE(extended.result.ok() && extended.finished == 1);
+}
+
+TEST_F(gate_failover_test, whose_time_is_up_before_is_told_the_reason) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  answer_last(refused("READONLY You can't write"), start_ns + ms(1));
+  gate_.abandon(first_call_, status::timed_out, start_ns + ms(100));
+  EXPECT_EQ(first_call_.result.code, status::refused);
+  EXPECT_EQ(first_call_.result.server_text, "READONLY You can't write");
+
+  hold_first();
+  link_.is_up = false;
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 60'000, extended, start_ns + ms(10)).ok());
+  gate_.abandon(extended, status::timed_out, start_ns + ms(3000));
+  EXPECT_EQ(extended.result.code, status::unreachable) << "nothing was sent";
+  EXPECT_FALSE(extended.result.is_ambiguous);
+  EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(3000))) << "the old deadline stands";
+}
+
+TEST_F(gate_failover_test, hazard_28_an_extension_whose_connection_broke_may_have_been_made) {
+  hold_first();
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 60'000, extended, start_ns + ms(10)).ok());
+  answer_last(said(answer::broken), start_ns + ms(11));
+  link_.is_up = false;
+  EXPECT_EQ(extended.finished, 0);
+  gate_.abandon(extended, status::timed_out, start_ns + ms(3000));
+  EXPECT_EQ(extended.result.code, status::unknown);
+  EXPECT_TRUE(extended.result.is_ambiguous);
+}
+
+TEST_F(gate_failover_test, a_reason_that_has_passed_is_not_told) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  move(start_ns + ms(1));
+  answer_last(queued(5000, 3), start_ns + ms(2));
+  gate_.abandon(first_call_, status::timed_out, start_ns + ms(100));
+  EXPECT_EQ(first_call_.result.code, status::timed_out);
+}
+
+TEST_F(gate_failover_test, hazard_14_a_hold_that_the_next_server_does_not_know_is_lost) {
+  hold_first();
+  link_.is_up = false;
+  link_.is_up = true;
+  gate_.on_up(start_ns + ms(50));
+  ASSERT_EQ(link_.last().what, step::renew);
+  EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(51))) << "until the server has said it";
+  answer_last(said(answer::not_owner), start_ns + ms(52));
+  EXPECT_EQ(lost_, &first_);
+  EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(52)));
+}
+
+}  // namespace
+}  // namespace mortise::testing
