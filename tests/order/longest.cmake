@@ -20,6 +20,8 @@ foreach(test
     packaging.plugin=20
     integration_tests.local_server_test.nothing_is_lost_when_clients_race_with_its_end=11
     safety_tests.safety.chaos=10
+    safety_tests.safety.hazard_10_a_grant_that_is_heard_at_a_replica_only_is_none=10
+    safety_tests.safety.hazard_10_permits_that_are_granted_where_a_replica_is_heard_only_are_none=10
     safety_tests.safety.hazard_24_each_stopped_waiter_costs_the_next_one_grant=11
     java.tests=10
     conformance.conductor=10

@@ -60,7 +60,7 @@ local function let_in(caller, caller_end, limit, is_new_head)
       last = last or draw(1)
       take(head, head == caller and caller_end or NOW + (string.match(owner, '%d+$') or 1))
       local is_told =
-        head == caller or tell(owner, string.format('G %.0f %.0f 0', last, NOW_US)) > 0
+        head == caller or tell_grant(owner, string.format('G %.0f %.0f 0', last, NOW_US))
       local wait = not is_told and unsettled_for()
       -- It finds the grant by asking, when it is back (hazard 24).
       if wait then keep(head, NOW + math.max(wait, string.match(owner, '%d+$') or 1)) end

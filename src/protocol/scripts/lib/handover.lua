@@ -50,13 +50,13 @@ local function hand_over(caller, caller_ttl)
       redis.call('SET', KEYS[1], owner, 'PX', ttl)
     end
     local grant = string.format('G %.0f %.0f %d', last, now, others)
-    local is_heard = owner == caller or tell(owner, grant) > 0
-    local wait = not is_heard and unsettled_for()
+    local is_told = owner == caller or tell_grant(owner, grant)
+    local wait = not is_told and unsettled_for()
     if wait then
       ttl = math.max(ttl, wait)
       redis.call('PEXPIRE', KEYS[1], others == 1 and ttl + QUEUE_TURN or ttl)
     end
-    if is_heard or wait then
+    if is_told or wait then
       if others == 1 then tell_head(ttl) end
       return owner, last, others
     end

@@ -22,3 +22,10 @@ local function is_heard(owner)
   local channel = inbox(owner)
   return channel and redis.pcall('PUBSUB', 'NUMSUB', channel)[2] ~= 0
 end
+
+-- Tells of a grant, and says whether it was heard here. Where it would not be, nothing is said:
+-- replicas pass on what is said, and whoever still listens to one, a server that was demoted, would
+-- take for its own what the next is given (hazard 10).
+local function tell_grant(owner, grant)
+  return is_heard(owner) and tell(owner, grant) > 0
+end
