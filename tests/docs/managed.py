@@ -17,6 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "conformance"))
 sys.path.insert(0, str(HERE))
 import rights  # noqa: E402
+from launched import Launched  # noqa: E402
 from rights import PATIENCE_MS, Refused, do, make  # noqa: E402
 from server import Server  # noqa: E402
 
@@ -78,6 +79,32 @@ def said_of(failure):
     """Its status and message, without the lock's name and the address. Redis 6.2 quotes otherwise."""
     text = re.sub(r'^("[^"]*": )?\S+: ', "", failure.text).replace("`", "'")
     return f"`MORTISE_{failure.status.upper()}`: {text}"
+
+
+class Demoted(Service):
+    """Another server is promoted behind the name, and the connection to the old one stays (ElastiCache)"""
+
+    def __init__(self, command):
+        super().__init__(command)
+        self.old, self.server = self.server, Server()
+        self.network = Launched("proxy", self.old.socket)
+        self.url = f"unix://{self.network.folder}/proxy.sock"
+        self.server.command(f"REPLICAOF 127.0.0.1 {self.old.ports[0]}")
+
+    def actor(self, url=None):
+        """The first is connected to the old one when that is demoted."""
+        made = super().actor(url)
+        if len(self.actors) == 1:
+            rights.wait_until(lambda: "master_link_status:up" in self.server.command("INFO replication"))
+            self.server.command("REPLICAOF NO ONE")
+            self.old.command(f"REPLICAOF 127.0.0.1 {self.server.ports[0]}")
+            self.network.tell(f"redirect {self.server.socket}")
+        return made
+
+    def close(self):
+        super().close()
+        self.network.end()
+        self.old.end()
 
 
 class Discreet(Service):
@@ -159,7 +186,7 @@ def main():
     options.add_argument("--actor", required=True)
     options.add_argument("--page", required=True, help="the page with the table")
     given = options.parse_args()
-    shapes = [Discreet, Scriptless, Unkillable, Expiring]
+    shapes = [Demoted, Discreet, Scriptless, Unkillable, Expiring]
     with futures.ThreadPoolExecutor(max_workers=TRIED_AT_A_TIME) as tried:
         seen = list(tried.map(lambda shape: shape.seen(given.actor), shapes))
     rows = [f"| {shape.__doc__} | {works} | {said} |" for shape, (works, said) in zip(shapes, seen)]
