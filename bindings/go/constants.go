@@ -127,6 +127,20 @@ const (
 	optionDrift = "drift"
 	// optionConnect: whether a client connects in the background: "lazy" or "wait". A client's only.
 	optionConnect = "connect"
+	// optionTlsCaFile: the certificates of who signs servers, the system's unless set. A client's
+	// only.
+	optionTlsCaFile = "tls_ca_file"
+	// optionTlsCaFolder: the same as a folder, as openssl rehash makes it. A client's only.
+	optionTlsCaFolder = "tls_ca_folder"
+	// optionTlsCertificateFile: the certificate that the client shows the server. A client's only.
+	optionTlsCertificateFile = "tls_certificate_file"
+	// optionTlsKeyFile: its key. A client's only.
+	optionTlsKeyFile = "tls_key_file"
+	// optionTlsName: the name or address in the server's certificate, the URL's host unless set. A
+	// client's only.
+	optionTlsName = "tls_name"
+	// optionTlsVerify: whether the server has to prove who it is: "on" or "off". A client's only.
+	optionTlsVerify = "tls_verify"
 )
 
 // What this package was written for: an older library lacks functions.

@@ -112,6 +112,35 @@ func WithLazyConnect(isOn bool) Option {
 	return WithOption(optionConnect, "wait")
 }
 
+// WithTLSCAFile names the file with the certificates of who signs servers, for a URL of rediss://,
+// in place of the system's; it is read again at each connect. For Open only.
+func WithTLSCAFile(path string) Option { return WithOption(optionTlsCaFile, path) }
+
+// WithTLSCAFolder is the same for a folder, as "openssl rehash" makes it. For Open only.
+func WithTLSCAFolder(path string) Option { return WithOption(optionTlsCaFolder, path) }
+
+// WithTLSCertificateFile names the file with the certificate that the client shows the server; it
+// is read again at each connect. For Open only.
+func WithTLSCertificateFile(path string) Option {
+	return WithOption(optionTlsCertificateFile, path)
+}
+
+// WithTLSKeyFile names the file with the key of that certificate. For Open only.
+func WithTLSKeyFile(path string) Option { return WithOption(optionTlsKeyFile, path) }
+
+// WithTLSName sets the name or address that the server's certificate has to have, in place of the
+// URL's host. For Open only.
+func WithTLSName(name string) Option { return WithOption(optionTlsName, name) }
+
+// WithTLSVerify sets whether the server has to prove who it is, which it has by default. Without it
+// anybody between client and server may be the server. For Open only.
+func WithTLSVerify(isOn bool) Option {
+	if isOn {
+		return WithOption(optionTlsVerify, "on")
+	}
+	return WithOption(optionTlsVerify, "off")
+}
+
 // WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").
 func WithOption(key, value string) Option {
 	return Option{func(options uintptr) error {

@@ -131,6 +131,22 @@ std::string fault_of_client_name(std::string_view name) {
   return {};
 }
 
+std::string fault_of_path(std::string_view path) {
+  if (path.find('\0') != std::string_view::npos) return "has a zero byte";
+  return path.starts_with('/') ? "" : "does not begin with '/'";
+}
+
+// Of a server's name or address, as a certificate has it.
+std::string fault_of_host(std::string_view name) {
+  for (const char c : name) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!is_letter && !is_digit(c) && c != '.' && c != '-' && c != '_' && c != ':') {
+      return "has another character than letters, digits, '.', '-', '_' and ':'";
+    }
+  }
+  return {};
+}
+
 // ---- the table -------------------------------------------------------------------------------
 
 // Which kinds of lock each serves is the protocols' own matter; see protocol/protocols.hpp.
@@ -138,6 +154,9 @@ constexpr std::array protocols = {"queued",           "token",  "hash", "timesta
                                   "timestamp_binary", "two_key"};
 
 using taker = option::taker;
+
+constexpr const char* file_form = "the whole path of a file";
+constexpr const char* folder_form = "the whole path of a folder";
 
 // `./dev options` writes what follows from it.
 constexpr option option_table[] = {
@@ -190,6 +209,23 @@ constexpr option option_table[] = {
      "10%", "How far this machine's clock and the server's may differ in speed"},
     {"connect", taker::client, option::toggle{&settings::connects_lazily, "lazy", "wait"}, "wait",
      "Whether a client connects in the background"},
+    {"tls_ca_file", taker::client,
+     option::text{&settings::tls_ca_file, longest_path, file_form, fault_of_path}, "",
+     "The certificates of who signs servers, the system's unless set"},
+    {"tls_ca_folder", taker::client,
+     option::text{&settings::tls_ca_folder, longest_path, folder_form, fault_of_path}, "",
+     "The same as a folder, as `openssl rehash` makes it"},
+    {"tls_certificate_file", taker::client,
+     option::text{&settings::tls_certificate_file, longest_path, file_form, fault_of_path}, "",
+     "The certificate that the client shows the server"},
+    {"tls_key_file", taker::client,
+     option::text{&settings::tls_key_file, longest_path, file_form, fault_of_path}, "", "Its key"},
+    {"tls_name", taker::client,
+     option::text{&settings::tls_name, 253, "a name such as redis.example, or an address",
+                  fault_of_host},
+     "", "The name or address in the server's certificate, the URL's host unless set"},
+    {"tls_verify", taker::client, option::toggle{&settings::tls_verify}, "on",
+     "Whether the server has to prove who it is"},
 };
 
 // ---- taking a value --------------------------------------------------------------------------
@@ -301,6 +337,7 @@ outcome set(settings& values, std::string_view key, Take&& take_value) {
     if (key != row.key) continue;
     auto how = take_value(row);
     if (how.ok() && row.whose == taker::client) values.client_option = row.key;
+    if (how.ok() && key.starts_with("tls_")) values.tls_option = row.key;
     return how;
   }
   return unknown("option", key, known);

@@ -18,8 +18,20 @@ namespace mortise {
 // How far the speeds of the client's clock and the server's may differ, in millionths.
 constexpr std::int64_t default_drift_ppm = 100'000;
 
+// Those of a client with TLS.
+struct tls_settings {
+  std::string tls_ca_file;           // empty: the system's, unless there is a folder
+  std::string tls_ca_folder;         // the same
+  std::string tls_certificate_file;  // empty: none
+  std::string tls_key_file;
+  std::string tls_name;  // empty: the URL's host
+  bool tls_verify = false;
+  // The last of these that was set; nullptr for none.
+  const char* tls_option = nullptr;
+};
+
 // The values of all options. New ones have the table's defaults.
-struct settings {
+struct settings : tls_settings {
   settings();
 
   std::int64_t lease_ms = 0;
@@ -49,6 +61,7 @@ struct settings {
 constexpr std::int64_t longest_ms = 31'622'400'000;
 constexpr std::int64_t shortest_lease_ms = 50;
 constexpr std::size_t longest_label = 64;
+constexpr std::size_t longest_path = 4095;
 
 // What a number counts, and how it is written.
 struct unit {

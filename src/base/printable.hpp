@@ -6,7 +6,7 @@
 
 namespace mortise {
 
-// The text in double quotes; what isn't printable ASCII as '?', and cut short with "…" when long.
-std::string printable(std::string_view text);
+// The text in double quotes; what isn't printable ASCII as '?', and cut short with "…" when longer.
+std::string printable(std::string_view text, std::size_t longest = 64);
 
 }  // namespace mortise

@@ -6,6 +6,7 @@
 #include "deployment/command_request.hpp"
 #include "local/local_resolver.hpp"
 #include "net/resolver.hpp"
+#include "net/tls_fault.hpp"
 #include "protocol/client_record.hpp"
 #include "protocol/inbox.hpp"
 #include "protocol/protocols.hpp"
@@ -74,6 +75,7 @@ std::shared_ptr<net::resolver> resolver_of(const redis::endpoint_url& where) {
     case redis::url_scheme::local:
       return local::resolver_for_local();
     case redis::url_scheme::tcp:
+    case redis::url_scheme::tls:
       break;
   }
   return net::resolver_for_host(where.host, where.port);
@@ -86,11 +88,18 @@ redis::prologue_command prologue_of(const protocol::command& said, std::string n
   return made;
 }
 
-redis::connection_config config_of(const redis::endpoint_url& where, const settings& terms,
-                                   std::string_view client_id) {
+redis::connection_config config_of(const redis::endpoint_url& where,
+                                   const net::transport_factory& make_transport,
+                                   const settings& terms, std::string_view client_id) {
   using need = redis::prologue_command::need;
   redis::connection_config config;
   config.where = resolver_of(where);
+  config.make_transport = make_transport;
+  if (where.scheme == redis::url_scheme::tcp) {
+    config.hint_at_end = "; if the port speaks TLS, the URL begins with rediss://";
+  } else if (where.scheme == redis::url_scheme::tls) {
+    config.hint_at_end = net::mend_silent_refusal;
+  }
   config.user = where.user;
   config.password = where.password;
   config.database = where.db;
@@ -157,10 +166,12 @@ class single_server final : public deployment, private redis::session_listener {
 
 }  // namespace
 
-std::unique_ptr<deployment> make_single_server(const redis::endpoint_url& where, net::reactor& loop,
-                                               const settings& terms, std::string_view client_id,
-                                               listener& hears) {
-  return std::make_unique<single_server>(loop, config_of(where, terms, client_id), hears);
+std::unique_ptr<deployment> make_single_server(const redis::endpoint_url& where,
+                                               const net::transport_factory& make_transport,
+                                               net::reactor& loop, const settings& terms,
+                                               std::string_view client_id, listener& hears) {
+  return std::make_unique<single_server>(loop, config_of(where, make_transport, terms, client_id),
+                                         hears);
 }
 
 }  // namespace mortise::deployment

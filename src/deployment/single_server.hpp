@@ -1,4 +1,4 @@
-// One Redis or Valkey server, by TCP or by a unix socket.
+// One Redis or Valkey server, by TCP, with or without TLS, or by a unix socket.
 #pragma once
 
 #include <memory>
@@ -6,14 +6,16 @@
 
 #include "base/options.hpp"
 #include "deployment/deployment.hpp"
+#include "net/dialer.hpp"
 #include "net/reactor.hpp"
 #include "redis/url.hpp"
 
 namespace mortise::deployment {
 
 // Not connected yet; see deployment::open.
-std::unique_ptr<deployment> make_single_server(const redis::endpoint_url& where, net::reactor& loop,
-                                               const settings& terms, std::string_view client_id,
-                                               listener& hears);
+std::unique_ptr<deployment> make_single_server(const redis::endpoint_url& where,
+                                               const net::transport_factory& make_transport,
+                                               net::reactor& loop, const settings& terms,
+                                               std::string_view client_id, listener& hears);
 
 }  // namespace mortise::deployment

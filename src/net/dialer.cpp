@@ -14,30 +14,6 @@ namespace {
 // RFC 8305, section 5: the Connection Attempt Delay.
 constexpr time_ns next_after_ns = 250 * ns_per_ms;
 
-const char* mend_for(int error) {
-  switch (error) {
-    case ECONNREFUSED:
-      return "; is the server running there? Start it or correct the URL";
-    case ENOENT:
-      return "; no server has made this socket: start it or correct the path in the URL";
-    case EACCES:
-    case EPERM:
-      return "; let this user write to the socket (unixsocketperm) or run as another";
-    case EMFILE:
-    case ENFILE:
-      return "; raise the limit on open files (ulimit -n)";
-    default:
-      return "; check the URL, the network and that the server is running";
-  }
-}
-
-// What the user has to mend. All else may pass: nobody listens yet, the socket is not there yet,
-// the network is not up.
-bool is_definite(int error) {
-  return error == EACCES || error == EPERM || error == EMFILE || error == ENFILE ||
-         error == EAFNOSUPPORT;
-}
-
 // RFC 8305, section 4: the families take turns, so that one that leads nowhere costs one delay.
 std::vector<address> interleaved(std::vector<address> found) {
   for (std::size_t i = 1; i < found.size(); ++i) {
@@ -82,6 +58,7 @@ class dialer::racer final : public event_handler {
   [[nodiscard]] const char* describe(int error) const noexcept {
     return transport_->describe(error);
   }
+  [[nodiscard]] advice advise(int error) const noexcept { return transport_->advise(error); }
 
  private:
   void unwatch() noexcept {
@@ -120,7 +97,7 @@ void dialer::begin(time_ns deadline) noexcept {
   cancel();
   deadline_ = deadline;
   failures_.clear();
-  last_error_ = 0;
+  last_advice_ = {};
   is_resolved_ = true;
   loop_.schedule(*this, deadline);
 }
@@ -172,9 +149,9 @@ void dialer::race() {
   if (waiting_.empty()) {
     if (!racers_.empty()) return loop_.schedule(*this, deadline_);
     auto why =
-        outcome::of(status::unreachable, "cannot connect to ", failures_, mend_for(last_error_));
+        outcome::of(status::unreachable, "cannot connect to ", failures_, last_advice_.mend);
     why.is_retryable = true;
-    return fail(why, is_definite(last_error_));
+    return fail(why, last_advice_.is_definite);
   }
   auto& next = racers_.emplace_back(*this, waiting_.front());
   waiting_.erase(waiting_.begin());
@@ -189,7 +166,7 @@ void dialer::judge(racer& who, io_result result) {
     result.error = who.watch(result.state == io_state::want_read ? EPOLLIN : EPOLLOUT);
     if (result.error == 0) return;
   }
-  lose(who, who.describe(result.error), result.error);
+  lose(who, result.error);
   race();
 }
 
@@ -204,10 +181,10 @@ void dialer::win(racer& who) {
   listener_.on_dialed(std::move(connected), where);
 }
 
-void dialer::lose(racer& who, const std::string& reason, int error) {
+void dialer::lose(racer& who, int error) {
   if (!failures_.empty()) failures_ += ", ";
-  failures_ += who.where().text() + ": " + reason;
-  last_error_ = error;
+  failures_ += who.where().text() + ": " + who.describe(error);
+  last_advice_ = who.advise(error);
   racers_.remove_if([&](const racer& item) { return &item == &who; });
 }
 
@@ -221,7 +198,7 @@ void dialer::on_timer(time_ns now) noexcept {
     }
     if (now >= deadline_) {
       waiting_.clear();
-      while (!racers_.empty()) lose(racers_.front(), "no answer", ETIMEDOUT);
+      while (!racers_.empty()) lose(racers_.front(), ETIMEDOUT);
     }
     race();
   });

@@ -59,7 +59,7 @@ class dialer final : private timer, private lookup_listener {
   void race();
   void judge(racer& who, io_result result);
   void win(racer& who);
-  void lose(racer& who, const std::string& reason, int error);
+  void lose(racer& who, int error);
   void fail(const outcome& why, bool is_definite) noexcept;
 
   reactor& loop_;
@@ -72,7 +72,7 @@ class dialer final : private timer, private lookup_listener {
   std::vector<address> waiting_;  // that were not begun, or dropped when another had won
   std::list<racer> racers_;
   std::string failures_;
-  int last_error_ = 0;
+  advice last_advice_{};
 };
 
 }  // namespace mortise::net

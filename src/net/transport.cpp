@@ -31,6 +31,23 @@ io_result failure(int error) noexcept { return {io_state::failed, 0, error}; }
 
 }  // namespace
 
+advice transport::advise(int error) const noexcept {
+  switch (error) {
+    case ECONNREFUSED:
+      return {"; is the server running there? Start it or correct the URL", false};
+    case ENOENT:
+      return {"; no server has made this socket: start it or correct the path in the URL", false};
+    case EACCES:
+    case EPERM:
+      return {"; let this user write to the socket (unixsocketperm) or run as another", true};
+    case EMFILE:
+    case ENFILE:
+      return {"; raise the limit on open files (ulimit -n)", true};
+    default:
+      return {"; check the URL, the network and that the server is running", error == EAFNOSUPPORT};
+  }
+}
+
 socket_transport::~socket_transport() { close(); }
 
 io_result socket_transport::start_connect(const address& where) noexcept {
@@ -102,6 +119,8 @@ void socket_transport::close() noexcept {
   descriptor_ = -1;
 }
 
-const char* socket_transport::describe(int error) const noexcept { return std::strerror(error); }
+const char* socket_transport::describe(int error) const noexcept {
+  return error == ETIMEDOUT ? "no answer" : std::strerror(error);
+}
 
 }  // namespace mortise::net

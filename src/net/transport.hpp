@@ -1,4 +1,5 @@
-// The seam between the engine and a byte stream that never blocks: a plain socket today, TLS later.
+// The seam between the engine and a byte stream that never blocks: a plain socket, or TLS over one
+// (tls_transport.hpp).
 //
 // `send` and `receive` may be called at the same time from two threads, but each only from one; a
 // transport whose two directions share state locks inside. Either may want either readiness (TLS
@@ -29,6 +30,14 @@ struct io_result {
   int error = 0;  // an errno, or a number that only `describe` understands
 };
 
+// What to do about an error in connecting.
+struct advice {
+  const char* mend;  // the end of a sentence, from its ';' on
+  // Whether the user has to mend it. All else may pass: nobody listens yet, the socket is not there
+  // yet, the network is not up.
+  bool is_definite;
+};
+
 class transport {
  public:
   virtual ~transport() = default;
@@ -53,6 +62,7 @@ class transport {
   virtual void close() noexcept = 0;
   // Valid until the next call of this thread.
   [[nodiscard]] virtual const char* describe(int error) const noexcept = 0;
+  [[nodiscard]] virtual advice advise(int error) const noexcept;
 };
 
 // TCP and unix sockets.

@@ -318,8 +318,12 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
     const bool is_greeting = phase_ == phase::greeting || phase_ == phase::greeting_inbox;
     attempt_.was_at_first_socket = phase_ == phase::greeting;
     attempt_.end = why;
-    attempt_.end.say(whereabouts_.text(), is_greeting ? ": during the greeting " : ": ",
-                     why.message, is_greeting ? " (the server's log may say why)" : "");
+    if (is_greeting) {
+      attempt_.end.say(whereabouts_.text(), ": during the greeting ", why.message,
+                       " (the server's log may say why)", config_.hint_at_end);
+    } else {
+      attempt_.end.say(whereabouts_.text(), ": ", why.message);
+    }
     // A server that is going or coming may close it; one that talks otherwise is another program.
     attempt_.is_end_definite = why.code == status::unreachable && !why.is_retryable;
     attempt_.end.is_retryable = true;

@@ -192,10 +192,13 @@ bool pipeline::read(bool may_nap) noexcept {
       case net::io_state::closed:
         break_off(outcome::of(status::unreachable, "the server closed the connection"));
         return has_read;
-      case net::io_state::failed:
-        break_off(outcome::of(status::unreachable,
-                              "receiving failed: ", transport_->describe(result.error)));
+      case net::io_state::failed: {
+        auto why = outcome::of(status::unreachable,
+                               "receiving failed: ", transport_->describe(result.error));
+        why.is_retryable = !transport_->advise(result.error).is_definite;
+        break_off(std::move(why));
         return has_read;
+      }
     }
     const time_ns now = boot_now();
     received_ns_.store(now, std::memory_order_relaxed);

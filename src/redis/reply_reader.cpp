@@ -30,10 +30,7 @@ bool reply_reader::take(std::size_t count, time_ns now) noexcept {
         break_off(outcome::of(status::no_memory, "memory ran out for a reply"));
         break;
       case parse_result::violation:
-        break_off(outcome::of(status::unreachable, "the server broke the protocol (",
-                              parser_->problem(),
-                              "); is it a Redis or Valkey server that the URL names?"));
-        problem_.is_retryable = false;
+        break_off(violation());
         break;
     }
   }
@@ -77,6 +74,17 @@ void reply_reader::confirm(const value& reply, time_ns now) noexcept {
   open_.pop();
   answered_.fetch_add(1, std::memory_order_relaxed);
   item->on_reply(reply, now);
+}
+
+outcome reply_reader::violation() const noexcept {
+  // An alert: what a server says to a client that does not speak TLS.
+  auto why =
+      !is_greeted_ && input_.unread().starts_with("\x15\x03")
+          ? outcome::of(status::unreachable, "the port speaks TLS; give rediss://")
+          : outcome::of(status::unreachable, "the server broke the protocol (", parser_->problem(),
+                        "); is it a Redis or Valkey server that the URL names?");
+  why.is_retryable = false;
+  return why;
 }
 
 void reply_reader::break_off(outcome why) noexcept {

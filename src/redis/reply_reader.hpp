@@ -71,6 +71,7 @@ class reply_reader {
   void dispatch(const value& reply, time_ns now) noexcept;
   void answer(const value& reply, time_ns now) noexcept;
   void confirm(const value& reply, time_ns now) noexcept;
+  [[nodiscard]] outcome violation() const noexcept;
   void break_off(outcome why) noexcept;
   request* find_oldest() noexcept;
 

@@ -28,6 +28,7 @@ struct prologue_command {
 struct connection_config {
   std::shared_ptr<net::resolver> where;
   net::transport_factory make_transport = {};  // empty: plain sockets
+  const char* hint_at_end = "";                // where the server ends the greeting
   std::string user = {};                       // empty: the default user
   std::string password = {};
   std::string client_name = {};

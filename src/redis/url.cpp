@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t longest_url = 4096;
 constexpr std::size_t longest_host = 253;  // of a DNS name
 constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
-constexpr const char* url_forms = "; give redis://host:port, unix:///path or local:";
+constexpr const char* url_forms =
+    "; give redis://host:port, rediss://host:port, unix:///path or local:";
 
 outcome wrong(std::string_view part, std::string_view problem) {
   return outcome::of(status::invalid_argument, std::string(part).append(": ").append(problem));
@@ -169,7 +170,7 @@ outcome read_option(std::string_view text, bool& has_db, endpoint_url& into) {
     into.query.emplace_back(std::move(key), std::move(value));
     return {};
   }
-  if (into.scheme == url_scheme::tcp) {
+  if (into.scheme == url_scheme::tcp || into.scheme == url_scheme::tls) {
     return wrong("db", "an option of this name; give it behind the host, as in redis://host/2");
   }
   if (std::exchange(has_db, true)) return wrong("db", "it is given twice; give it once");
@@ -200,7 +201,7 @@ outcome read_path(std::string_view text, endpoint_url& into) {
   return {};
 }
 
-// What follows "redis://" or "unix://".
+// What follows "redis://", "rediss://" or "unix://".
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
 outcome read_hierarchy(std::string_view text, endpoint_url& into) {
   const bool is_unix = into.scheme == url_scheme::unix_socket;
@@ -257,8 +258,8 @@ std::string lower(std::string_view text) {
 }
 
 outcome refuse_scheme(std::string_view scheme, std::string_view url) {
-  constexpr std::array<std::string_view, 5> later = {"rediss", "redis+sentinel", "redis+cluster",
-                                                     "redlock", "shard"};
+  constexpr std::array<std::string_view, 4> later = {"redis+sentinel", "redis+cluster", "redlock",
+                                                     "shard"};
   if (std::find(later.begin(), later.end(), scheme) != later.end()) {
     return outcome::of(status::unsupported,
                        "scheme: " + printable(scheme) + " is not in this version" + url_forms);
@@ -271,6 +272,20 @@ outcome refuse_scheme(std::string_view scheme, std::string_view url) {
 }
 
 }  // namespace
+
+const char* scheme_text(url_scheme scheme) noexcept {
+  switch (scheme) {
+    case url_scheme::tcp:
+      return "redis";
+    case url_scheme::tls:
+      return "rediss";
+    case url_scheme::unix_socket:
+      return "unix";
+    case url_scheme::local:
+      break;
+  }
+  return "local";
+}
 
 outcome parse_url(std::string_view url, endpoint_url& into) {
   if (auto how = check_bytes(url); !how.ok()) return how;
@@ -288,7 +303,8 @@ outcome parse_url(std::string_view url, endpoint_url& into) {
           "something else than '?' and options behind the ':'; give local: or local:?key=value");
     }
     how = read_query(rest, parsed);
-  } else if (scheme == "redis" || scheme == "unix") {
+  } else if (scheme == "redis" || scheme == "rediss" || scheme == "unix") {
+    if (scheme == "rediss") parsed.scheme = url_scheme::tls;
     if (scheme == "unix") parsed.scheme = url_scheme::unix_socket;
     if (!rest.starts_with("//")) return wrong("url", "no '//' behind " + scheme + ":" + url_forms);
     how = read_hierarchy(rest.substr(2), parsed);

@@ -1,4 +1,4 @@
-// Where a client connects to, as text: redis://, unix:// and local:.
+// Where a client connects to, as text: redis://, rediss://, unix:// and local:.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,10 @@
 
 namespace mortise::redis {
 
-enum class url_scheme : std::uint8_t { tcp, unix_socket, local };
+enum class url_scheme : std::uint8_t { tcp, tls, unix_socket, local };
+
+// "redis", "rediss", "unix", "local".
+const char* scheme_text(url_scheme scheme) noexcept;
 
 struct endpoint_url {
   url_scheme scheme = url_scheme::tcp;
@@ -24,7 +27,7 @@ struct endpoint_url {
   std::vector<std::pair<std::string, std::string>> query;  // in order, without `db`
 };
 
-// redis://[user[:password]@]host[:port][/db][?key=value&…]
+// redis://[user[:password]@]host[:port][/db][?key=value&…], and the same with rediss:// (TLS)
 // unix://[user[:password]@]/path/to.sock[?db=n&key=value…]
 // local:[?db=n&key=value…]
 // Undoes percent-encoding in every part. On failure `into` is as it was. Messages name the part,

@@ -306,12 +306,14 @@ TEST(options, protocol) {
 TEST(options, unknown_keys_are_answered_with_the_known_ones) {
   settings values;
   for (const char* key : {"", "Lease", "lease_ms", "lease ", "fair_strict"}) {
-    EXPECT_EQ(set(values, key, "1s"),
-              "option: " + printable(key) +
-                  " is not known; give one of lease, renewal, max_hold, "
-                  "reentrant, reentrant_read, reentrant_write, fair, label, "
-                  "protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
-                  "command_timeout, client_name, busy_poll, release_at_exit, drift, connect");
+    EXPECT_EQ(
+        set(values, key, "1s"),
+        "option: " + printable(key) +
+            " is not known; give one of lease, renewal, max_hold, "
+            "reentrant, reentrant_read, reentrant_write, fair, label, "
+            "protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
+            "command_timeout, client_name, busy_poll, release_at_exit, drift, connect, "
+            "tls_ca_file, tls_ca_folder, tls_certificate_file, tls_key_file, tls_name, tls_verify");
   }
 }
 

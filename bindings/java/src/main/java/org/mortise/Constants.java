@@ -74,6 +74,20 @@ final class Constants {
   static final String OPTION_DRIFT = "drift";
   /** Whether a client connects in the background: "lazy" or "wait". A client's only. */
   static final String OPTION_CONNECT = "connect";
+  /** The certificates of who signs servers, the system's unless set. A client's only. */
+  static final String OPTION_TLS_CA_FILE = "tls_ca_file";
+  /** The same as a folder, as `openssl rehash` makes it. A client's only. */
+  static final String OPTION_TLS_CA_FOLDER = "tls_ca_folder";
+  /** The certificate that the client shows the server. A client's only. */
+  static final String OPTION_TLS_CERTIFICATE_FILE = "tls_certificate_file";
+  /** Its key. A client's only. */
+  static final String OPTION_TLS_KEY_FILE = "tls_key_file";
+  /**
+   * The name or address in the server's certificate, the URL's host unless set. A client's only.
+   */
+  static final String OPTION_TLS_NAME = "tls_name";
+  /** Whether the server has to prove who it is: "on" or "off". A client's only. */
+  static final String OPTION_TLS_VERIFY = "tls_verify";
 
   private Constants() {}
 }

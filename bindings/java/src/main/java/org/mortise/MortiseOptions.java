@@ -255,6 +255,69 @@ public final class MortiseOptions {
     return with(Constants.OPTION_DRIFT, millionths + "ppm");
   }
 
+  /**
+   * The file with the certificates of who signs servers, for a URL of {@code rediss://}. It is read
+   * again at each connect. For clients only.
+   *
+   * @param path a whole path; the system's authorities count unless set
+   * @return options with that value
+   */
+  public MortiseOptions withTlsCaFile(String path) {
+    return with(Constants.OPTION_TLS_CA_FILE, Objects.requireNonNull(path, "path"));
+  }
+
+  /**
+   * The same as a folder, as {@code openssl rehash} makes it. For clients only.
+   *
+   * @param path a whole path
+   * @return options with that value
+   */
+  public MortiseOptions withTlsCaFolder(String path) {
+    return with(Constants.OPTION_TLS_CA_FOLDER, Objects.requireNonNull(path, "path"));
+  }
+
+  /**
+   * The file with the certificate that the client shows the server. It is read again at each
+   * connect. For clients only.
+   *
+   * @param path a whole path; the client shows none unless set
+   * @return options with that value
+   */
+  public MortiseOptions withTlsCertificateFile(String path) {
+    return with(Constants.OPTION_TLS_CERTIFICATE_FILE, Objects.requireNonNull(path, "path"));
+  }
+
+  /**
+   * The file with the key of that certificate. For clients only.
+   *
+   * @param path a whole path
+   * @return options with that value
+   */
+  public MortiseOptions withTlsKeyFile(String path) {
+    return with(Constants.OPTION_TLS_KEY_FILE, Objects.requireNonNull(path, "path"));
+  }
+
+  /**
+   * The name or address that the server's certificate has to have. For clients only.
+   *
+   * @param name the URL's host unless set
+   * @return options with that value
+   */
+  public MortiseOptions withTlsName(String name) {
+    return with(Constants.OPTION_TLS_NAME, Objects.requireNonNull(name, "name"));
+  }
+
+  /**
+   * Whether the server has to prove who it is. Without it anybody between client and server may be
+   * the server. For clients only.
+   *
+   * @param isOn true is the default
+   * @return options with that value
+   */
+  public MortiseOptions withTlsVerify(boolean isOn) {
+    return with(Constants.OPTION_TLS_VERIFY, isOn ? "on" : "off");
+  }
+
   /** Calls with the address of native options, which live that long. */
   long use(LongUnaryOperator call) {
     return use(MortiseNative.options_new(), call);

@@ -1,0 +1,96 @@
+#include "base/small_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/printable.hpp"
+
+namespace mortise {
+
+namespace {
+
+class descriptor {
+ public:
+  // Opening a FIFO does not wait for its writer, and a terminal does not become the process's.
+  explicit descriptor(const char* path) noexcept
+      : fd_(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+  ~descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  [[nodiscard]] int number() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// A buffer that is overwritten at its end, whatever came of it.
+class buffer {
+ public:
+  explicit buffer(std::size_t size) : bytes_(size, '\0') {}
+  ~buffer() { ::explicit_bzero(bytes_.data(), bytes_.size()); }
+  buffer(const buffer&) = delete;
+  buffer& operator=(const buffer&) = delete;
+
+  // As read(2), but all there is, or as much as there is room for.
+  ssize_t fill(int fd) noexcept {
+    std::size_t count = 0;
+    while (count < bytes_.size()) {
+      const auto got = ::read(fd, bytes_.data() + count, bytes_.size() - count);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return -1;
+      if (got == 0) break;
+      count += static_cast<std::size_t>(got);
+    }
+    return static_cast<ssize_t>(count);
+  }
+  [[nodiscard]] std::string_view first(std::size_t count) const noexcept {
+    return std::string_view(bytes_).substr(0, count);
+  }
+
+ private:
+  std::string bytes_;
+};
+
+}  // namespace
+
+outcome read_small_file(std::string_view option, const std::string& path, std::size_t most_bytes,
+                        secret& into) {
+  const auto wrong = [&](std::string_view problem) {
+    constexpr std::size_t whole = 4096;
+    return outcome::of(status::invalid_argument, option, ": ", printable(path, whole), " ",
+                       problem);
+  };
+  const auto failed = [&](int error) {
+    return wrong(std::string("cannot be read: ") + std::strerror(error) +
+                 "; give the path of a file that this user may read");
+  };
+  const descriptor file(path.c_str());
+  if (file.number() < 0) return failed(errno);
+  struct stat facts {};
+  if (::fstat(file.number(), &facts) != 0) return failed(errno);
+  if (S_ISDIR(facts.st_mode)) return wrong("is a directory; give the path of a file in it");
+  if (!S_ISREG(facts.st_mode)) {
+    return wrong(
+        "is no regular file; give the path of one, as it is read again at each connect, and a FIFO "
+        "or a device could keep the reader waiting");
+  }
+  buffer bytes(most_bytes + 1);
+  const auto count = bytes.fill(file.number());
+  if (count < 0) return failed(errno);
+  if (count == 0) return wrong("is empty; put into it what it is to hold");
+  if (static_cast<std::size_t>(count) > most_bytes) {
+    return wrong("has more than " + std::to_string(most_bytes) +
+                 " bytes; is it the right file? Give a shorter one");
+  }
+  into = secret(bytes.first(static_cast<std::size_t>(count)));
+  return {};
+}
+
+}  // namespace mortise

@@ -1,0 +1,101 @@
+#include "net/tls_context.hpp"
+
+#include <new>
+#include <utility>
+
+#include "net/address.hpp"
+
+namespace mortise::net {
+
+namespace number = openssl_number;
+
+outcome tls_context::make(tls_terms terms, std::shared_ptr<tls_context>& into) {
+  outcome why;
+  const auto* const library = openssl::find(why);
+  if (library == nullptr) return why;
+  std::shared_ptr<tls_context> made(new tls_context(*library, std::move(terms)));
+  if (auto how = made->read_files(); !how.ok()) return how;
+  into = std::move(made);
+  return {};
+}
+
+tls_context::tls_context(const openssl& library, tls_terms terms) noexcept
+    : library_(library), terms_(std::move(terms)) {}
+
+tls_context::~tls_context() {
+  library_.SSL_SESSION_free(ticket_);
+  library_.SSL_CTX_free(context_);
+}
+
+outcome tls_context::read_files() {
+  tls_files now;
+  auto how = now.read(library_, terms_);
+  if (!how.ok()) return how;
+  if (context_ != nullptr && now.fingerprint() == fingerprint_) return {};
+  ssl_ctx_st* made = nullptr;
+  how = now.make_context(library_, terms_, made);
+  if (!how.ok()) return how;
+  fingerprint_ = now.fingerprint();
+  {
+    const std::lock_guard guard(mutex_);
+    std::swap(context_, made);
+  }
+  library_.SSL_CTX_free(made);
+  // It would let in whom the old files knew, and show the server the old certificate.
+  replace_ticket(nullptr);
+  return {};
+}
+
+void tls_context::replace_ticket(ssl_session_st* ticket) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    std::swap(ticket_, ticket);
+  }
+  library_.SSL_SESSION_free(ticket);
+}
+
+void tls_context::keep_ticket(const ssl_st* from, ssl_session_st* ticket) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    // A connection may be older than the files of now.
+    if (library_.SSL_get_SSL_CTX(from) == context_) std::swap(ticket_, ticket);
+  }
+  library_.SSL_SESSION_free(ticket);
+}
+
+void tls_context::set_expected_name(ssl_st* connection) const {
+  address ignored;
+  const bool is_address = address::from_literal(terms_.name, 0, ignored);
+  bool is_set = true;
+  if (!is_address) {
+    is_set = library_.SSL_ctrl(connection, number::ctrl_set_server_name, 0,
+                               const_cast<char*>(terms_.name.c_str())) == 1;
+  }
+  if (is_set && terms_.is_verified) {
+    is_set = (is_address ? library_.X509_VERIFY_PARAM_set1_ip_asc(
+                               library_.SSL_get0_param(connection), terms_.name.c_str())
+                         : library_.SSL_set1_host(connection, terms_.name.c_str())) == 1;
+  }
+  // Without the name nothing would be verified.
+  if (!is_set) throw std::bad_alloc();
+}
+
+ssl_st* tls_context::new_connection(int (*on_verified)(int, x509_store_ctx_st*),
+                                    int (*on_ticket)(ssl_st*, ssl_session_st*)) {
+  problem_ = read_files().message;
+  if (terms_.is_verified) {
+    library_.SSL_CTX_set_verify(context_, number::verify_peer, on_verified);
+  } else {
+    library_.SSL_CTX_set_verify(context_, number::verify_none, nullptr);
+  }
+  library_.SSL_CTX_sess_set_new_cb(context_, on_ticket);
+  std::unique_ptr<ssl_st, void (*)(ssl_st*)> made(library_.SSL_new(context_), library_.SSL_free);
+  if (!made) throw std::bad_alloc();
+  set_expected_name(made.get());
+  library_.SSL_set_connect_state(made.get());
+  const std::lock_guard guard(mutex_);
+  if (ticket_ != nullptr) library_.SSL_set_session(made.get(), ticket_);
+  return made.release();
+}
+
+}  // namespace mortise::net

@@ -1,0 +1,194 @@
+#include "net/tls_fault.hpp"
+
+#include <arpa/inet.h>
+
+#include <array>
+#include <memory>
+#include <new>
+#include <string_view>
+
+#include "base/printable.hpp"
+
+namespace mortise::net {
+
+namespace {
+
+namespace number = openssl_number;
+
+constexpr const char* mend_name =
+    "; give one of these names, as the URL's host or as tls_name, or mend the certificate";
+constexpr const char* mend_authority =
+    "; give the certificate of who signed the server's, with tls_ca_file";
+constexpr const char* mend_versions = "; let the server speak TLS 1.2 or 1.3 (tls-protocols)";
+constexpr const char* mend_client =
+    "; give a certificate that the server accepts, with tls_certificate_file and tls_key_file";
+
+// ---- what OpenSSL says of a certificate --------------------------------------------------------
+
+constexpr int not_yet_valid = 9;
+constexpr int has_expired = 10;
+constexpr int other_host = 62;
+constexpr int other_address = 64;
+constexpr std::array unknown_signer = {2, 18, 19, 20, 21};
+
+std::string date_of(const openssl& library, const asn1_string_st* time) {
+  std::tm parts{};
+  char text[32] = "?";
+  if (library.ASN1_TIME_to_tm(time, &parts) == 1) {
+    static_cast<void>(std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts));
+  }
+  return text;
+}
+
+std::string common_name(const openssl& library, const X509_name_st* name) {
+  char text[256] = "";
+  library.X509_NAME_get_text_by_NID(name, number::common_name, text, sizeof text);
+  return text;
+}
+
+std::string name_text(const openssl& library, const GENERAL_NAME_st* name) {
+  int kind = 0;
+  const auto* const value =
+      static_cast<const asn1_string_st*>(library.GENERAL_NAME_get0_value(name, &kind));
+  if (kind != number::name_is_dns && kind != number::name_is_address) return {};
+  const auto* const bytes = library.ASN1_STRING_get0_data(value);
+  const auto size = static_cast<std::size_t>(library.ASN1_STRING_length(value));
+  if (kind == number::name_is_dns) {
+    return printable({reinterpret_cast<const char*>(bytes), size});
+  }
+  char text[INET6_ADDRSTRLEN] = "?";
+  if (size == 4 || size == 16) {
+    ::inet_ntop(size == 4 ? AF_INET : AF_INET6, bytes, text, sizeof text);
+  }
+  return text;
+}
+
+// The names that it is for: "localhost", 127.0.0.1. Its common name counts when it has no others.
+std::string names_of(const openssl& library, const x509_st* certificate) {
+  auto* const names = static_cast<stack_st_GENERAL_NAME*>(
+      library.X509_get_ext_d2i(certificate, number::alternative_names, nullptr, nullptr));
+  const std::unique_ptr<stack_st_GENERAL_NAME, void (*)(stack_st_GENERAL_NAME*)> keeper(
+      names, library.GENERAL_NAMES_free);
+  constexpr int most = 8;
+  const auto* const list = reinterpret_cast<const stack_st*>(names);
+  const int count = names != nullptr ? library.OPENSSL_sk_num(list) : 0;
+  std::string text;
+  for (int i = 0; i < count && i < most; ++i) {
+    const auto name =
+        name_text(library, static_cast<const GENERAL_NAME_st*>(library.OPENSSL_sk_value(list, i)));
+    if (!name.empty()) text.append(text.empty() ? "" : ", ").append(name);
+  }
+  if (count > most) text += ", …";
+  if (!text.empty()) return text;
+  return printable(common_name(library, library.X509_get_subject_name(certificate)));
+}
+
+tls_fault describe_refusal(const openssl& library, const tls_terms& terms, const x509_st* refused,
+                           int error, int depth) {
+  const std::string whose =
+      depth == 0 ? "the server's certificate"
+                 : "the certificate of its authority " +
+                       printable(common_name(library, library.X509_get_subject_name(refused)));
+  if (error == has_expired) {
+    return {whose + " has expired: " + date_of(library, library.X509_get0_notAfter(refused)),
+            "; renew it", true};
+  }
+  if (error == not_yet_valid) {
+    return {
+        whose + " is not valid yet: from " + date_of(library, library.X509_get0_notBefore(refused)),
+        "; correct this host's clock or the certificate", true};
+  }
+  if (error == other_host || error == other_address) {
+    return {
+        whose + " is not for " + printable(terms.name) + ", but for " + names_of(library, refused),
+        mend_name, true};
+  }
+  for (const int code : unknown_signer) {
+    if (error != code) continue;
+    const auto signer = common_name(library, library.X509_get_issuer_name(refused));
+    const auto& where = terms.ca_file.empty() ? terms.ca_folder : terms.ca_file;
+    return {
+        whose + " is signed by " + printable(signer) + ", which is not in " +
+            (where.empty() ? "the system's list of authorities" : printable(where, where.size())),
+        mend_authority, true};
+  }
+  return {whose + " is not trusted: " + library.X509_verify_cert_error_string(error),
+          mend_authority, true};
+}
+
+// ---- what OpenSSL says of the handshake --------------------------------------------------------
+
+// The server's word for why it ends the connection is 1000 and the number of its alert.
+constexpr unsigned long alert_base = 1000;
+
+struct known_error {
+  unsigned long reason;
+  const char* text;
+  const char* mend;
+};
+
+constexpr const char* no_common = "the server and this host have no version or cipher in common";
+constexpr const char* not_tls = "the answer is not TLS";
+
+constexpr known_error known_errors[] = {
+    {156, not_tls, mend_handshake},  // HTTP request
+    {198, not_tls, mend_handshake},  // a packet too long
+    {244, not_tls, mend_handshake},  // an unexpected message
+    {267, not_tls, mend_handshake},  // a wrong version number
+    {252, no_common, mend_versions},
+    {258, no_common, mend_versions},
+    {1070, no_common, mend_versions},
+    {1040,
+     "the server refuses the handshake: it has no cipher in common with this host, or wants a "
+     "client's certificate",
+     mend_client},
+    {1042, "the server does not accept the client's certificate", mend_client},
+    {1043, "the server does not accept the kind of the client's certificate", mend_client},
+    {1044, "the server says that the client's certificate is revoked", mend_client},
+    {1045, "the server says that the client's certificate has expired", mend_client},
+    {1046, "the server does not accept the client's certificate", mend_client},
+    {1048, "the server does not know who signed the client's certificate", mend_client},
+    {1049, "the server does not let this client in", mend_client},
+    {1112, "the server does not know the name that it was asked for", "; correct tls_name"},
+    {1116, "the server wants a client's certificate", mend_client},
+};
+
+// 0 for what is none of TLS.
+unsigned long reason_of(unsigned long error) noexcept {
+  constexpr unsigned long library_bits = 23;
+  constexpr unsigned long reason_mask = (1UL << library_bits) - 1;
+  return (error >> library_bits & 0xFFU) == number::library_of_tls ? error & reason_mask : 0;
+}
+
+tls_fault describe_error(const openssl& library, unsigned long error) {
+  for (const auto& known : known_errors) {
+    if (known.reason == reason_of(error)) return {known.text, known.mend, true};
+  }
+  const char* const text = library.ERR_reason_error_string(error);
+  return {std::string("TLS failed: ") + (text != nullptr ? text : "no reason given"),
+          "; the server's log may say more", false};
+}
+
+}  // namespace
+
+tls_fault fault_of_verification(const openssl& library, const tls_terms& terms,
+                                const x509_st* refused, int error, int depth) noexcept try {
+  return describe_refusal(library, terms, refused, error, depth);
+} catch (const std::bad_alloc&) {
+  return {{}, mend_authority, true};
+}
+
+bool is_alert(unsigned long error) noexcept { return reason_of(error) >= alert_base; }
+
+tls_fault fault_of_error(const openssl& library, unsigned long error) noexcept try {
+  return describe_error(library, error);
+} catch (const std::bad_alloc&) {
+  return {};
+}
+
+tls_fault fault_of_end(bool has_answered) noexcept {
+  return {joined({"the server closed the connection during the TLS handshake"}),
+          has_answered ? mend_silent_refusal : mend_handshake, false};
+}
+
+}  // namespace mortise::net

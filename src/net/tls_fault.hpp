@@ -1,0 +1,35 @@
+// What went wrong with TLS, in words for whoever has to mend it.
+#pragma once
+
+#include <string>
+
+#include "net/openssl.hpp"
+#include "net/tls_terms.hpp"
+
+namespace mortise::net {
+
+struct tls_fault {
+  std::string text;
+  const char* mend = "";     // the end of a sentence, after its ';'
+  bool is_definite = false;  // trying again would not help
+};
+
+// OpenSSL does not trust the server's certificate, or one that signed it: `refused` is that one, as
+// many steps from the server's as `depth` says. Where memory has run out the words are lost.
+tls_fault fault_of_verification(const openssl& library, const tls_terms& terms,
+                                const x509_st* refused, int error, int depth) noexcept;
+// Whether this is the server's word for why it ended the connection.
+bool is_alert(unsigned long error) noexcept;
+// OpenSSL gave up, for this reason.
+tls_fault fault_of_error(const openssl& library, unsigned long error) noexcept;
+// The server closed the connection during the handshake, after an answer or without one.
+tls_fault fault_of_end(bool has_answered) noexcept;
+constexpr const char* mend_silent_refusal =
+    "; if the server wants a certificate of its clients, give one that it accepts, with "
+    "tls_certificate_file and tls_key_file";
+// It has not answered in time.
+constexpr const char* handshake_silence = "no answer in the TLS handshake";
+constexpr const char* mend_handshake =
+    "; does the port speak TLS? redis:// is for one that does not";
+
+}  // namespace mortise::net
