@@ -75,11 +75,12 @@ def calls_in(scenario):
 
 
 def options_in(scenario):
-    """The options that something was made with."""
+    """The options that something was made with, or that a refusal names."""
     yield scenario.get("client_options", {})
     for step in scenario["steps"]:
-        if step.get("expect", "ok") == "ok":
-            yield step.get("options", {})
+        given = step.get("options", {})
+        if step.get("expect", "ok") == "ok" or set(given) & {step.get("says")}:
+            yield given
 
 
 def shown(scenarios):
