@@ -25,6 +25,8 @@ foreach(test
     safety_tests.safety.hazard_24_each_stopped_waiter_costs_the_next_one_grant=11
     java.tests=10
     conformance.conductor=10
+    safety_tests.failover.a_slow_master_is_not_left_while_the_name_lists_it=10
+    safety_tests.failover.hazard_10_a_silent_master_is_left_when_the_name_leads_elsewhere=8
     safety_tests.safety.hazard_31_hostile_replies_are_refused=9
     safety_tests.safety.shared_chaos=9
     capi.names_test=9
