@@ -34,7 +34,7 @@ class back_off {
 
  private:
   static constexpr time_ns shortest_ns = 10 * ns_per_ms;
-  static constexpr time_ns longest_while_awaited_ns = 100 * ns_per_ms;
+  static constexpr time_ns longest_while_awaited_ns = 80 * ns_per_ms;
   static constexpr time_ns longest_ns = ns_per_s;
   static constexpr time_ns young_ns = 60 * ns_per_s;
   static constexpr int doublings = 7;
