@@ -26,6 +26,7 @@ const experiment& local_gate();
 const experiment& fence();
 const experiment& death();
 const experiment& dead_waiter();
+const experiment& failover();
 const experiment& memory();
 const experiment& kinds();
 // One for each language that has a binding.

@@ -18,7 +18,8 @@ namespace {
 std::vector<const experiment*> all_experiments() {
   std::vector<const experiment*> all{&uncontended(), &threads(),      &async(),      &server_cost(),
                                      &handoff(),     &handoff_cost(), &local_gate(), &fence(),
-                                     &death(),       &dead_waiter(),  &memory(),     &kinds()};
+                                     &death(),       &dead_waiter(),  &failover(),   &memory(),
+                                     &kinds()};
   for (const auto& language : languages()) all.push_back(&language);
   return all;
 }
