@@ -8,7 +8,7 @@ from server import Server
 
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "capi/doc"
 # The first plays each scenario in all languages.
-KINDS = ("direct", "proxy", "rights")
+KINDS = ("direct", "proxy", "rights", "tls")
 # A lock's name, as scenarios have it where its key is its name; there is no space in a pattern.
 NAME = "the?lock"
 
@@ -28,20 +28,35 @@ def rights_for(scenario):
 
 class Deployment:
     """`direct`: a unix socket. `proxy`: TCP, by way of tests/support/proxy, as is every scenario that
-    does something with the network. `rights`: as the user of the pages."""
+    does something with the network. `rights`: as the user of the pages. `tls`: TLS."""
 
     def __init__(self, scenario, kind="direct"):
         steps = scenario["steps"]
         self.kind = kind
-        arguments = ["--user", *rights_for(scenario)] if kind == "rights" else []
+        arguments = {"rights": ["--user", *rights_for(scenario)], "tls": ["tls"]}.get(kind, [])
         self.servers = {name: Server(*arguments)
                         for name in sorted({"first"} | {step["of"] for step in steps if is_of_server(step)})}
         self.network = None
         if kind == "proxy" or any("network" in step for step in steps):
-            self.network = Launched("proxy", self.servers["first"].socket)
-        user = "locker:PASSWORD@" if kind == "rights" else ""
-        self.url = (f"redis://{user}127.0.0.1:{self.network.ports[0]}" if self.network else
-                    f"unix://{user}{self.servers['first'].socket}")
+            self.network = Launched("proxy", self.place("first"))
+        self.url = self.url_of(f"127.0.0.1:{self.network.ports[0]}" if self.network else self.place("first"))
+
+    def place(self, name):
+        """Where the server is to be connected to in this deployment."""
+        server = self.servers[name]
+        return f"127.0.0.1:{server.ports[1]}" if self.kind == "tls" else server.socket
+
+    def url_of(self, place):
+        scheme = "unix" if place.startswith("/") else "rediss" if self.kind == "tls" else "redis"
+        user = "locker:PASSWORD@" if self.kind == "rights" else ""
+        return f"{scheme}://{user}{place}" + (f"?tls_ca_file={self.signers()}" if self.kind == "tls" else "")
+
+    def signers(self):
+        """A file with the certificates of who signs the servers' own."""
+        together = pathlib.Path(self.servers["first"].folder, "signers.pem")
+        together.write_text("".join(pathlib.Path(server.folder, "ca.pem").read_text("ascii")
+                                    for server in self.servers.values()), "ascii")
+        return together
 
     def server(self, step):
         return self.servers[step.get("of", "first")]
@@ -56,7 +71,7 @@ class Deployment:
     def tell_network(self, command):
         """What tests/support/proxy can do; it is redirected to a server by its name here."""
         command, *names = command.split()
-        self.network.tell(" ".join([command, *(self.servers[name].socket if command == "redirect" else name
+        self.network.tell(" ".join([command, *(self.place(name) if command == "redirect" else name
                                                for name in names)]))
 
     def refused(self):
