@@ -165,6 +165,19 @@ static const mortise_api table = {
     mortise_error_lock_name,
     mortise_event_lock_name,
     mortise_multi_watch,
+    mortise_client_examine,
+    mortise_client_examination,
+    mortise_examination_free,
+    mortise_examination_count,
+    mortise_examination_worst,
+    mortise_examination_name,
+    mortise_examination_verdict,
+    mortise_examination_server,
+    mortise_examination_value,
+    mortise_examination_consequence,
+    mortise_examination_mend,
+    mortise_examination_json,
+    mortise_verdict_text,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

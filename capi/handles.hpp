@@ -11,6 +11,7 @@
 #include "client/lock_handle.hpp"
 #include "client/multi_handle.hpp"
 #include "guard.hpp"
+#include "protocol/examination.hpp"
 #include "protocol/query.hpp"
 
 namespace mortise::capi {
@@ -74,6 +75,11 @@ struct mortise_options {
 struct mortise_event {
   static constexpr const char* argument_name = "event";
   mortise::client::event told;
+};
+
+struct mortise_examination {
+  mortise::protocol::examination told;
+  std::string json;
 };
 
 struct mortise_info {

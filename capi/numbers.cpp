@@ -4,12 +4,14 @@
 #include "client/event_queue.hpp"
 #include "client/multi_handle.hpp"
 #include "mortise/mortise.h"
+#include "protocol/examination.hpp"
 
 namespace {
 
 using mortise::reason;
 using mortise::status;
 using mortise::client::event_kind;
+using mortise::protocol::finding_verdict;
 
 template <class Ours>
 constexpr bool is_same(int theirs, Ours ours) {
@@ -50,6 +52,11 @@ static_assert(is_same(MORTISE_EVENT_LOST, event_kind::lost));
 static_assert(is_same(MORTISE_EVENT_AT_RISK, event_kind::at_risk));
 static_assert(is_same(MORTISE_EVENT_UPGRADED, event_kind::upgraded));
 static_assert(is_same(MORTISE_EVENT_DOWNGRADED, event_kind::downgraded));
+
+static_assert(is_same(MORTISE_VERDICT_OK, finding_verdict::ok));
+static_assert(is_same(MORTISE_VERDICT_UNKNOWN, finding_verdict::unknown));
+static_assert(is_same(MORTISE_VERDICT_WARN, finding_verdict::warn));
+static_assert(is_same(MORTISE_VERDICT_BAD, finding_verdict::bad));
 
 static_assert(MORTISE_MAX_MS == mortise::longest_ms);
 static_assert(MORTISE_MIN_LEASE_MS == mortise::shortest_lease_ms);

@@ -57,6 +57,18 @@ const (
 	MaxHold Reason = 4
 )
 
+// What an examination found. The higher, the worse.
+const (
+	// VerdictOK: as it should be.
+	VerdictOK Verdict = 0
+	// VerdictUnknown: the server does not tell.
+	VerdictUnknown Verdict = 1
+	// VerdictWarn: locks are right until something fails: a crash, a failover, a script that hangs.
+	VerdictWarn Verdict = 2
+	// VerdictBad: locks do not work, or two may hold without any fault.
+	VerdictBad Verdict = 3
+)
+
 // The kinds of events.
 const (
 	// eventNone: no event: the object was never filled.
@@ -141,6 +153,9 @@ const (
 	optionTlsName = "tls_name"
 	// optionTlsVerify: whether the server has to prove who it is: "on" or "off". A client's only.
 	optionTlsVerify = "tls_verify"
+	// optionExamine: whether servers are examined when they are connected to, such as "off". A
+	// client's only.
+	optionExamine = "examine"
 )
 
 // What this package was written for: an older library lacks functions.

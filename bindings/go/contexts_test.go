@@ -35,6 +35,10 @@ var contextCalls = map[string]struct {
 	"Client.Ping": {nil, func(s *scene, ctx context.Context) error {
 		return s.client.Ping(ctx)
 	}},
+	"Client.Examine": {nil, func(s *scene, ctx context.Context) error {
+		_, err := s.client.Examine(ctx)
+		return err
+	}},
 	"Lock.Acquire": {nil, func(s *scene, ctx context.Context) error {
 		return only(s.lock.Acquire(ctx))
 	}},

@@ -31,6 +31,8 @@ func TestNilAndEmptyArguments(t *testing.T) {
 	for _, c := range []*Client{nil, {}} {
 		c := c
 		calls["Ping"] = func() error { return c.Ping(ctx) }
+		calls["Examine"] = func() error { return second(c.Examine(ctx)) }
+		calls["Examination"] = func() error { return second(c.Examination()) }
 		calls["NewLock"] = func() error { return second(c.NewLock("a")) }
 		calls["NewRW"] = func() error { return second(c.NewRW("a", WithReentrant(true))) }
 		calls["NewSemaphore"] = func() error { return second(c.NewSemaphore("a", 1)) }

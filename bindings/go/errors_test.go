@@ -25,7 +25,9 @@ func TestEveryStatusHasItsSentinel(t *testing.T) {
 		"NO_MEMORY": ErrNoMemory, "INTERNAL": ErrInternal, "EVENT_LOST": eventLost,
 		"EVENT_AT_RISK": eventAtRisk, "REASON_NONE": Status(NoReason), "REASON_EXPIRED": Status(Expired),
 		"REASON_REPLACED": Status(Replaced), "REASON_SERVER_LOST": Status(ServerLost),
-		"REASON_MAX_HOLD": Status(MaxHold),
+		"REASON_MAX_HOLD": Status(MaxHold), "VERDICT_OK": Status(VerdictOK),
+		"VERDICT_UNKNOWN": Status(VerdictUnknown), "VERDICT_WARN": Status(VerdictWarn),
+		"VERDICT_BAD": Status(VerdictBad),
 	}
 	enumerators := regexp.MustCompile(`(?m)^  MORTISE_([A-Z_]+) = (-?\d+),?$`)
 	found := 0

@@ -141,6 +141,11 @@ func WithTLSVerify(isOn bool) Option {
 	return WithOption(optionTlsVerify, "off")
 }
 
+// WithExamination sets whether the server is examined each time that it is connected to: "off", the
+// default; "warn", for Client.Examination to tell; or "strict", which also asks nothing of a server
+// with a finding that is bad, and lets Open fail with it. For Open only.
+func WithExamination(how string) Option { return WithOption(optionExamine, how) }
+
 // WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").
 func WithOption(key, value string) Option {
 	return Option{func(options uintptr) error {

@@ -23,6 +23,7 @@ build = {
     ["mortise.dispatcher"] = "mortise/dispatcher.lua",
     ["mortise.handle"] = "mortise/handle.lua",
     ["mortise.hold"] = "mortise/hold.lua",
+    ["mortise.examination"] = "mortise/examination.lua",
     ["mortise.info"] = "mortise/info.lua",
     ["mortise.locks"] = "mortise/locks.lua",
     ["mortise.options"] = "mortise/options.lua",

@@ -2696,22 +2696,23 @@ SWIG_Lua_dostring(lua_State *L, const char *str) {
 #define SWIGTYPE_p_mortise_client swig_types[2]
 #define SWIGTYPE_p_mortise_error swig_types[3]
 #define SWIGTYPE_p_mortise_event swig_types[4]
-#define SWIGTYPE_p_mortise_info swig_types[5]
-#define SWIGTYPE_p_mortise_lock swig_types[6]
-#define SWIGTYPE_p_mortise_multi swig_types[7]
-#define SWIGTYPE_p_mortise_options swig_types[8]
-#define SWIGTYPE_p_mortise_queue swig_types[9]
-#define SWIGTYPE_p_mortise_rw swig_types[10]
-#define SWIGTYPE_p_mortise_semaphore swig_types[11]
-#define SWIGTYPE_p_short swig_types[12]
-#define SWIGTYPE_p_signed_char swig_types[13]
-#define SWIGTYPE_p_size_t swig_types[14]
-#define SWIGTYPE_p_unsigned_char swig_types[15]
-#define SWIGTYPE_p_unsigned_int swig_types[16]
-#define SWIGTYPE_p_unsigned_long_long swig_types[17]
-#define SWIGTYPE_p_unsigned_short swig_types[18]
-static swig_type_info *swig_types[20];
-static swig_module_info swig_module = {swig_types, 19, 0, 0, 0, 0};
+#define SWIGTYPE_p_mortise_examination swig_types[5]
+#define SWIGTYPE_p_mortise_info swig_types[6]
+#define SWIGTYPE_p_mortise_lock swig_types[7]
+#define SWIGTYPE_p_mortise_multi swig_types[8]
+#define SWIGTYPE_p_mortise_options swig_types[9]
+#define SWIGTYPE_p_mortise_queue swig_types[10]
+#define SWIGTYPE_p_mortise_rw swig_types[11]
+#define SWIGTYPE_p_mortise_semaphore swig_types[12]
+#define SWIGTYPE_p_short swig_types[13]
+#define SWIGTYPE_p_signed_char swig_types[14]
+#define SWIGTYPE_p_size_t swig_types[15]
+#define SWIGTYPE_p_unsigned_char swig_types[16]
+#define SWIGTYPE_p_unsigned_int swig_types[17]
+#define SWIGTYPE_p_unsigned_long_long swig_types[18]
+#define SWIGTYPE_p_unsigned_short swig_types[19]
+static swig_type_info *swig_types[21];
+static swig_module_info swig_module = {swig_types, 20, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -2941,6 +2942,7 @@ SWIGINTERN void delete_mortise_multi(struct mortise_multi *self){ mortise_multi_
 SWIGINTERN void delete_mortise_queue(struct mortise_queue *self){ mortise_queue_free(self); }
 SWIGINTERN void delete_mortise_event(struct mortise_event *self){ mortise_event_free(self); }
 SWIGINTERN void delete_mortise_info(struct mortise_info *self){ mortise_info_free(self); }
+SWIGINTERN void delete_mortise_examination(struct mortise_examination *self){ mortise_examination_free(self); }
 
 SWIGINTERN int SWIG_lua_isnilstring(lua_State *L, int idx) {
   int ret = lua_isstring(L, idx);
@@ -3302,6 +3304,45 @@ static swig_lua_namespace swig_info_Sf_SwigStatic = {
 static swig_lua_class *swig_info_bases[] = {0};
 static const char *swig_info_base_names[] = {0};
 static swig_lua_class _wrap_class_info = { "info", "info", &SWIGTYPE_p_mortise_info,0, swig_delete_info, swig_info_methods, swig_info_attributes, &swig_info_Sf_SwigStatic, swig_info_meta, swig_info_bases, swig_info_base_names };
+
+static void swig_delete_examination(void *obj) {
+struct mortise_examination *arg1 = (struct mortise_examination *) obj;
+delete_mortise_examination(arg1);
+}
+static swig_lua_attribute swig_examination_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_method swig_examination_methods[]= {
+    {0,0}
+};
+static swig_lua_method swig_examination_meta[] = {
+    {0,0}
+};
+
+static swig_lua_attribute swig_examination_Sf_SwigStatic_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_const_info swig_examination_Sf_SwigStatic_constants[]= {
+    {0,0,0,0,0,0}
+};
+static swig_lua_method swig_examination_Sf_SwigStatic_methods[]= {
+    {0,0}
+};
+static swig_lua_class* swig_examination_Sf_SwigStatic_classes[]= {
+    0
+};
+
+static swig_lua_namespace swig_examination_Sf_SwigStatic = {
+    "examination",
+    swig_examination_Sf_SwigStatic_methods,
+    swig_examination_Sf_SwigStatic_attributes,
+    swig_examination_Sf_SwigStatic_constants,
+    swig_examination_Sf_SwigStatic_classes,
+    0
+};
+static swig_lua_class *swig_examination_bases[] = {0};
+static const char *swig_examination_base_names[] = {0};
+static swig_lua_class _wrap_class_examination = { "examination", "examination", &SWIGTYPE_p_mortise_examination,0, swig_delete_examination, swig_examination_methods, swig_examination_attributes, &swig_examination_Sf_SwigStatic, swig_examination_meta, swig_examination_bases, swig_examination_base_names };
 
 static int _wrap_version(lua_State* L) {
   int SWIG_arg = 0;
@@ -3902,6 +3943,305 @@ static int _wrap_client_ping(lua_State* L) {
   arg1 = (mortise_client *)handle1;
   result = (mortise_status)mortise_client_ping(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_client_examine(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_examination *result = 0 ;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg2 = error;
+  SWIG_check_num_args("mortise_client_examine",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  result = (mortise_examination *)mortise_client_examine(arg1,arg2);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_examination);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_client_examination(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_examination *result = 0 ;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg2 = error;
+  SWIG_check_num_args("mortise_client_examination",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  result = (mortise_examination *)mortise_client_examination(arg1,arg2);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_examination);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_examination_free(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  
+  SWIG_check_num_args("mortise_examination_free",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_examination *)handle1;
+  mortise_examination_free(arg1);
+  
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_examination_count(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_examination_count",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_examination *)handle1;
+  result = (int64_t)mortise_examination_count((struct mortise_examination const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_examination_worst(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_verdict result;
+  
+  SWIG_check_num_args("mortise_examination_worst",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_examination *)handle1;
+  result = (mortise_verdict)mortise_examination_worst((struct mortise_examination const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_examination_name(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_examination_name",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_examination *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  result = (char *)mortise_examination_name((struct mortise_examination const *)arg1,arg2);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_examination_verdict(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_verdict result;
+  
+  SWIG_check_num_args("mortise_examination_verdict",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_examination *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  result = (mortise_verdict)mortise_examination_verdict((struct mortise_examination const *)arg1,arg2);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_examination_server(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_examination_server",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_examination *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  result = (char *)mortise_examination_server((struct mortise_examination const *)arg1,arg2);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_examination_value(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_examination_value",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_examination *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  result = (char *)mortise_examination_value((struct mortise_examination const *)arg1,arg2);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_examination_consequence(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_examination_consequence",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_examination *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  result = (char *)mortise_examination_consequence((struct mortise_examination const *)arg1,arg2);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_examination_mend(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_examination_mend",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_examination *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  result = (char *)mortise_examination_mend((struct mortise_examination const *)arg1,arg2);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_examination_json(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_examination_json",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_examination *)handle1;
+  result = (char *)mortise_examination_json((struct mortise_examination const *)arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_verdict_text(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_verdict arg1 ;
+  int wrong1 ;
+  int64_t wide1 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_verdict_text",1,1)
+  if ((wrong1 = mortise_lua_integer(L, 1, "verdict", &wide1)) != 0) return wrong1;
+  arg1 = (int32_t)wide1;
+  if (arg1 != wide1) return mortise_lua_misuse(L, "verdict", "an integer of 32 bits", 1);
+  result = (char *)mortise_verdict_text(arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -7419,6 +7759,10 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("REASON_REPLACED", MORTISE_REASON_REPLACED)},
     {SWIG_LUA_CONSTTAB_INT("REASON_SERVER_LOST", MORTISE_REASON_SERVER_LOST)},
     {SWIG_LUA_CONSTTAB_INT("REASON_MAX_HOLD", MORTISE_REASON_MAX_HOLD)},
+    {SWIG_LUA_CONSTTAB_INT("VERDICT_OK", MORTISE_VERDICT_OK)},
+    {SWIG_LUA_CONSTTAB_INT("VERDICT_UNKNOWN", MORTISE_VERDICT_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("VERDICT_WARN", MORTISE_VERDICT_WARN)},
+    {SWIG_LUA_CONSTTAB_INT("VERDICT_BAD", MORTISE_VERDICT_BAD)},
     {0,0,0,0,0,0}
 };
 static swig_lua_method swig_SwigModule_methods[]= {
@@ -7446,6 +7790,19 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "client_new", _wrap_client_new},
     { "client_free", _wrap_client_free},
     { "client_ping", _wrap_client_ping},
+    { "client_examine", _wrap_client_examine},
+    { "client_examination", _wrap_client_examination},
+    { "examination_free", _wrap_examination_free},
+    { "examination_count", _wrap_examination_count},
+    { "examination_worst", _wrap_examination_worst},
+    { "examination_name", _wrap_examination_name},
+    { "examination_verdict", _wrap_examination_verdict},
+    { "examination_server", _wrap_examination_server},
+    { "examination_value", _wrap_examination_value},
+    { "examination_consequence", _wrap_examination_consequence},
+    { "examination_mend", _wrap_examination_mend},
+    { "examination_json", _wrap_examination_json},
+    { "verdict_text", _wrap_verdict_text},
     { "lock_new", _wrap_lock_new},
     { "lock_free", _wrap_lock_free},
     { "lock_try", _wrap_lock_try},
@@ -7584,6 +7941,7 @@ static swig_lua_class* swig_SwigModule_classes[]= {
 &_wrap_class_queue,
 &_wrap_class_event,
 &_wrap_class_info,
+&_wrap_class_examination,
     0
 };
 static swig_lua_namespace* swig_SwigModule_namespaces[] = {
@@ -7604,11 +7962,12 @@ static swig_lua_namespace swig_SwigModule = {
 
 /* -------- TYPE CONVERSION AND EQUIVALENCE RULES (BEGIN) -------- */
 
-static swig_type_info _swigt__p_int = {"_p_int", "int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|mortise_event_kind *|mortise_reason *|mortise_status *|int *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_int = {"_p_int", "int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|mortise_event_kind *|mortise_reason *|mortise_status *|mortise_verdict *|int *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_long_long = {"_p_long_long", "int64_t *|int_fast64_t *|int_least64_t *|intmax_t *|long long *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_client = {"_p_mortise_client", "mortise_client *|struct mortise_client *", 0, 0, (void*)&_wrap_class_client, 0};
 static swig_type_info _swigt__p_mortise_error = {"_p_mortise_error", "mortise_error *|struct mortise_error *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_event = {"_p_mortise_event", "mortise_event *|struct mortise_event *", 0, 0, (void*)&_wrap_class_event, 0};
+static swig_type_info _swigt__p_mortise_examination = {"_p_mortise_examination", "mortise_examination *|struct mortise_examination *", 0, 0, (void*)&_wrap_class_examination, 0};
 static swig_type_info _swigt__p_mortise_info = {"_p_mortise_info", "mortise_info *|struct mortise_info *", 0, 0, (void*)&_wrap_class_info, 0};
 static swig_type_info _swigt__p_mortise_lock = {"_p_mortise_lock", "mortise_lock *|struct mortise_lock *", 0, 0, (void*)&_wrap_class_lock, 0};
 static swig_type_info _swigt__p_mortise_multi = {"_p_mortise_multi", "mortise_multi *|struct mortise_multi *", 0, 0, (void*)&_wrap_class_multi, 0};
@@ -7630,6 +7989,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_mortise_client,
   &_swigt__p_mortise_error,
   &_swigt__p_mortise_event,
+  &_swigt__p_mortise_examination,
   &_swigt__p_mortise_info,
   &_swigt__p_mortise_lock,
   &_swigt__p_mortise_multi,
@@ -7651,6 +8011,7 @@ static swig_cast_info _swigc__p_long_long[] = {  {&_swigt__p_long_long, 0, 0, 0}
 static swig_cast_info _swigc__p_mortise_client[] = {  {&_swigt__p_mortise_client, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_error[] = {  {&_swigt__p_mortise_error, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_event[] = {  {&_swigt__p_mortise_event, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_mortise_examination[] = {  {&_swigt__p_mortise_examination, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_info[] = {  {&_swigt__p_mortise_info, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_lock[] = {  {&_swigt__p_mortise_lock, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_multi[] = {  {&_swigt__p_mortise_multi, 0, 0, 0},{0, 0, 0, 0}};
@@ -7672,6 +8033,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_mortise_client,
   _swigc__p_mortise_error,
   _swigc__p_mortise_event,
+  _swigc__p_mortise_examination,
   _swigc__p_mortise_info,
   _swigc__p_mortise_lock,
   _swigc__p_mortise_multi,

@@ -10,6 +10,7 @@
 %ignore mortise_status_code;
 %ignore mortise_event_kind_code;
 %ignore mortise_reason_code;
+%ignore mortise_verdict_code;
 %rename("$ignore", %$isconstant) "";
 
 %define MORTISE_GO_HANDLE(TYPE)
@@ -43,7 +44,7 @@ MORTISE_EACH_TEXT(MORTISE_GO_TEXT)
 %typemap(out) const char * %{ $result = (char *)$1; %}
 %typemap(goout) const char * ""
 
-%typemap(gotype) int32_t, mortise_status, mortise_event_kind, mortise_reason "int32"
+%typemap(gotype) int32_t, mortise_status, mortise_event_kind, mortise_reason, mortise_verdict "int32"
 %typemap(gotype) int64_t "int64"
 
 /* The first element of a slice. */

@@ -32,6 +32,7 @@
 %ignore mortise_status_code;
 %ignore mortise_event_kind_code;
 %ignore mortise_reason_code;
+%ignore mortise_verdict_code;
 %ignore mortise_get_api;
 %ignore mortise_check_abi;
 %rename("$ignore", regextarget=1) "^mortise_(error|event)_";

@@ -41,6 +41,7 @@ MACRO(mortise_multi)
 MACRO(mortise_queue)
 MACRO(mortise_event)
 MACRO(mortise_info)
+MACRO(mortise_examination)
 %enddef
 
 /* MORTISE_EACH_TEXT(MACRO): MACRO(pointer, length) for every string parameter of the ABI. */

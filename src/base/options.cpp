@@ -5,6 +5,7 @@
 
 #include "base/decimal.hpp"
 #include "base/printable.hpp"
+#include "base/utf8.hpp"
 
 namespace mortise {
 namespace {
@@ -94,22 +95,13 @@ constexpr unit millionths{"ppm", "a share", "one such as 1%, 0.5% or 5000ppm", r
 // ---- texts -----------------------------------------------------------------------------------
 
 // The length of the UTF-8 sequence at the front of `text` when it is well-formed and no control
-// character, else 0. Surrogates, overlong forms and what lies above U+10FFFF are not well-formed.
-// NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
+// character, else 0.
 std::size_t clean_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return byte(0) >= 0x20 && byte(0) != 0x7F ? 1 : 0;
-  const std::size_t size = byte(0) < 0xC2 ? 0 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
-  if (size == 0 || byte(0) > 0xF4 || text.size() < size) return 0;
-  std::uint32_t point = byte(0) & (0x7FU >> size);
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return 0;
-    point = (point << 6U) | (byte(i) & 0x3FU);
-  }
-  // Two bytes begin at U+00A0, not U+0080: the C1 controls lie between.
-  constexpr std::array<std::uint32_t, 5> least = {0, 0, 0xA0, 0x800, 0x10000};
-  if (point < least.at(size) || point > 0x10FFFF) return 0;
-  return point >= 0xD800 && point <= 0xDFFF ? 0 : size;
+  const auto size = utf8_size(text);
+  if (size == 1) return byte(0) >= 0x20 && byte(0) != 0x7F ? 1 : 0;
+  // The C1 controls lie between U+0080 and U+009F.
+  return size == 2 && byte(0) == 0xC2 && byte(1) < 0xA0 ? 0 : size;
 }
 
 std::string fault_of_label(std::string_view label) {
@@ -152,6 +144,8 @@ std::string fault_of_host(std::string_view name) {
 // Which kinds of lock each serves is the protocols' own matter; see protocol/protocols.hpp.
 constexpr std::array protocols = {"queued",           "token",  "hash", "timestamp",
                                   "timestamp_binary", "two_key"};
+
+constexpr std::array examine_words = {"off", "warn", "strict"};
 
 using taker = option::taker;
 
@@ -226,6 +220,8 @@ constexpr option option_table[] = {
      "", "The name or address in the server's certificate, the URL's host unless set"},
     {"tls_verify", taker::client, option::toggle{&settings::tls_verify}, "on",
      "Whether the server has to prove who it is"},
+    {"examine", taker::client, option::choice{&settings::examine, examine_words}, "off",
+     "Whether servers are examined when they are connected to"},
 };
 
 // ---- taking a value --------------------------------------------------------------------------

@@ -53,6 +53,7 @@ struct settings : tls_settings {
   std::string client_name;
   std::int64_t busy_poll_us = 0;
   bool release_at_exit = false;
+  std::string examine;
   std::int64_t drift_ppm = 0;
   // The last option of a client that was set here; nullptr for none.
   const char* client_option = nullptr;

@@ -1,6 +1,6 @@
 // Time as the library sees it: nanoseconds of CLOCK_BOOTTIME in an integer. It runs on while the
 // machine is suspended and never steps, so a deadline computed from it can be believed (hazards 2
-// and 3). Wall-clock time is never read.
+// and 3). Nothing about a lock is decided by wall-clock time.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,9 @@ constexpr time_ns time_never = INT64_MAX / 2;
 // since the machine was started.
 constexpr time_ns exact_as_double(time_ns when) noexcept { return when / 1024 * 1024; }
 
-// The only clock that is read; defined in time.cpp. Pure code is handed its value.
+// The clock; defined in time.cpp. Pure code is handed its value.
 time_ns boot_now() noexcept;
+// Wall-clock time, since 1970, only to be told of: an examination compares it with the server's.
+std::int64_t wall_now_us() noexcept;
 
 }  // namespace mortise

@@ -130,6 +130,17 @@ outcome client::ping() {
   return answered(servers_->ask_all(protocol::ping(), command_deadline()));
 }
 
+outcome client::examine(protocol::examination& into) {
+  if (is_closed()) return client_freed();
+  return answered(servers_->examine(into, command_deadline()));
+}
+
+outcome client::read_examination(protocol::examination& into) const {
+  if (is_closed()) return client_freed();
+  if (const auto last = servers_->last_examination()) into = *last;
+  return {};
+}
+
 outcome client::answered(outcome how) const {
   const bool is_unanswered =
       how.code == status::unknown || how.code == status::unreachable || how.code == status::limit;

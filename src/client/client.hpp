@@ -49,6 +49,9 @@ class client final : public std::enable_shared_from_this<client>, private deploy
                      std::int64_t permits, std::shared_ptr<lock_handle>& into);
   std::shared_ptr<multi_handle> new_multi();
   outcome ping();
+  outcome examine(protocol::examination& into);
+  // What was found last; nothing where nothing was looked for yet.
+  outcome read_examination(protocol::examination& into) const;
   // What a question came to that is asked for itself: that the client was freed meanwhile, where
   // that is why nobody answered.
   [[nodiscard]] outcome answered(outcome how) const;

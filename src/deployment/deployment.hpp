@@ -9,6 +9,7 @@
 #include "base/time.hpp"
 #include "lock/link.hpp"
 #include "protocol/command.hpp"
+#include "protocol/examination.hpp"
 #include "protocol/table.hpp"
 
 namespace mortise::deployment {
@@ -82,6 +83,10 @@ class deployment {
   // lent for the answer. What the command refers to is not touched afterwards, answered or not.
   virtual outcome ask(std::string_view name, const protocol::command& asked, time_ns deadline) = 0;
   virtual outcome ask_all(const protocol::command& asked, time_ns deadline) = 0;
+  // Examines every server, with the calling thread lent for the answers.
+  virtual outcome examine(protocol::examination& into, time_ns deadline) = 0;
+  // What was found last; nullptr where nothing was looked for yet.
+  [[nodiscard]] virtual std::shared_ptr<const protocol::examination> last_examination() const = 0;
   virtual std::unique_ptr<announcement> new_announcement(const protocol::command& said) = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "deployment/admission.hpp"
 #include "deployment/command_request.hpp"
 #include "local/local_resolver.hpp"
 #include "net/resolver.hpp"
@@ -20,10 +21,12 @@ namespace {
 // One server's word is the verdict.
 class single_inquiry final : public inquiry, private redis::request {
  public:
-  single_inquiry(redis::connection& server, inquirer& asker) : server_(server), asker_(asker) {}
+  single_inquiry(redis::connection& server, const admission& entry, inquirer& asker)
+      : server_(server), entry_(entry), asker_(asker) {}
 
   status send(const lock::question& asked, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* by) noexcept override try {
+    if (!entry_.is_open()) return status::unreachable;
     rules_ = &rules;
     what_ = asked.what;
     bytes_.clear();
@@ -52,6 +55,7 @@ class single_inquiry final : public inquiry, private redis::request {
   }
 
   redis::connection& server_;
+  const admission& entry_;
   inquirer& asker_;
   const protocol::table* rules_ = nullptr;
   lock::step what_ = lock::step::try_take;
@@ -117,16 +121,30 @@ redis::connection_config config_of(const redis::endpoint_url& where,
   return config;
 }
 
-class single_server final : public deployment, private redis::session_listener {
+class single_server final : public deployment,
+                            private redis::session_listener,
+                            private admission::listener {
  public:
-  single_server(net::reactor& loop, redis::connection_config config, listener& hears)
-      : hears_(hears), inbox_(config.inbox), server_(loop, std::move(config), *this) {}
+  single_server(net::reactor& loop, redis::connection_config config, const settings& terms,
+                mortise::deployment::listener& hears)
+      : hears_(hears),
+        inbox_(config.inbox),
+        entry_(loop, server_, config.where->text(), terms, config.database, *this),
+        server_(loop, std::move(config), *this) {}
 
-  outcome open(time_ns deadline) override { return server_.open(deadline); }
+  outcome open(time_ns deadline) override {
+    auto opened = server_.open(deadline);
+    if (opened.ok()) opened = entry_.await(deadline);
+    if (!opened.ok()) server_.close();
+    return opened;
+  }
   outcome begin() override { return server_.begin(); }
-  void close(time_ns linger_ns) noexcept override { server_.close(linger_ns); }
+  void close(time_ns linger_ns) noexcept override {
+    server_.close(linger_ns);
+    entry_.close();
+  }
   std::unique_ptr<inquiry> new_inquiry(inquirer& asker) override {
-    return std::make_unique<single_inquiry>(server_, asker);
+    return std::make_unique<single_inquiry>(server_, entry_, asker);
   }
   bool await(net::caller& caller, time_ns deadline) noexcept override {
     return server_.await(caller, deadline);
@@ -138,29 +156,41 @@ class single_server final : public deployment, private redis::session_listener {
   void unlisten(std::string_view /*name*/, std::string_view channel) noexcept override {
     server_.unlisten(channel);
   }
-  [[nodiscard]] outcome problem() const override { return server_.last_problem(); }
+  [[nodiscard]] outcome problem() const override {
+    auto problem = server_.last_problem();
+    return problem.ok() ? entry_.problem() : problem;
+  }
   outcome ask(std::string_view /*name*/, const protocol::command& asked,
               time_ns deadline) override {
-    return command_request::ask(server_, asked, deadline);
+    return ask_all(asked, deadline);
   }
   outcome ask_all(const protocol::command& asked, time_ns deadline) override {
+    if (!entry_.is_open()) return problem();
     return command_request::ask(server_, asked, deadline);
   }
   std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
     return std::make_unique<single_announcement>(server_, said);
   }
+  outcome examine(protocol::examination& into, time_ns deadline) override {
+    return entry_.examine(into, deadline);
+  }
+  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
+    return entry_.last();
+  }
 
  private:
-  void on_up(const redis::session_facts& /*facts*/) noexcept override { hears_.on_up(boot_now()); }
-  void on_down(const outcome& /*why*/) noexcept override {}
+  void on_up(const redis::session_facts& /*facts*/) noexcept override { entry_.on_up(); }
+  void on_down(const outcome& /*why*/) noexcept override { entry_.on_down(); }
+  void on_admitted() noexcept override { hears_.on_up(boot_now()); }
   void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {
     if (channel == inbox_) return hears_.on_message(payload, now);
     hears_.on_said(channel);
   }
   void on_listening(std::string_view channel) noexcept override { hears_.on_listening(channel); }
 
-  listener& hears_;
+  mortise::deployment::listener& hears_;
   const std::string inbox_;
+  admission entry_;  // which the connection tells of its end
   redis::connection server_;
 };
 
@@ -171,7 +201,7 @@ std::unique_ptr<deployment> make_single_server(const redis::endpoint_url& where,
                                                net::reactor& loop, const settings& terms,
                                                std::string_view client_id, listener& hears) {
   return std::make_unique<single_server>(loop, config_of(where, make_transport, terms, client_id),
-                                         hears);
+                                         terms, hears);
 }
 
 }  // namespace mortise::deployment

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "redis/command.hpp"
+#include "redis/info.hpp"
 #include "redis/server_error.hpp"
 
 namespace mortise::redis {
@@ -43,20 +44,6 @@ int version_number(std::string_view text) {
     if (!text.empty()) text.remove_prefix(1);
   }
   return number;
-}
-
-// The value of a line "key:value" of INFO; empty when it has none.
-std::string_view info_field(std::string_view info, std::string_view key) {
-  while (!info.empty()) {
-    const auto end = info.find('\n');
-    auto line = info.substr(0, end);
-    info.remove_prefix(end == std::string_view::npos ? info.size() : end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == ':') {
-      return line.substr(key.size() + 1);
-    }
-  }
-  return {};
 }
 
 }  // namespace

@@ -60,7 +60,9 @@ void reply_reader::answer(const value& reply, time_ns now) noexcept {
     return break_off(
         outcome::of(status::unreachable, "the server sent a reply that nobody had asked for"));
   }
-  if (--item->replies_left_ > 0 && !reply.is_error()) return;
+  const bool is_last = --item->replies_left_ == 0;
+  if (!is_last && item->takes_each) return item->on_reply(reply, now);
+  if (!is_last && !reply.is_error()) return;
   replies_to_skip_ = item->replies_left_;
   open_.pop();
   answered_.fetch_add(1, std::memory_order_relaxed);

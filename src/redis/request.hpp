@@ -24,6 +24,9 @@ class request {
   // MULTI … EXEC in one write has as many replies as commands, of which the sender is given the
   // first error, as soon as it is there, or else the last reply.
   int reply_count = 1;
+  // Whether it is given each of them instead, in order and errors as well. It is over with the
+  // last.
+  bool takes_each = false;
   // SUBSCRIBE or UNSUBSCRIBE of one channel, whose reply is a message: it is answered by that or by
   // an error.
   bool is_subscription = false;

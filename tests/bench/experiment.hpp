@@ -29,6 +29,7 @@ const experiment& dead_waiter();
 const experiment& failover();
 const experiment& memory();
 const experiment& kinds();
+const experiment& examination();
 // One for each language that has a binding.
 const std::vector<experiment>& languages();
 

@@ -19,7 +19,7 @@ std::vector<const experiment*> all_experiments() {
   std::vector<const experiment*> all{&uncontended(), &threads(),      &async(),      &server_cost(),
                                      &handoff(),     &handoff_cost(), &local_gate(), &fence(),
                                      &death(),       &dead_waiter(),  &failover(),   &memory(),
-                                     &kinds()};
+                                     &kinds(),       &examination()};
   for (const auto& language : languages()) all.push_back(&language);
   return all;
 }

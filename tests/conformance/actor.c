@@ -177,6 +177,7 @@ static int call_queue(const char *method, struct call *call) {
 
 static int call_special(const struct handle *handle, const char *method, struct call *call) {
   if (handle->kind == QUEUE) return call_queue(method, call);
+  if (handle->kind == CLIENT && call_examination(method, call)) return 1;
   if (strcmp(method, "query") == 0) {
     query_into(call, query_of(handle->kind));
     return 1;

@@ -4,7 +4,7 @@ local mortise = require "mortise"
 local names = {}
 for name, value in pairs(mortise) do
   if type(value) == "number" and value >= -100 and value <= 100 and not name:find("^EVENT_")
-    and not name:find("^REASON_")
+    and not name:find("^REASON_") and not name:find("^VERDICT_")
     and name ~= "FOREVER" and not name:find("^M[AI][XN]_") and not name:find("^VERSION")
     and name ~= "ABI_MAJOR" and name ~= "RECORD_FIELDS" then
     names[value] = name:lower()
@@ -138,6 +138,22 @@ local function call_hold(hold, method, given)
   return fields(status, status == mortise.OK and object.token, value, text, details)
 end
 
+-- What was found when the server was examined: of all, as JSON, or of one matter.
+local function examine(client, method, of)
+  local status, found, text, details = outcome(client[method], client)
+  local value
+  if found and not of then value = mortise["VERDICT_" .. found.worst:upper()] end
+  if found and of == "json" then value, text = #found.findings, found.json end
+  for _, finding in ipairs(found and found.findings or {}) do
+    if finding.name == of then
+      value = mortise["VERDICT_" .. finding.verdict:upper()]
+      text = table.concat({finding.verdict, finding.server, finding.value, finding.consequence,
+                           finding.mend}, "\n")
+    end
+  end
+  return fields(status, nil, value, text, details)
+end
+
 local function call(name, method, given)
   if name == "queue" then return call_queue(method, given) end
   if holds[name] then return call_hold(holds[name], method, given) end
@@ -147,6 +163,7 @@ local function call(name, method, given)
     object:close()
     return fields(mortise.OK)
   end
+  if method:find("^examin") then return examine(object, method, given.of) end
   if method == "fork" then
     local code = require("fork")(function() return -select(3, object:ping()) end)
     return fields(-code)

@@ -37,8 +37,8 @@ def protocols_of(header):
 
 
 def calls_of(header):
-    """What an actor can be told: the methods of the four kinds, and the forms that do not wait."""
-    found = re.findall(r"mortise_(lock|rw|semaphore|multi)_([a-z_]+)\(", header)
+    """What an actor can be told: the methods of the kinds, and the forms that do not wait."""
+    found = re.findall(r"mortise_(client|lock|rw|semaphore|multi)_([a-z_]+)\(", header)
     return {f"{kind}.{method}" for kind, method in found
             if not method.startswith(("add_", "free", "new"))}
 
@@ -49,7 +49,7 @@ def getters_of(header):
 
 def is_read_only(method):
     return method.startswith("is_") or method in ("token", "valid_ms", "deadline_ns", "name",
-                                                          "query", "member_count")
+                                                          "query", "member_count", "examination")
 
 
 def is_asserted(step):

@@ -19,11 +19,12 @@ def rule_on(page):
 
 
 def rights_for(scenario):
-    """What a page says that a user needs; that for other programs' formats only where it is used."""
+    """What a page says that a user needs, that for other programs' formats only where it is used; and
+    what the scenario's own `rights` say."""
     words = rule_on("server.md")
     if any("protocol" in given for given in options_in(scenario)):
         words += [word.replace("NAME", NAME) for word in rule_on("protocols.md")[1:]]
-    return words
+    return words + scenario.get("rights", [])
 
 
 class Deployment:

@@ -10,6 +10,8 @@ from deployment import Deployment
 HEADER = pathlib.Path(__file__).resolve().parents[2] / "capi/include/mortise/mortise.h"
 # Why a hold was lost.
 REASONS = coverage.reasons_of(coverage.read(HEADER))
+# What an examination finds, by its number.
+VERDICTS = ["ok", "unknown", "warn", "bad"]
 # What a step says of the value of its answer.
 OF_VALUE = {"equals", "at_least", "at_most", "same_as", "above", "remember"}
 
@@ -106,6 +108,8 @@ class Play:
             self.told[step["as"]] = actor.send(["call", step["on"], step["tell"]], arguments_of(step))
         elif "hear" in step:
             self.check(step, actor.answer(self.told[step["hear"]]))
+        elif "examination" in step:
+            check_examination(lambda of: actor.call(step["examination"], "examination", {"of": of}))
         elif "no_notice" in step:
             if actor.has_notice(step["on"], step["no_notice"]):
                 raise Failed(f"{actor.name} gives notice of {step['no_notice']}")
@@ -165,6 +169,23 @@ class Play:
             if key in step and getattr(answer, key) is not step[key]:
                 raise Failed(f"{key} is {getattr(answer, key)}, not {step[key]}: {answer.text}")
         check_value(step, answer.value, self.remembered)
+
+
+def check_examination(ask):
+    """The JSON text of what was found last says the same as what is told finding by finding."""
+    answer = ask("json")
+    told = json.loads(answer.text)
+    if not told["findings"] or len(told["findings"]) != answer.value:
+        raise Failed(f"{answer.value} findings are not those of {answer.text}")
+    for finding in told["findings"]:
+        one = ask(finding["name"])
+        texts = [finding[key] for key in ("verdict", "server", "value", "consequence", "mend")]
+        if one.text.split("\n") != texts:
+            raise Failed(f"{one.text!r} is not {texts}")
+        if VERDICTS.index(finding["verdict"]) != one.value:
+            raise Failed(f"{finding['name']} is {finding['verdict']} and {one.value}")
+    if VERDICTS.index(told["worst"]) != max(VERDICTS.index(one["verdict"]) for one in told["findings"]):
+        raise Failed(f"{told['worst']} is not the worst of {answer.text}")
 
 
 def arguments_of(step):

@@ -73,3 +73,38 @@ static int start_query(const struct handle *handle, const char *method, struct c
   pthread_detach(thread);
   return 1;
 }
+
+/* What was found when the server was examined: of all, as JSON, or of one matter. */
+static void tell_examination(struct call *call, mortise_examination *found) {
+  static char text[65536];
+  call->status = mortise_error_code(error);
+  if (found == NULL) return;
+  call->text = text;
+  text[0] = '\0';
+  if (call->of[0] == '\0') call->value = mortise_examination_worst(found);
+  if (strcmp(call->of, "json") == 0) {
+    call->value = mortise_examination_count(found);
+    snprintf(text, sizeof text, "%s", mortise_examination_json(found));
+  }
+  for (int64_t i = 0; i < mortise_examination_count(found); ++i) {
+    if (strcmp(mortise_examination_name(found, i), call->of) != 0) continue;
+    call->value = mortise_examination_verdict(found, i);
+    snprintf(text, sizeof text, "%s\n%s\n%s\n%s\n%s",
+             mortise_verdict_text(mortise_examination_verdict(found, i)),
+             mortise_examination_server(found, i), mortise_examination_value(found, i),
+             mortise_examination_consequence(found, i), mortise_examination_mend(found, i));
+  }
+  mortise_examination_free(found);
+}
+
+static int call_examination(const char *method, struct call *call) {
+  if (strcmp(method, "examine") == 0) {
+    tell_examination(call, mortise_client_examine(call->object, error));
+    return 1;
+  }
+  if (strcmp(method, "examination") == 0) {
+    tell_examination(call, mortise_client_examination(call->object, error));
+    return 1;
+  }
+  return 0;
+}

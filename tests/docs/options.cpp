@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <stdexcept>
 
 #include "support/pages.hpp"
@@ -84,27 +82,6 @@ std::string key_of_header(const option& row) {
   return comment + "\n#define MORTISE_OPTION_" + upper + " " + quoted(row.key) + "\n";
 }
 
-// ---- files -----------------------------------------------------------------------------------
-
-// A file's lines from the first empty line behind a mention of `./dev options` to the next empty
-// one are to be these. True when they are, or have been written.
-bool bring_in_step(const std::string& page, const std::string& lines, bool is_to_write) {
-  auto file = mortise::testing::open_page(page);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto mention = text.find("./dev options");
-  const auto from = mention == std::string::npos ? mention : text.find("\n\n", mention);
-  const auto to = from == std::string::npos ? from : text.find("\n\n", from + 2);
-  if (to == std::string::npos) throw std::runtime_error(page + ": no place for the options");
-  if (text.compare(from + 2, to - from - 1, lines) == 0) return true;
-  if (is_to_write) {
-    text.replace(from + 2, to - from - 1, lines);
-    std::ofstream(mortise::testing::path_of(page)) << text;
-    return true;
-  }
-  std::cerr << page << " is not in step with src/base/options.cpp: run ./dev options\n";
-  return false;
-}
-
 }  // namespace
 
 int main(int count, char** arguments) try {
@@ -117,8 +94,10 @@ int main(int count, char** arguments) try {
     page += row_of_page(row);
     header += key_of_header(row);
   }
-  const bool is_page = bring_in_step("capi/doc/options.md", page, is_to_write);
-  const bool is_header = bring_in_step("capi/include/mortise/mortise.h", header, is_to_write);
+  using mortise::testing::bring_in_step;
+  const std::string what = "./dev options";
+  const bool is_page = bring_in_step("capi/doc/options.md", what, page, is_to_write);
+  const bool is_header = bring_in_step("capi/include/mortise/mortise.h", what, header, is_to_write);
   return is_page && is_header ? 0 : 1;
 } catch (const std::exception& error) {
   std::cerr << "options: " << error.what() << "\n";

@@ -1,5 +1,6 @@
 #include "support/pages.hpp"
 
+#include <iostream>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
@@ -27,6 +28,24 @@ std::vector<std::string> rights_on_page(const std::string& page, const std::stri
   }
   std::istringstream words(line);
   return {std::istream_iterator<std::string>(words), {}};
+}
+
+bool bring_in_step(const std::string& page, const std::string& what, const std::string& lines,
+                   bool is_to_write) {
+  auto file = open_page(page);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto mention = text.find(what);
+  const auto from = mention == std::string::npos ? mention : text.find("\n\n", mention);
+  const auto to = from == std::string::npos ? from : text.find("\n\n", from + 2);
+  if (to == std::string::npos) throw std::runtime_error(page + ": no place for " + what);
+  if (text.compare(from + 2, to - from - 1, lines) == 0) return true;
+  if (is_to_write) {
+    text.replace(from + 2, to - from - 1, lines);
+    std::ofstream(path_of(page)) << text;
+    return true;
+  }
+  std::cerr << page << " is not in step with the sources: run " << what << "\n";
+  return false;
 }
 
 }  // namespace mortise::testing

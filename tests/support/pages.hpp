@@ -14,4 +14,9 @@ std::ifstream open_page(const std::string& page);
 // The words of the ACL rule for the user `locker` on a page. Each NAME in it is replaced by `name`.
 std::vector<std::string> rights_on_page(const std::string& page, const std::string& name = "NAME");
 
+// The lines of a page from the first empty line behind a mention of `what` to the next empty one
+// are to be these. True when they are, or have been written.
+bool bring_in_step(const std::string& page, const std::string& what, const std::string& lines,
+                   bool is_to_write);
+
 }  // namespace mortise::testing

@@ -54,6 +54,12 @@ class memory_deployment final : public deployment::deployment, private net::task
   outcome ask_all(const protocol::command& asked, time_ns deadline) override {
     return ask({}, asked, deadline);
   }
+  outcome examine(protocol::examination& /*into*/, time_ns /*deadline*/) override {
+    return outcome::of(status::unsupported, "there is no server to be examined");
+  }
+  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
+    return nullptr;
+  }
   std::unique_ptr<mortise::deployment::announcement> new_announcement(
       const protocol::command& said) override {
     return std::make_unique<memory_announcement>(servers_, said);

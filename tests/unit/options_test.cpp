@@ -313,7 +313,8 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
             "reentrant, reentrant_read, reentrant_write, fair, label, "
             "protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
             "command_timeout, client_name, busy_poll, release_at_exit, drift, connect, "
-            "tls_ca_file, tls_ca_folder, tls_certificate_file, tls_key_file, tls_name, tls_verify");
+            "tls_ca_file, tls_ca_folder, tls_certificate_file, tls_key_file, tls_name, tls_verify, "
+            "examine");
   }
 }
 

@@ -808,6 +808,204 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_client_1ping(JNIEnv *jenv
 }
 
 
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1examine(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_examination *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg2 = mortise_error_new(); 
+  arg1 = (mortise_client *)(intptr_t)jarg1; 
+  result = (mortise_examination *)mortise_client_examine(arg1,arg2);
+  jresult = (jlong)(intptr_t)result; 
+  mortise_java_throw(jenv, arg2); 
+  mortise_error_free(arg2); 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1examination(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_examination *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg2 = mortise_error_new(); 
+  arg1 = (mortise_client *)(intptr_t)jarg1; 
+  result = (mortise_examination *)mortise_client_examination(arg1,arg2);
+  jresult = (jlong)(intptr_t)result; 
+  mortise_java_throw(jenv, arg2); 
+  mortise_error_free(arg2); 
+  return jresult;
+}
+
+
+SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_examination_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  mortise_examination_free(arg1);
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_examination_1count(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_examination_count((struct mortise_examination const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_examination_1worst(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jint jresult = 0 ;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_verdict result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  result = (mortise_verdict)mortise_examination_worst((struct mortise_examination const *)arg1);
+  jresult = (jint)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_examination_1name(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jbyteArray jresult = 0 ;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (char *)mortise_examination_name((struct mortise_examination const *)arg1,arg2);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_examination_1verdict(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  mortise_verdict result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_verdict)mortise_examination_verdict((struct mortise_examination const *)arg1,arg2);
+  jresult = (jint)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_examination_1server(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jbyteArray jresult = 0 ;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (char *)mortise_examination_server((struct mortise_examination const *)arg1,arg2);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_examination_1value(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jbyteArray jresult = 0 ;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (char *)mortise_examination_value((struct mortise_examination const *)arg1,arg2);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_examination_1consequence(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jbyteArray jresult = 0 ;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (char *)mortise_examination_consequence((struct mortise_examination const *)arg1,arg2);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_examination_1mend(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jbyteArray jresult = 0 ;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (char *)mortise_examination_mend((struct mortise_examination const *)arg1,arg2);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_examination_1json(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jbyteArray jresult = 0 ;
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  result = (char *)mortise_examination_json((struct mortise_examination const *)arg1);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_verdict_1text(JNIEnv *jenv, jclass jcls, jint jarg1) {
+  jbyteArray jresult = 0 ;
+  mortise_verdict arg1 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_verdict)jarg1; 
+  result = (char *)mortise_verdict_text(arg1);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
 SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_lock_1new(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2, jlong jarg4) {
   jlong jresult = 0 ;
   mortise_client *arg1 = (mortise_client *) 0 ;

@@ -1,5 +1,6 @@
 --- A connection to one server, from which locks and queues are made.
 local core = require "mortise.core"
+local examination = require "mortise.examination"
 local handle = require "mortise.handle"
 local locks = require "mortise.locks"
 local options_of = require "mortise.options"
@@ -8,6 +9,23 @@ local queue = require "mortise.queue"
 local client = handle.class("client", core.client_free)
 
 client.ping = handle.method(core.client_ping)
+
+local function examination_of(find)
+  return function(self, ...)
+    local found, message, code, details = find(handle.unwrap(self), ...)
+    if found then return examination(found) end
+    if code == core.INVALID_ARGUMENT then error(message, 2) end
+    return nil, message, code, details
+  end
+end
+
+--- examine(): asks the servers for what matters to locks. A table with worst, json and findings,
+-- of which each has name, verdict ("ok", "unknown", "warn" or "bad"), server, value, consequence
+-- and mend.
+client.examine = examination_of(core.client_examine)
+
+--- examination(): the same as it was found last, without asking.
+client.examination = examination_of(core.client_examination)
 
 -- A function that makes an object of the class; `new` is given the client's C object and the rest.
 local function maker(class, new)

@@ -13,6 +13,11 @@ const (
 ${reasons}
 )
 
+// What an examination found. The higher, the worse.
+const (
+${verdicts}
+)
+
 // The kinds of events.
 const (
 ${event_kinds}

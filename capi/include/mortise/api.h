@@ -245,6 +245,21 @@ struct mortise_api {
   const char *(*event_lock_name)(const mortise_event *event, size_t *name_len);
   mortise_status (*multi_watch)(mortise_multi *multi, mortise_queue *queue, int64_t tag,
                                 mortise_error *error);
+
+  /* since 1.2 */
+  mortise_examination *(*client_examine)(mortise_client *client, mortise_error *error);
+  mortise_examination *(*client_examination)(mortise_client *client, mortise_error *error);
+  void (*examination_free)(mortise_examination *examination);
+  int64_t (*examination_count)(const mortise_examination *examination);
+  mortise_verdict (*examination_worst)(const mortise_examination *examination);
+  const char *(*examination_name)(const mortise_examination *examination, int64_t index);
+  mortise_verdict (*examination_verdict)(const mortise_examination *examination, int64_t index);
+  const char *(*examination_server)(const mortise_examination *examination, int64_t index);
+  const char *(*examination_value)(const mortise_examination *examination, int64_t index);
+  const char *(*examination_consequence)(const mortise_examination *examination, int64_t index);
+  const char *(*examination_mend)(const mortise_examination *examination, int64_t index);
+  const char *(*examination_json)(const mortise_examination *examination);
+  const char *(*verdict_text)(mortise_verdict verdict);
 };
 
 #endif  // MORTISE_API_H

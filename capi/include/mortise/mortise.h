@@ -154,6 +154,8 @@
 #define MORTISE_OPTION_TLS_NAME "tls_name"
 /** Whether the server has to prove who it is: "on" or "off". A client's only. */
 #define MORTISE_OPTION_TLS_VERIFY "tls_verify"
+/** Whether servers are examined when they are connected to, such as "off". A client's only. */
+#define MORTISE_OPTION_EXAMINE "examine"
 
 /** What a call came to. See capi/doc/errors.md for what to do about each. */
 enum mortise_status_code {
@@ -246,6 +248,20 @@ enum mortise_reason_code {
 /** A value of `enum mortise_reason_code`, or one that a later version adds. */
 typedef int32_t mortise_reason;
 
+/** What an examination found of one matter. The higher, the worse. */
+enum mortise_verdict_code {
+  /** As it should be. */
+  MORTISE_VERDICT_OK = 0,
+  /** The server does not tell. */
+  MORTISE_VERDICT_UNKNOWN = 1,
+  /** Locks are right until something fails: a crash, a failover, a script that hangs. */
+  MORTISE_VERDICT_WARN = 2,
+  /** Locks do not work, or two may hold without any fault. */
+  MORTISE_VERDICT_BAD = 3
+};
+/** A value of `enum mortise_verdict_code`, or one that a later version adds. */
+typedef int32_t mortise_verdict;
+
 /** Settings, as typed values or as text. One thread at a time. */
 typedef struct mortise_options mortise_options;
 /** The details of one failure, filled by the call that it is given to. One thread at a time. */
@@ -266,6 +282,8 @@ typedef struct mortise_queue mortise_queue;
 typedef struct mortise_event mortise_event;
 /** What the server knows of a lock, filled by `mortise_lock_query`. One thread at a time. */
 typedef struct mortise_info mortise_info;
+/** What was found when the servers were examined. It never changes: any thread. */
+typedef struct mortise_examination mortise_examination;
 /** Every function as a pointer, for users of dlopen; see mortise/api.h. */
 typedef struct mortise_api mortise_api;
 
@@ -355,10 +373,11 @@ MORTISE_NODISCARD MORTISE_API mortise_options *mortise_options_new_from(
 MORTISE_API void mortise_options_free(mortise_options *options);
 /**
  * Sets one option from text, as the URL's query and config files do: one of the keys
- * MORTISE_OPTION_LEASE to MORTISE_OPTION_CONNECT, which say what values they have. New in 1.1 are
+ * MORTISE_OPTION_LEASE to MORTISE_OPTION_EXAMINE, which say what values they have. New in 1.1 are
  * `reentrant_read`, `reentrant_write`, `poll_interval`, `poll_attempts`, `read_lifetime`,
  * `write_lifetime` (see capi/doc/protocols.md), `release_at_exit` (see capi/doc/operations.md),
- * `drift` and `connect` (mortise_client_new says what it means).
+ * `drift` and `connect` (mortise_client_new says what it means); new in 1.2 is `examine` (see
+ * capi/doc/examination.md).
  *
  * A handle is not made with options in which one was set that is a client's only.
  *
@@ -482,9 +501,9 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  * @return the client, connected and greeted unless `connect=lazy`; NULL on MORTISE_INVALID_ARGUMENT
  *   (also for NULL while MORTISE_URL is unset or empty), MORTISE_UNREACHABLE (nobody answered
  * within command_timeout), MORTISE_REFUSED (wrong password, missing rights, too old a server; still
- * loading, busy or a replica at the end of command_timeout), MORTISE_UNSUPPORTED (a URL of a later
- * version), MORTISE_LIMIT (no descriptor or thread to be had), MORTISE_NO_MEMORY. Free it with
- * `mortise_client_free`.
+ * loading, busy or a replica at the end of command_timeout; with `examine=strict` what was found
+ * bad), MORTISE_UNSUPPORTED (a URL of a later version), MORTISE_LIMIT (no descriptor or thread to
+ * be had), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
  * @since 1.0
  */
 MORTISE_NODISCARD MORTISE_API mortise_client *mortise_client_new(const char *url, size_t url_len,
@@ -503,6 +522,66 @@ MORTISE_API void mortise_client_free(mortise_client *client);
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_client_ping(mortise_client *client, mortise_error *error);
+
+/**
+ * Examines the servers: their settings, rights and clocks, as far as they matter to locks. The
+ * findings are in capi/doc/examination.md. It takes two round trips, changes nothing at a server,
+ * and waits for command_timeout at most.
+ * @return the examination; NULL on MORTISE_UNREACHABLE, MORTISE_UNKNOWN (no answer in time),
+ *   MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT, MORTISE_NO_MEMORY.
+ *   Free it with `mortise_examination_free`.
+ * @since 1.2
+ */
+MORTISE_NODISCARD MORTISE_API mortise_examination *mortise_client_examine(mortise_client *client,
+                                                                          mortise_error *error);
+/**
+ * The same as it was found last, without asking: by `mortise_client_examine`, or when the client
+ * connected last, with the option `examine` as `warn` or `strict`. Without findings where nothing
+ * was examined so far.
+ * @return the examination; NULL on MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT,
+ *   MORTISE_NO_MEMORY. Free it with `mortise_examination_free`.
+ * @since 1.2
+ */
+MORTISE_NODISCARD MORTISE_API mortise_examination *mortise_client_examination(
+    mortise_client *client, mortise_error *error);
+
+/* ---- examination ------------------------------------------------------------------------ */
+
+/** Frees an examination. @since 1.2 */
+MORTISE_API void mortise_examination_free(mortise_examination *examination);
+/** How many findings there are, the same for each server. @since 1.2 */
+MORTISE_API int64_t mortise_examination_count(const mortise_examination *examination);
+/** The worst of all verdicts; MORTISE_VERDICT_UNKNOWN without findings. @since 1.2 */
+MORTISE_API mortise_verdict mortise_examination_worst(const mortise_examination *examination);
+/**
+ * The name of a finding, such as "maxmemory_policy", which stays the same in later versions; ""
+ * beyond the last. @since 1.2
+ */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_name(
+    const mortise_examination *examination, int64_t index);
+/** What was found; MORTISE_VERDICT_UNKNOWN beyond the last. @since 1.2 */
+MORTISE_API mortise_verdict mortise_examination_verdict(const mortise_examination *examination,
+                                                        int64_t index);
+/** At which server: its address without user and password; "" beyond the last. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_server(
+    const mortise_examination *examination, int64_t index);
+/** The value that was seen, in printable ASCII; "" beyond the last. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_value(
+    const mortise_examination *examination, int64_t index);
+/** What could happen; "" where all is well, and beyond the last. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_consequence(
+    const mortise_examination *examination, int64_t index);
+/** What to do about it; "" where all is well, and beyond the last. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_mend(
+    const mortise_examination *examination, int64_t index);
+/**
+ * All of it as one JSON text in UTF-8: an object with `worst` and `findings`, an array of objects
+ * with `name`, `verdict`, `server`, `value`, `consequence` and `mend`. @since 1.2
+ */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_json(
+    const mortise_examination *examination);
+/** "ok", "unknown", "warn" or "bad"; static, never NULL. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_verdict_text(mortise_verdict verdict);
 
 /* ---- lock ------------------------------------------------------------------------------- */
 

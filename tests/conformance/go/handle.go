@@ -205,6 +205,33 @@ func (h *handle) query(ctx context.Context) (*mortise.Info, error) {
 	}).Query(ctx)
 }
 
+// examine tells what was found when the server was examined: of all, as JSON, or of one matter.
+func (h *handle) examine(ctx context.Context, method, of string) result {
+	client := h.object.(*mortise.Client)
+	found, err := client.Examination()
+	if method == "examine" {
+		found, err = client.Examine(ctx)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	switch of {
+	case "":
+		return number(int64(found.Worst))
+	case "json":
+		count := int64(len(found.Findings))
+		return result{value: &count, text: found.JSON}
+	}
+	for _, one := range found.Findings {
+		if one.Name == of {
+			verdict := int64(one.Verdict)
+			text := []string{one.Verdict.String(), one.Server, one.Value, one.Consequence, one.Mend}
+			return result{value: &verdict, text: strings.Join(text, "\n")}
+		}
+	}
+	return result{}
+}
+
 // isHeld asks the hold, and where there is none, as of a member of a multi, the handle.
 func (h *handle) isHeld(mode string) bool {
 	if h.held() != nil {
@@ -310,6 +337,8 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 		return result{}
 	case "resize":
 		return failed(h.object.(*mortise.Semaphore).Resize(ctx, given.number("permits", 1)))
+	case "examine", "examination":
+		return h.examine(ctx, method, given["of"])
 	case "ping":
 		return failed(h.object.(*mortise.Client).Ping(ctx))
 	case "free":

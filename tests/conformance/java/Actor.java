@@ -4,7 +4,9 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
+import org.mortise.Examination;
 import org.mortise.MortiseClient;
 import org.mortise.MortiseOptions;
 import org.mortise.Multi;
@@ -82,7 +84,33 @@ final class Actor {
 
   // ---- what it is told -------------------------------------------------------------------------
 
-  private static Result callClient(MortiseClient client, String method) {
+  /** What was found when the server was examined: of all, as JSON, or of one matter. */
+  private static Result told(Examination found, String of) {
+    if (of == null) return Result.number(found.worst().code());
+    if (of.equals("json")) return Result.told(found.findings().size(), found.json());
+    for (Examination.Finding one : found.findings()) {
+      if (!one.name().equals(of)) continue;
+      String verdict = one.verdict().name().toLowerCase(Locale.ROOT);
+      return Result.told(
+          one.verdict().code(),
+          String.join(
+              "\n", verdict, one.server(), one.value(), one.consequence(), one.mend()));
+    }
+    return Result.OK;
+  }
+
+  private static Result callClient(MortiseClient client, String method, Line line) {
+    switch (method) {
+      case "examine":
+        return told(client.examine(), line.given().get("of"));
+      case "examination":
+        return told(client.examination(), line.given().get("of"));
+      default:
+        return callPlain(client, method);
+    }
+  }
+
+  private static Result callPlain(MortiseClient client, String method) {
     switch (method) {
       case "ping" -> client.ping();
       case "free" -> client.close();
@@ -93,7 +121,7 @@ final class Actor {
 
   private static Result call(Line line) throws InterruptedException {
     String on = line.word(2);
-    if (CLIENTS.containsKey(on)) return callClient(CLIENTS.get(on), line.word(3));
+    if (CLIENTS.containsKey(on)) return callClient(CLIENTS.get(on), line.word(3), line);
     if (LEASES.containsKey(on)) return LEASES.get(on).call(line.word(3), line);
     Handle handle = HANDLES.get(on);
     Result result = handle.call(line.word(3), line);

@@ -29,6 +29,10 @@ record Result(Status status, long token, Long value, String text, MortiseExcepti
     return new Result(Status.OK, 0, null, text, null);
   }
 
+  static Result told(long value, String text) {
+    return new Result(Status.OK, 0, value, text, null);
+  }
+
   /** What is no failure of Mortise is one of this program, and ends it. */
   static Result of(Throwable thrown) {
     Throwable failure = thrown instanceof CompletionException ? thrown.getCause() : thrown;

@@ -202,7 +202,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
 extern "C" {
 #endif
 
-void _wrap_Swig_free_swig_8f353b4ec06330b9(void *_swig_go_0) {
+void _wrap_Swig_free_swig_c6600b65bcd45031(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -212,7 +212,7 @@ void _wrap_Swig_free_swig_8f353b4ec06330b9(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_swig_8f353b4ec06330b9(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_swig_c6600b65bcd45031(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -225,7 +225,7 @@ void *_wrap_Swig_malloc_swig_8f353b4ec06330b9(intgo _swig_go_0) {
 }
 
 
-long long _wrap_go_drain_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
+long long _wrap_go_drain_swig_c6600b65bcd45031(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   mortise_event *arg2 = (mortise_event *) 0 ;
   int64_t arg3 ;
@@ -246,7 +246,7 @@ long long _wrap_go_drain_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0, mortis
 }
 
 
-int _wrap_version_swig_8f353b4ec06330b9() {
+int _wrap_version_swig_c6600b65bcd45031() {
   int32_t result;
   int _swig_go_result;
   
@@ -257,7 +257,7 @@ int _wrap_version_swig_8f353b4ec06330b9() {
 }
 
 
-char *_wrap_version_text_swig_8f353b4ec06330b9() {
+char *_wrap_version_text_swig_c6600b65bcd45031() {
   char *result = 0 ;
   char *_swig_go_result;
   
@@ -268,7 +268,7 @@ char *_wrap_version_text_swig_8f353b4ec06330b9() {
 }
 
 
-int _wrap_check_abi_swig_8f353b4ec06330b9(int _swig_go_0, int _swig_go_1) {
+int _wrap_check_abi_swig_c6600b65bcd45031(int _swig_go_0, int _swig_go_1) {
   int32_t arg1 ;
   int32_t arg2 ;
   mortise_status result;
@@ -283,7 +283,7 @@ int _wrap_check_abi_swig_8f353b4ec06330b9(int _swig_go_0, int _swig_go_1) {
 }
 
 
-char *_wrap_status_text_swig_8f353b4ec06330b9(int _swig_go_0) {
+char *_wrap_status_text_swig_c6600b65bcd45031(int _swig_go_0) {
   mortise_status arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -296,7 +296,7 @@ char *_wrap_status_text_swig_8f353b4ec06330b9(int _swig_go_0) {
 }
 
 
-mortise_error *_wrap_error_new_swig_8f353b4ec06330b9() {
+mortise_error *_wrap_error_new_swig_c6600b65bcd45031() {
   mortise_error *result = 0 ;
   mortise_error *_swig_go_result;
   
@@ -307,7 +307,7 @@ mortise_error *_wrap_error_new_swig_8f353b4ec06330b9() {
 }
 
 
-void _wrap_error_free_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
+void _wrap_error_free_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   
   arg1 = (mortise_error *)_swig_go_0; 
@@ -317,7 +317,7 @@ void _wrap_error_free_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_code_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
+int _wrap_error_code_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -330,7 +330,7 @@ int _wrap_error_code_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_message_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
+char *_wrap_error_message_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -343,7 +343,7 @@ char *_wrap_error_message_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_server_text_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
+char *_wrap_error_server_text_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -356,7 +356,7 @@ char *_wrap_error_server_text_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_retryable_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
+int _wrap_error_is_retryable_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -369,7 +369,7 @@ int _wrap_error_is_retryable_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_ambiguous_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
+int _wrap_error_is_ambiguous_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -382,7 +382,7 @@ int _wrap_error_is_ambiguous_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_lock_name_swig_8f353b4ec06330b9(mortise_error *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_error_lock_name_swig_c6600b65bcd45031(mortise_error *_swig_go_0, long long *_swig_go_1) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -397,7 +397,7 @@ char *_wrap_error_lock_name_swig_8f353b4ec06330b9(mortise_error *_swig_go_0, lon
 }
 
 
-int _wrap_error_reason_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
+int _wrap_error_reason_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -410,7 +410,7 @@ int _wrap_error_reason_swig_8f353b4ec06330b9(mortise_error *_swig_go_0) {
 }
 
 
-mortise_options *_wrap_options_new_swig_8f353b4ec06330b9() {
+mortise_options *_wrap_options_new_swig_c6600b65bcd45031() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
   
@@ -421,7 +421,7 @@ mortise_options *_wrap_options_new_swig_8f353b4ec06330b9() {
 }
 
 
-mortise_options *_wrap_options_new_from_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_options *_wrap_options_new_from_swig_c6600b65bcd45031(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_options *result = 0 ;
@@ -436,7 +436,7 @@ mortise_options *_wrap_options_new_from_swig_8f353b4ec06330b9(mortise_client *_s
 }
 
 
-void _wrap_options_free_swig_8f353b4ec06330b9(mortise_options *_swig_go_0) {
+void _wrap_options_free_swig_c6600b65bcd45031(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
   arg1 = (mortise_options *)_swig_go_0; 
@@ -446,7 +446,7 @@ void _wrap_options_free_swig_8f353b4ec06330b9(mortise_options *_swig_go_0) {
 }
 
 
-int _wrap_options_set_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_options_set_swig_c6600b65bcd45031(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -475,7 +475,7 @@ int _wrap_options_set_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, _gostri
 }
 
 
-int _wrap_options_set_lease_ms_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_lease_ms_swig_c6600b65bcd45031(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -492,7 +492,7 @@ int _wrap_options_set_lease_ms_swig_8f353b4ec06330b9(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_renewal_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_renewal_swig_c6600b65bcd45031(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -509,7 +509,7 @@ int _wrap_options_set_renewal_swig_8f353b4ec06330b9(mortise_options *_swig_go_0,
 }
 
 
-int _wrap_options_set_max_hold_ms_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_max_hold_ms_swig_c6600b65bcd45031(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -526,7 +526,7 @@ int _wrap_options_set_max_hold_ms_swig_8f353b4ec06330b9(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_reentrant_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_swig_c6600b65bcd45031(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -543,7 +543,7 @@ int _wrap_options_set_reentrant_swig_8f353b4ec06330b9(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_reentrant_read_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_read_swig_c6600b65bcd45031(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -560,7 +560,7 @@ int _wrap_options_set_reentrant_read_swig_8f353b4ec06330b9(mortise_options *_swi
 }
 
 
-int _wrap_options_set_reentrant_write_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_write_swig_c6600b65bcd45031(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -577,7 +577,7 @@ int _wrap_options_set_reentrant_write_swig_8f353b4ec06330b9(mortise_options *_sw
 }
 
 
-int _wrap_options_set_protocol_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_protocol_swig_c6600b65bcd45031(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -599,7 +599,7 @@ int _wrap_options_set_protocol_swig_8f353b4ec06330b9(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_poll_interval_ms_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_interval_ms_swig_c6600b65bcd45031(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -616,7 +616,7 @@ int _wrap_options_set_poll_interval_ms_swig_8f353b4ec06330b9(mortise_options *_s
 }
 
 
-int _wrap_options_set_poll_attempts_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_attempts_swig_c6600b65bcd45031(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -633,7 +633,7 @@ int _wrap_options_set_poll_attempts_swig_8f353b4ec06330b9(mortise_options *_swig
 }
 
 
-int _wrap_options_set_fair_strict_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_fair_strict_swig_c6600b65bcd45031(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -650,7 +650,7 @@ int _wrap_options_set_fair_strict_swig_8f353b4ec06330b9(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_label_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_label_swig_c6600b65bcd45031(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -672,7 +672,7 @@ int _wrap_options_set_label_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, _
 }
 
 
-int _wrap_options_set_command_timeout_ms_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_command_timeout_ms_swig_c6600b65bcd45031(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -689,7 +689,7 @@ int _wrap_options_set_command_timeout_ms_swig_8f353b4ec06330b9(mortise_options *
 }
 
 
-int _wrap_options_set_drift_ppm_swig_8f353b4ec06330b9(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_drift_ppm_swig_c6600b65bcd45031(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -706,7 +706,7 @@ int _wrap_options_set_drift_ppm_swig_8f353b4ec06330b9(mortise_options *_swig_go_
 }
 
 
-mortise_client *_wrap_client_new_swig_8f353b4ec06330b9(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
+mortise_client *_wrap_client_new_swig_c6600b65bcd45031(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
@@ -728,7 +728,7 @@ mortise_client *_wrap_client_new_swig_8f353b4ec06330b9(_gostring_ _swig_go_0, mo
 }
 
 
-void _wrap_client_free_swig_8f353b4ec06330b9(mortise_client *_swig_go_0) {
+void _wrap_client_free_swig_c6600b65bcd45031(mortise_client *_swig_go_0) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   
   arg1 = (mortise_client *)_swig_go_0; 
@@ -738,7 +738,7 @@ void _wrap_client_free_swig_8f353b4ec06330b9(mortise_client *_swig_go_0) {
 }
 
 
-int _wrap_client_ping_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_ping_swig_c6600b65bcd45031(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -753,7 +753,189 @@ int _wrap_client_ping_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, mortise_
 }
 
 
-mortise_lock *_wrap_lock_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_examination *_wrap_client_examine_swig_c6600b65bcd45031(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_examination *result = 0 ;
+  mortise_examination *_swig_go_result;
+  
+  arg1 = (mortise_client *)_swig_go_0; 
+  arg2 = (mortise_error *)_swig_go_1; 
+  
+  result = (mortise_examination *)mortise_client_examine(arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+mortise_examination *_wrap_client_examination_swig_c6600b65bcd45031(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_examination *result = 0 ;
+  mortise_examination *_swig_go_result;
+  
+  arg1 = (mortise_client *)_swig_go_0; 
+  arg2 = (mortise_error *)_swig_go_1; 
+  
+  result = (mortise_examination *)mortise_client_examination(arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+void _wrap_examination_free_swig_c6600b65bcd45031(mortise_examination *_swig_go_0) {
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  
+  arg1 = (mortise_examination *)_swig_go_0; 
+  
+  mortise_examination_free(arg1);
+  
+}
+
+
+long long _wrap_examination_count_swig_c6600b65bcd45031(mortise_examination *_swig_go_0) {
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_examination *)_swig_go_0; 
+  
+  result = (int64_t)mortise_examination_count((struct mortise_examination const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_examination_worst_swig_c6600b65bcd45031(mortise_examination *_swig_go_0) {
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_verdict result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_examination *)_swig_go_0; 
+  
+  result = (mortise_verdict)mortise_examination_worst((struct mortise_examination const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_examination_name_swig_c6600b65bcd45031(mortise_examination *_swig_go_0, long long _swig_go_1) {
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_examination *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  
+  result = (char *)mortise_examination_name((struct mortise_examination const *)arg1,arg2);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_examination_verdict_swig_c6600b65bcd45031(mortise_examination *_swig_go_0, long long _swig_go_1) {
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  mortise_verdict result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_examination *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  
+  result = (mortise_verdict)mortise_examination_verdict((struct mortise_examination const *)arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_examination_server_swig_c6600b65bcd45031(mortise_examination *_swig_go_0, long long _swig_go_1) {
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_examination *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  
+  result = (char *)mortise_examination_server((struct mortise_examination const *)arg1,arg2);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_examination_value_swig_c6600b65bcd45031(mortise_examination *_swig_go_0, long long _swig_go_1) {
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_examination *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  
+  result = (char *)mortise_examination_value((struct mortise_examination const *)arg1,arg2);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_examination_consequence_swig_c6600b65bcd45031(mortise_examination *_swig_go_0, long long _swig_go_1) {
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_examination *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  
+  result = (char *)mortise_examination_consequence((struct mortise_examination const *)arg1,arg2);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_examination_mend_swig_c6600b65bcd45031(mortise_examination *_swig_go_0, long long _swig_go_1) {
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_examination *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  
+  result = (char *)mortise_examination_mend((struct mortise_examination const *)arg1,arg2);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_examination_json_swig_c6600b65bcd45031(mortise_examination *_swig_go_0) {
+  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_examination *)_swig_go_0; 
+  
+  result = (char *)mortise_examination_json((struct mortise_examination const *)arg1);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_verdict_text_swig_c6600b65bcd45031(int _swig_go_0) {
+  mortise_verdict arg1 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_verdict)_swig_go_0; 
+  
+  result = (char *)mortise_verdict_text(arg1);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+mortise_lock *_wrap_lock_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -777,7 +959,7 @@ mortise_lock *_wrap_lock_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, _
 }
 
 
-void _wrap_lock_free_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
+void _wrap_lock_free_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   
   arg1 = (mortise_lock *)_swig_go_0; 
@@ -787,7 +969,7 @@ void _wrap_lock_free_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_try_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_try_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -802,7 +984,7 @@ int _wrap_lock_try_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_error
 }
 
 
-int _wrap_lock_acquire_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_acquire_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -819,7 +1001,7 @@ int _wrap_lock_acquire_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, long long
 }
 
 
-int _wrap_lock_unlock_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_unlock_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -834,7 +1016,7 @@ int _wrap_lock_unlock_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_extend_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_extend_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -851,7 +1033,7 @@ int _wrap_lock_extend_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, long long 
 }
 
 
-int _wrap_lock_cancel_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_cancel_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -866,7 +1048,7 @@ int _wrap_lock_cancel_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_interrupt_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_interrupt_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -883,7 +1065,7 @@ int _wrap_lock_interrupt_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, int _sw
 }
 
 
-int _wrap_lock_is_held_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
+int _wrap_lock_is_held_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -896,7 +1078,7 @@ int _wrap_lock_is_held_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_valid_ms_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
+long long _wrap_lock_valid_ms_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -909,7 +1091,7 @@ long long _wrap_lock_valid_ms_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_deadline_ns_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
+long long _wrap_lock_deadline_ns_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -922,7 +1104,7 @@ long long _wrap_lock_deadline_ns_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0)
 }
 
 
-long long _wrap_lock_token_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
+long long _wrap_lock_token_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -935,7 +1117,7 @@ long long _wrap_lock_token_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_query_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_query_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -952,7 +1134,7 @@ int _wrap_lock_query_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_inf
 }
 
 
-int _wrap_lock_try_async_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_try_async_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -971,7 +1153,7 @@ int _wrap_lock_try_async_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise
 }
 
 
-int _wrap_lock_acquire_async_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_acquire_async_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -992,7 +1174,7 @@ int _wrap_lock_acquire_async_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mor
 }
 
 
-int _wrap_lock_unlock_async_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_unlock_async_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1011,7 +1193,7 @@ int _wrap_lock_unlock_async_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_extend_async_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_extend_async_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1032,7 +1214,7 @@ int _wrap_lock_extend_async_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_watch_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_watch_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1051,7 +1233,7 @@ int _wrap_lock_watch_swig_8f353b4ec06330b9(mortise_lock *_swig_go_0, mortise_que
 }
 
 
-mortise_rw *_wrap_rw_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_rw *_wrap_rw_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1075,7 +1257,7 @@ mortise_rw *_wrap_rw_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, _gost
 }
 
 
-void _wrap_rw_free_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
+void _wrap_rw_free_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   
   arg1 = (mortise_rw *)_swig_go_0; 
@@ -1085,7 +1267,7 @@ void _wrap_rw_free_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_try_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_try_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1100,7 +1282,7 @@ int _wrap_rw_read_try_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_read_acquire_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_acquire_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1117,7 +1299,7 @@ int _wrap_rw_read_acquire_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, long lon
 }
 
 
-int _wrap_rw_read_unlock_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_unlock_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1132,7 +1314,7 @@ int _wrap_rw_read_unlock_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_write_try_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_try_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1147,7 +1329,7 @@ int _wrap_rw_write_try_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_write_acquire_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_acquire_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1164,7 +1346,7 @@ int _wrap_rw_write_acquire_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, long lo
 }
 
 
-int _wrap_rw_write_unlock_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_unlock_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1179,7 +1361,7 @@ int _wrap_rw_write_unlock_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_upgrade_try_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_upgrade_try_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1194,7 +1376,7 @@ int _wrap_rw_upgrade_try_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_downgrade_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_downgrade_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1209,7 +1391,7 @@ int _wrap_rw_downgrade_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_extend_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_extend_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1226,7 +1408,7 @@ int _wrap_rw_extend_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, long long _swi
 }
 
 
-int _wrap_rw_interrupt_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_interrupt_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1243,7 +1425,7 @@ int _wrap_rw_interrupt_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, int _swig_g
 }
 
 
-int _wrap_rw_cancel_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_cancel_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1258,7 +1440,7 @@ int _wrap_rw_cancel_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_error 
 }
 
 
-int _wrap_rw_is_reading_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_reading_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1271,7 +1453,7 @@ int _wrap_rw_is_reading_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_is_writing_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_writing_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1284,7 +1466,7 @@ int _wrap_rw_is_writing_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_deadline_ns_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
+long long _wrap_rw_deadline_ns_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1297,7 +1479,7 @@ long long _wrap_rw_deadline_ns_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_valid_ms_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
+long long _wrap_rw_valid_ms_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1310,7 +1492,7 @@ long long _wrap_rw_valid_ms_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_token_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
+long long _wrap_rw_token_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1323,7 +1505,7 @@ long long _wrap_rw_token_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_query_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_query_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1340,7 +1522,7 @@ int _wrap_rw_query_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_info *_
 }
 
 
-int _wrap_rw_read_try_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_try_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1359,7 +1541,7 @@ int _wrap_rw_read_try_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortis
 }
 
 
-int _wrap_rw_read_acquire_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_acquire_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1380,7 +1562,7 @@ int _wrap_rw_read_acquire_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_read_unlock_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_unlock_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1399,7 +1581,7 @@ int _wrap_rw_read_unlock_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_write_try_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_try_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1418,7 +1600,7 @@ int _wrap_rw_write_try_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_write_acquire_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_acquire_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1439,7 +1621,7 @@ int _wrap_rw_write_acquire_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, m
 }
 
 
-int _wrap_rw_write_unlock_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_unlock_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1458,7 +1640,7 @@ int _wrap_rw_write_unlock_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_upgrade_try_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_upgrade_try_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1477,7 +1659,7 @@ int _wrap_rw_upgrade_try_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_downgrade_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_downgrade_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1496,7 +1678,7 @@ int _wrap_rw_downgrade_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_extend_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_extend_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1517,7 +1699,7 @@ int _wrap_rw_extend_async_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_watch_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_watch_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1536,7 +1718,7 @@ int _wrap_rw_watch_swig_8f353b4ec06330b9(mortise_rw *_swig_go_0, mortise_queue *
 }
 
 
-mortise_semaphore *_wrap_semaphore_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
+mortise_semaphore *_wrap_semaphore_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1562,7 +1744,7 @@ mortise_semaphore *_wrap_semaphore_new_swig_8f353b4ec06330b9(mortise_client *_sw
 }
 
 
-void _wrap_semaphore_free_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0) {
+void _wrap_semaphore_free_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   
   arg1 = (mortise_semaphore *)_swig_go_0; 
@@ -1572,7 +1754,7 @@ void _wrap_semaphore_free_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0) {
 }
 
 
-int _wrap_semaphore_try_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_try_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1589,7 +1771,7 @@ int _wrap_semaphore_try_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, lon
 }
 
 
-int _wrap_semaphore_acquire_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_acquire_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1608,7 +1790,7 @@ int _wrap_semaphore_acquire_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_release_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_release_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1623,7 +1805,7 @@ int _wrap_semaphore_release_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_resize_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_resize_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1640,7 +1822,7 @@ int _wrap_semaphore_resize_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_extend_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_extend_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1657,7 +1839,7 @@ int _wrap_semaphore_extend_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_interrupt_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_interrupt_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1674,7 +1856,7 @@ int _wrap_semaphore_interrupt_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_cancel_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_cancel_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1689,7 +1871,7 @@ int _wrap_semaphore_cancel_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_is_held_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0) {
+int _wrap_semaphore_is_held_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1702,7 +1884,7 @@ int _wrap_semaphore_is_held_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0)
 }
 
 
-long long _wrap_semaphore_deadline_ns_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_deadline_ns_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1715,7 +1897,7 @@ long long _wrap_semaphore_deadline_ns_swig_8f353b4ec06330b9(mortise_semaphore *_
 }
 
 
-long long _wrap_semaphore_valid_ms_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_valid_ms_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1728,7 +1910,7 @@ long long _wrap_semaphore_valid_ms_swig_8f353b4ec06330b9(mortise_semaphore *_swi
 }
 
 
-long long _wrap_semaphore_token_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_token_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1741,7 +1923,7 @@ long long _wrap_semaphore_token_swig_8f353b4ec06330b9(mortise_semaphore *_swig_g
 }
 
 
-int _wrap_semaphore_query_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_query_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1758,7 +1940,7 @@ int _wrap_semaphore_query_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, m
 }
 
 
-int _wrap_semaphore_try_async_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_try_async_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1779,7 +1961,7 @@ int _wrap_semaphore_try_async_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_acquire_async_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
+int _wrap_semaphore_acquire_async_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1802,7 +1984,7 @@ int _wrap_semaphore_acquire_async_swig_8f353b4ec06330b9(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_release_async_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_release_async_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1821,7 +2003,7 @@ int _wrap_semaphore_release_async_swig_8f353b4ec06330b9(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_extend_async_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_extend_async_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1842,7 +2024,7 @@ int _wrap_semaphore_extend_async_swig_8f353b4ec06330b9(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_watch_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_watch_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1861,7 +2043,7 @@ int _wrap_semaphore_watch_swig_8f353b4ec06330b9(mortise_semaphore *_swig_go_0, m
 }
 
 
-mortise_multi *_wrap_multi_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_multi *_wrap_multi_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_multi *result = 0 ;
@@ -1876,7 +2058,7 @@ mortise_multi *_wrap_multi_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_multi_free_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) {
+void _wrap_multi_free_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   
   arg1 = (mortise_multi *)_swig_go_0; 
@@ -1886,7 +2068,7 @@ void _wrap_multi_free_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) {
 }
 
 
-int _wrap_multi_add_lock_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_lock_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1903,7 +2085,7 @@ int _wrap_multi_add_lock_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_add_reader_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_reader_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1920,7 +2102,7 @@ int _wrap_multi_add_reader_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_writer_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_writer_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1937,7 +2119,7 @@ int _wrap_multi_add_writer_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_semaphore_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_add_semaphore_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
@@ -1956,7 +2138,7 @@ int _wrap_multi_add_semaphore_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_try_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_try_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1971,7 +2153,7 @@ int _wrap_multi_try_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_err
 }
 
 
-int _wrap_multi_acquire_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_acquire_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1988,7 +2170,7 @@ int _wrap_multi_acquire_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, long lo
 }
 
 
-int _wrap_multi_unlock_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_unlock_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2003,7 +2185,7 @@ int _wrap_multi_unlock_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_extend_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_extend_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2020,7 +2202,7 @@ int _wrap_multi_extend_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, long lon
 }
 
 
-int _wrap_multi_interrupt_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_interrupt_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2037,7 +2219,7 @@ int _wrap_multi_interrupt_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, int _
 }
 
 
-int _wrap_multi_cancel_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_cancel_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2052,7 +2234,7 @@ int _wrap_multi_cancel_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_is_held_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) {
+int _wrap_multi_is_held_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2065,7 +2247,7 @@ int _wrap_multi_is_held_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) {
 }
 
 
-long long _wrap_multi_valid_ms_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) {
+long long _wrap_multi_valid_ms_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2078,7 +2260,7 @@ long long _wrap_multi_valid_ms_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) 
 }
 
 
-long long _wrap_multi_deadline_ns_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) {
+long long _wrap_multi_deadline_ns_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2091,7 +2273,7 @@ long long _wrap_multi_deadline_ns_swig_8f353b4ec06330b9(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_member_count_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0) {
+long long _wrap_multi_member_count_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2104,7 +2286,7 @@ long long _wrap_multi_member_count_swig_8f353b4ec06330b9(mortise_multi *_swig_go
 }
 
 
-int _wrap_multi_try_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_try_async_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2123,7 +2305,7 @@ int _wrap_multi_try_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, morti
 }
 
 
-int _wrap_multi_acquire_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_acquire_async_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2144,7 +2326,7 @@ int _wrap_multi_acquire_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_watch_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_watch_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2163,7 +2345,7 @@ int _wrap_multi_watch_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_q
 }
 
 
-int _wrap_multi_extend_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_extend_async_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2184,7 +2366,7 @@ int _wrap_multi_extend_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mo
 }
 
 
-int _wrap_multi_unlock_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_unlock_async_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2203,7 +2385,7 @@ int _wrap_multi_unlock_async_swig_8f353b4ec06330b9(mortise_multi *_swig_go_0, mo
 }
 
 
-mortise_info *_wrap_info_new_swig_8f353b4ec06330b9() {
+mortise_info *_wrap_info_new_swig_c6600b65bcd45031() {
   mortise_info *result = 0 ;
   mortise_info *_swig_go_result;
   
@@ -2214,7 +2396,7 @@ mortise_info *_wrap_info_new_swig_8f353b4ec06330b9() {
 }
 
 
-void _wrap_info_free_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
+void _wrap_info_free_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   
   arg1 = (mortise_info *)_swig_go_0; 
@@ -2224,7 +2406,7 @@ void _wrap_info_free_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_held_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
+int _wrap_info_is_held_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2237,7 +2419,7 @@ int _wrap_info_is_held_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_mine_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
+int _wrap_info_is_mine_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2250,7 +2432,7 @@ int _wrap_info_is_mine_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_time_left_ms_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
+long long _wrap_info_time_left_ms_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2263,7 +2445,7 @@ long long _wrap_info_time_left_ms_swig_8f353b4ec06330b9(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_latest_token_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
+long long _wrap_info_latest_token_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2276,7 +2458,7 @@ long long _wrap_info_latest_token_swig_8f353b4ec06330b9(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_holder_count_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
+long long _wrap_info_holder_count_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2289,7 +2471,7 @@ long long _wrap_info_holder_count_swig_8f353b4ec06330b9(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_shown_holder_count_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
+long long _wrap_info_shown_holder_count_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2302,7 +2484,7 @@ long long _wrap_info_shown_holder_count_swig_8f353b4ec06330b9(mortise_info *_swi
 }
 
 
-long long _wrap_info_permits_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2315,7 +2497,7 @@ long long _wrap_info_permits_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_permits_in_use_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_in_use_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2328,7 +2510,7 @@ long long _wrap_info_permits_in_use_swig_8f353b4ec06330b9(mortise_info *_swig_go
 }
 
 
-long long _wrap_info_waiter_count_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
+long long _wrap_info_waiter_count_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2341,7 +2523,7 @@ long long _wrap_info_waiter_count_swig_8f353b4ec06330b9(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_count_swig_8f353b4ec06330b9(mortise_info *_swig_go_0) {
+long long _wrap_info_entry_count_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2354,7 +2536,7 @@ long long _wrap_info_entry_count_swig_8f353b4ec06330b9(mortise_info *_swig_go_0)
 }
 
 
-char *_wrap_info_entry_owner_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_owner_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2369,7 +2551,7 @@ char *_wrap_info_entry_owner_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, lon
 }
 
 
-int _wrap_info_entry_is_exclusive_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_exclusive_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -2384,7 +2566,7 @@ int _wrap_info_entry_is_exclusive_swig_8f353b4ec06330b9(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_weight_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_weight_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2399,7 +2581,7 @@ long long _wrap_info_entry_weight_swig_8f353b4ec06330b9(mortise_info *_swig_go_0
 }
 
 
-char *_wrap_info_entry_host_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_host_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2414,7 +2596,7 @@ char *_wrap_info_entry_host_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long
 }
 
 
-long long _wrap_info_entry_pid_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_pid_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2429,7 +2611,7 @@ long long _wrap_info_entry_pid_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, l
 }
 
 
-char *_wrap_info_entry_label_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_label_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2444,7 +2626,7 @@ char *_wrap_info_entry_label_swig_8f353b4ec06330b9(mortise_info *_swig_go_0, lon
 }
 
 
-mortise_queue *_wrap_queue_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_queue *_wrap_queue_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2461,7 +2643,7 @@ mortise_queue *_wrap_queue_new_swig_8f353b4ec06330b9(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_queue_free_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0) {
+void _wrap_queue_free_swig_c6600b65bcd45031(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2471,7 +2653,7 @@ void _wrap_queue_free_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0) {
 }
 
 
-int _wrap_queue_fd_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0) {
+int _wrap_queue_fd_swig_c6600b65bcd45031(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2484,7 +2666,7 @@ int _wrap_queue_fd_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_wake_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0) {
+void _wrap_queue_wake_swig_c6600b65bcd45031(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2494,7 +2676,7 @@ void _wrap_queue_wake_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_shutdown_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0) {
+void _wrap_queue_shutdown_swig_c6600b65bcd45031(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2504,7 +2686,7 @@ void _wrap_queue_shutdown_swig_8f353b4ec06330b9(mortise_queue *_swig_go_0) {
 }
 
 
-mortise_event *_wrap_event_new_swig_8f353b4ec06330b9() {
+mortise_event *_wrap_event_new_swig_c6600b65bcd45031() {
   mortise_event *result = 0 ;
   mortise_event *_swig_go_result;
   
@@ -2515,7 +2697,7 @@ mortise_event *_wrap_event_new_swig_8f353b4ec06330b9() {
 }
 
 
-void _wrap_event_free_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
+void _wrap_event_free_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   
   arg1 = (mortise_event *)_swig_go_0; 
@@ -2525,7 +2707,7 @@ void _wrap_event_free_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_get_kind_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
+int _wrap_event_get_kind_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_event_kind result;
   int _swig_go_result;
@@ -2538,7 +2720,7 @@ int _wrap_event_get_kind_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_tag_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
+long long _wrap_event_tag_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2551,7 +2733,7 @@ long long _wrap_event_tag_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_status_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
+int _wrap_event_status_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -2564,7 +2746,7 @@ int _wrap_event_status_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_token_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
+long long _wrap_event_token_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2577,7 +2759,7 @@ long long _wrap_event_token_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_message_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
+char *_wrap_event_message_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -2590,7 +2772,7 @@ char *_wrap_event_message_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_reason_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
+int _wrap_event_reason_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -2603,7 +2785,7 @@ int _wrap_event_reason_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_lock_name_swig_8f353b4ec06330b9(mortise_event *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_event_lock_name_swig_c6600b65bcd45031(mortise_event *_swig_go_0, long long *_swig_go_1) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -2618,7 +2800,7 @@ char *_wrap_event_lock_name_swig_8f353b4ec06330b9(mortise_event *_swig_go_0, lon
 }
 
 
-char *_wrap_event_server_text_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
+char *_wrap_event_server_text_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -2631,7 +2813,7 @@ char *_wrap_event_server_text_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_retryable_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
+int _wrap_event_is_retryable_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2644,7 +2826,7 @@ int _wrap_event_is_retryable_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_ambiguous_swig_8f353b4ec06330b9(mortise_event *_swig_go_0) {
+int _wrap_event_is_ambiguous_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;

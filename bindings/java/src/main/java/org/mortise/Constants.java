@@ -88,6 +88,8 @@ final class Constants {
   static final String OPTION_TLS_NAME = "tls_name";
   /** Whether the server has to prove who it is: "on" or "off". A client's only. */
   static final String OPTION_TLS_VERIFY = "tls_verify";
+  /** Whether servers are examined when they are connected to, such as "off". A client's only. */
+  static final String OPTION_EXAMINE = "examine";
 
   private Constants() {}
 }

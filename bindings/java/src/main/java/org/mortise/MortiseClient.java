@@ -6,6 +6,7 @@ import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.function.LongUnaryOperator;
 
 /**
  * A connection to one deployment, shared by all that is made from it. Any thread may use it,
@@ -169,6 +170,40 @@ public final class MortiseClient implements AutoCloseable {
             Reference.reachabilityFence(this);
           }
         });
+  }
+
+  /**
+   * Examines the servers: their settings, rights and clocks, as far as they matter to locks. It
+   * changes nothing at a server.
+   *
+   * @return what was found; the findings are on the page about examination
+   */
+  public Examination examine() {
+    return found(MortiseNative::client_examine);
+  }
+
+  /**
+   * What was found last: by {@link #examine} or, with {@link MortiseOptions#withExamination}, when
+   * the client connected last. Asks nobody.
+   *
+   * @return what was found; without findings where nothing was examined so far
+   */
+  public Examination examination() {
+    return found(MortiseNative::client_examination);
+  }
+
+  private Examination found(LongUnaryOperator find) {
+    return Examination.take(
+        Threads.block(
+            () -> {
+              long address = core.client().enter();
+              try {
+                return find.applyAsLong(address);
+              } finally {
+                core.client().exit();
+                Reference.reachabilityFence(this);
+              }
+            }));
   }
 
   // ---- Java's own interfaces -------------------------------------------------------------------

@@ -318,6 +318,18 @@ public final class MortiseOptions {
     return with(Constants.OPTION_TLS_VERIFY, isOn ? "on" : "off");
   }
 
+  /**
+   * Whether the server is examined each time that it is connected to. For clients only.
+   *
+   * @param how {@code off} is the default; {@code warn} is for {@link MortiseClient#examination} to
+   *     tell; {@code strict} also asks nothing of a server with a finding that is bad, and lets
+   *     {@link MortiseClient#open} fail with it
+   * @return options with that value
+   */
+  public MortiseOptions withExamination(String how) {
+    return with(Constants.OPTION_EXAMINE, how);
+  }
+
   /** Calls with the address of native options, which live that long. */
   long use(LongUnaryOperator call) {
     return use(MortiseNative.options_new(), call);

@@ -1,0 +1,152 @@
+#include "deployment/admission.hpp"
+
+#include <new>
+#include <utility>
+
+namespace mortise::deployment {
+
+namespace {
+
+// How long a server that was found bad is left alone.
+constexpr time_ns pause_ns = ns_per_s;
+
+}  // namespace
+
+admission::admission(net::reactor& loop, redis::connection& server, std::string where,
+                     const settings& terms, std::int64_t database, listener& hears)
+    : loop_(loop),
+      server_(server),
+      where_(std::move(where)),
+      rule_(terms.examine == "strict" ? rule::strict
+            : terms.examine == "warn" ? rule::warn
+                                      : rule::off),
+      database_(database),
+      hears_(hears),
+      is_open_(rule_ != rule::strict) {
+  client_.lease_ms = terms.lease_ms;
+  client_.drift_ppm = terms.drift_ppm;
+  client_.verifies_tls = terms.tls_verify;
+}
+
+admission::~admission() { close(); }
+
+void admission::close() noexcept {
+  loop_.cancel(static_cast<net::task&>(*this));
+  loop_.cancel(static_cast<net::timer&>(*this));
+}
+
+void admission::on_up() noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    ++session_;
+    is_up_ = true;
+    is_examined_ = false;
+    client_.connected_ns = boot_now();
+  }
+  if (rule_ != rule::strict) hears_.on_admitted();
+  if (rule_ != rule::off) begin();
+}
+
+void admission::on_down() noexcept {
+  if (rule_ == rule::strict) is_open_.store(false, std::memory_order_release);
+  loop_.cancel(static_cast<net::timer&>(*this));
+  const std::lock_guard guard(mutex_);
+  is_up_ = false;
+}
+
+// The I/O thread.
+void admission::begin() noexcept {
+  outcome how;
+  try {
+    how = std::make_shared<examiner>(server_, database_)->begin(*this, session_);
+  } catch (const std::bad_alloc&) {
+    how = outcome::of(status::no_memory);
+  }
+  if (!how.ok()) on_examined(session_, how, nullptr);
+}
+
+void admission::on_examined(std::uint64_t session, const outcome& how,
+                            const protocol::server_facts* facts) noexcept {
+  auto problem = how;
+  try {
+    if (facts != nullptr) problem = judge(*facts)->refusal();
+  } catch (const std::bad_alloc&) {
+    problem = outcome::of(status::no_memory);
+  }
+  const std::lock_guard guard(mutex_);
+  // The connection that was examined may have been followed by another.
+  if (session != session_) return;
+  problem_ = std::move(problem);
+  is_examined_ = problem_.ok();
+  loop_.post(*this);
+}
+
+// The session, which this thread ends, is still the one that was examined.
+void admission::run() noexcept {
+  bool is_good = false;
+  {
+    const std::lock_guard guard(mutex_);
+    if (!is_up_) return;
+    is_good = is_examined_;
+  }
+  if (rule_ == rule::strict && is_good && !is_open_.exchange(true)) hears_.on_admitted();
+  if (rule_ == rule::strict && !is_good) loop_.schedule(*this, boot_now() + pause_ns);
+  end_await();
+}
+
+void admission::on_timer(time_ns /*now*/) noexcept { begin(); }
+
+std::shared_ptr<const protocol::examination> admission::judge(const protocol::server_facts& facts) {
+  auto made = std::make_shared<protocol::examination>();
+  const std::lock_guard guard(mutex_);
+  protocol::judge(facts, client_, where_, *made);
+  if (!client_.earlier) client_.earlier = facts.clock;
+  last_ = made;
+  return made;
+}
+
+outcome admission::problem() const noexcept {
+  if (is_open()) return {};
+  const std::lock_guard guard(mutex_);
+  if (!problem_.ok()) return problem_;
+  return outcome::of(status::unreachable, where_, " is being examined");
+}
+
+outcome admission::await(time_ns deadline) {
+  if (rule_ == rule::off) return {};
+  net::caller me;
+  {
+    const std::lock_guard guard(mutex_);
+    if (is_first_over_) {
+      me.finish();
+    } else {
+      first_ = &me;
+    }
+  }
+  static_cast<void>(me.wait(deadline));
+  {
+    const std::lock_guard guard(mutex_);
+    first_ = nullptr;
+  }
+  return problem();
+}
+
+void admission::end_await() noexcept {
+  const std::lock_guard guard(mutex_);
+  is_first_over_ = true;
+  if (first_ != nullptr) std::exchange(first_, nullptr)->finish();
+}
+
+outcome admission::examine(protocol::examination& into, time_ns deadline) {
+  const auto asked = std::make_shared<examiner>(server_, database_);
+  auto how = asked->ask(deadline);
+  if (how.ok()) into = *judge(asked->facts());
+  return how;
+}
+
+std::shared_ptr<const protocol::examination> admission::last() const noexcept {
+  const std::lock_guard guard(mutex_);
+  return last_;
+}
+
+}  // namespace mortise::deployment

@@ -1,0 +1,82 @@
+// Whether a server is let in when it is connected to: the option `examine`. With `strict` nothing
+// is asked of a server before it has been examined, and nothing of one that was found bad, which is
+// examined again from time to time. With `warn` what is found is kept for those who ask.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/options.hpp"
+#include "deployment/examiner.hpp"
+#include "net/caller.hpp"
+#include "net/reactor.hpp"
+#include "protocol/examination.hpp"
+
+namespace mortise::deployment {
+
+class admission final : private examiner_listener, private net::task, private net::timer {
+ public:
+  // On the I/O thread.
+  class listener {
+   public:
+    virtual ~listener() = default;
+    virtual void on_admitted() noexcept = 0;
+  };
+
+  admission(net::reactor& loop, redis::connection& server, std::string where, const settings& terms,
+            std::int64_t database, listener& hears);
+  ~admission() override;
+
+  // The connection has come up, or broken. The I/O thread.
+  void on_up() noexcept;
+  void on_down() noexcept;
+  // Nothing is heard from now on. The connection is closed.
+  void close() noexcept;
+
+  // Whether the server may be asked.
+  [[nodiscard]] bool is_open() const noexcept { return is_open_.load(std::memory_order_acquire); }
+  // Why not; ok where it may be.
+  [[nodiscard]] outcome problem() const noexcept;
+  // Waits until the server that was connected to first has been examined, where the option wants
+  // it; then the problem.
+  outcome await(time_ns deadline);
+
+  // Examines the server now.
+  outcome examine(protocol::examination& into, time_ns deadline);
+  // What was found last; nothing where nothing was looked for yet.
+  [[nodiscard]] std::shared_ptr<const protocol::examination> last() const noexcept;
+
+ private:
+  enum class rule { off, warn, strict };
+
+  void begin() noexcept;
+  void on_examined(std::uint64_t session, const outcome& how,
+                   const protocol::server_facts* facts) noexcept override;
+  void run() noexcept override;
+  void on_timer(time_ns now) noexcept override;
+  std::shared_ptr<const protocol::examination> judge(const protocol::server_facts& facts);
+  void end_await() noexcept;
+
+  net::reactor& loop_;
+  redis::connection& server_;
+  const std::string where_;
+  const rule rule_;
+  const std::int64_t database_;
+  listener& hears_;
+  std::atomic<bool> is_open_;
+
+  mutable std::mutex mutex_;
+  std::uint64_t session_ = 0;  // how many have come up
+  bool is_up_ = false;
+  bool is_examined_ = false;  // this session, which was not bad; run() has to say so
+  protocol::examining_client client_;
+  outcome problem_;
+  std::shared_ptr<const protocol::examination> last_;
+  net::caller* first_ = nullptr;  // who waits for the first examination
+  bool is_first_over_ = false;
+};
+
+}  // namespace mortise::deployment

@@ -1,0 +1,411 @@
+// The rules of an examination. A server's word is never trusted: it is a number that is in range,
+// or it is shown as printable ASCII.
+#include <algorithm>
+#include <cstdlib>
+
+#include "protocol/examination.hpp"
+
+namespace mortise::protocol {
+
+namespace {
+
+using told_text = std::optional<std::string_view>;
+using told_number = std::optional<std::int64_t>;
+
+constexpr std::int64_t us_per_s = 1'000'000;
+constexpr std::int64_t least_token = 1'000'000'000'000'000;  // see scripts/lib/fence.lua
+constexpr std::int64_t most_token = (std::int64_t{1} << 53U) - 1;
+constexpr std::int64_t fence_life_ms = 7'776'000'000;  // the same
+// How far clocks may be apart, and how far one may move.
+constexpr std::int64_t clock_tolerance_us = us_per_s;
+constexpr std::int64_t most_lag_s = 10;
+constexpr std::int64_t most_behind_bytes = 1 << 20U;
+constexpr time_ns long_round_trip_ns = 100 * ns_per_ms;
+constexpr std::int64_t least_script_ms = 100;
+constexpr std::int64_t most_script_ms = 60'000;
+
+judgement hidden() { return {finding_verdict::unknown, "the server does not tell"}; }
+
+// What a server says, for people.
+std::string shown(std::string_view text) {
+  constexpr std::size_t longest = 64;
+  std::string clean(text.substr(0, longest));
+  for (char& c : clean) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text.size() > longest ? clean + "..." : clean;
+}
+
+std::string in_ms(std::int64_t us) {
+  const auto rest = std::to_string(1000 + std::abs(us % 1000)).substr(1);
+  return (us < 0 ? "-" : "") + std::to_string(std::abs(us / 1000)) + "." + rest + " ms";
+}
+
+std::string listed(const std::vector<std::string_view>& items, const char* mark) {
+  std::string text;
+  for (const auto item : items) {
+    text.append(text.empty() ? "" : " ");
+    const bool is_pattern = item.starts_with("~") || item.starts_with("&");
+    text.append(is_pattern ? "" : mark).append(item);
+  }
+  return text;
+}
+
+told_text first_of(told_text one, told_text other) { return one ? one : other; }
+told_number number_of(told_text text) { return text ? whole_number(*text) : told_number(); }
+
+told_number replica_count(const server_facts& facts) {
+  const auto connected = facts.count("connected_slaves");
+  return connected ? connected : facts.replica_count;
+}
+
+std::string replicas(std::int64_t count) {
+  return std::to_string(count) + (count == 1 ? " replica" : " replicas");
+}
+
+// ---- what the server is ------------------------------------------------------------------------
+
+judgement judge_version(const server_facts& facts, const examining_client&) {
+  if (const auto valkey = facts.told("valkey_version")) {
+    return {finding_verdict::ok, "Valkey " + shown(*valkey)};
+  }
+  const auto version = facts.told("redis_version");
+  if (!version) return hidden();
+  const auto major = number_of(version->substr(0, version->find('.')));
+  const auto rest = version->substr(std::min(version->find('.'), version->size() - 1) + 1);
+  const auto minor = number_of(rest.substr(0, rest.find('.')));
+  if (!major || !minor) return hidden();
+  const bool is_old = *major < 6 || (*major == 6 && *minor < 2);
+  return {is_old ? finding_verdict::bad : finding_verdict::ok, "Redis " + shown(*version)};
+}
+
+judgement judge_role(const server_facts& facts, const examining_client&) {
+  const auto role = first_of(facts.role, facts.told("role"));
+  if (!role) return hidden();
+  if (*role == "slave") return {finding_verdict::bad, "replica"};
+  return {*role == "master" ? finding_verdict::ok : finding_verdict::bad, shown(*role)};
+}
+
+judgement judge_writes(const server_facts& facts, const examining_client&) {
+  if (!facts.write_error) return hidden();
+  if (facts.write_error->empty()) return {finding_verdict::ok, "taken"};
+  return {finding_verdict::bad, "refused with " + shown(*facts.write_error)};
+}
+
+judgement judge_uptime(const server_facts& facts, const examining_client& client) {
+  const auto uptime_s = facts.count("uptime_in_seconds");
+  if (!uptime_s) return hidden();
+  const auto value = std::to_string(*uptime_s) + " s";
+  const bool keeps_all =
+      facts.count("aof_enabled") == 1 && facts.configured("appendfsync") == "always";
+  const auto longest_s = client.lease_ms / 1000 * (1'000'000 + client.drift_ppm) / 1'000'000 + 1;
+  return {!keeps_all && *uptime_s <= longest_s ? finding_verdict::warn : finding_verdict::ok,
+          value};
+}
+
+// ---- what it lets us do ------------------------------------------------------------------------
+
+judgement judge_eval(const server_facts& facts, const examining_client&) {
+  if (!facts.has_eval) return hidden();
+  return *facts.has_eval ? judgement{finding_verdict::ok, "allowed"}
+                         : judgement{finding_verdict::bad, "refused"};
+}
+
+judgement judge_client_kill(const server_facts& facts, const examining_client&) {
+  if (!facts.has_client_kill) return hidden();
+  return *facts.has_client_kill ? judgement{finding_verdict::ok, "allowed"}
+                                : judgement{finding_verdict::warn, "refused"};
+}
+
+judgement judge_commands(const server_facts& facts, const examining_client&) {
+  const auto& found = facts.rights;
+  if (!found.missing.empty()) {
+    return {found.is_essential_missing ? finding_verdict::bad : finding_verdict::warn,
+            "missing: " + listed(found.missing, "")};
+  }
+  return found.is_known ? judgement{finding_verdict::ok, "all there"} : hidden();
+}
+
+judgement judge_rights(const server_facts& facts, const examining_client&) {
+  const auto& found = facts.rights;
+  if (!found.refused.empty()) {
+    return {found.is_essential_refused ? finding_verdict::bad : finding_verdict::warn,
+            "missing: " + listed(found.refused, "+")};
+  }
+  return found.is_known ? judgement{finding_verdict::ok, "all there"} : hidden();
+}
+
+// ---- what it keeps -----------------------------------------------------------------------------
+
+judgement judge_maxmemory_policy(const server_facts& facts, const examining_client&) {
+  const auto policy =
+      first_of(facts.told("maxmemory_policy"), facts.configured("maxmemory-policy"));
+  const auto limit = number_of(first_of(facts.told("maxmemory"), facts.configured("maxmemory")));
+  if (policy == "noeviction") return {finding_verdict::ok, "noeviction"};
+  if (limit == 0) {
+    return {finding_verdict::ok,
+            (policy ? shown(*policy) + ", " : std::string()) + "without a limit"};
+  }
+  if (!policy || !limit) return hidden();
+  return {finding_verdict::bad, shown(*policy) + " at " + std::to_string(*limit) + " bytes"};
+}
+
+judgement judge_evictions(const server_facts& facts, const examining_client&) {
+  const auto evicted = facts.count("evicted_keys");
+  if (!evicted) return hidden();
+  return {*evicted == 0 ? finding_verdict::ok : finding_verdict::warn,
+          std::to_string(*evicted) + " keys"};
+}
+
+judgement judge_shared_database(const server_facts& facts, const examining_client&) {
+  if (!facts.keys) return hidden();
+  const auto of_all = " of " + std::to_string(facts.keys->seen) + " keys looked at";
+  return {facts.keys->foreign == 0 ? finding_verdict::ok : finding_verdict::warn,
+          std::to_string(facts.keys->foreign) + of_all + " are not Mortise's"};
+}
+
+judgement judge_persistence(const server_facts& facts, const examining_client&) {
+  const auto enabled = facts.told("aof_enabled");
+  const auto configured = facts.configured("appendonly");
+  if (!enabled && !configured) return hidden();
+  if (enabled != "1" && configured != "yes") {
+    const auto save = facts.configured("save");
+    return {finding_verdict::warn,
+            "appendonly no, save " + (save ? "\"" + shown(*save) + "\"" : "not told")};
+  }
+  const auto fsync = facts.configured("appendfsync");
+  const std::string value = "appendonly yes, appendfsync " + (fsync ? shown(*fsync) : "not told");
+  if (facts.told("aof_last_write_status").value_or("ok") != "ok") {
+    return {finding_verdict::warn, value + ", the last write failed"};
+  }
+  if (!fsync) return {finding_verdict::unknown, value};
+  return {*fsync == "always" ? finding_verdict::ok : finding_verdict::warn, value};
+}
+
+// ---- who else has it ---------------------------------------------------------------------------
+
+judgement judge_replicas(const server_facts& facts, const examining_client&) {
+  const auto count = replica_count(facts);
+  if (!count) return hidden();
+  return {*count == 0 ? finding_verdict::ok : finding_verdict::warn, replicas(*count)};
+}
+
+// A part such as "lag" of a line "ip=…,port=…,state=online,offset=14,lag=0".
+std::string_view part_of(std::string_view line, std::string_view name) {
+  while (!line.empty()) {
+    const auto end = std::min(line.find(','), line.size());
+    const auto part = line.substr(0, end);
+    if (part.starts_with(name) && part.substr(name.size()).starts_with('=')) {
+      return part.substr(name.size() + 1);
+    }
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  return {};
+}
+
+judgement judge_replica_lag(const server_facts& facts, const examining_client&) {
+  const auto count = replica_count(facts);
+  if (!count) return hidden();
+  if (*count == 0) return {finding_verdict::ok, "no replicas"};
+  const auto offset = facts.count("master_repl_offset");
+  constexpr std::int64_t most_shown = 64;
+  std::int64_t lag_s = 0;
+  std::int64_t behind = 0;
+  for (std::int64_t i = 0; i < std::min(*count, most_shown); ++i) {
+    const auto line = facts.told("slave" + std::to_string(i));
+    if (!line) return hidden();
+    const auto its_lag_s = whole_number(part_of(*line, "lag"));
+    const auto its_offset = whole_number(part_of(*line, "offset"));
+    if (part_of(*line, "state") != "online")
+      return {finding_verdict::warn, "a replica is not online"};
+    if (!its_lag_s || !its_offset || !offset || *its_offset < 0 || *offset < 0) return hidden();
+    lag_s = std::max(lag_s, *its_lag_s);
+    behind = std::max(behind, *offset - *its_offset);
+  }
+  const bool is_far = lag_s > most_lag_s || behind > most_behind_bytes;
+  return {is_far ? finding_verdict::warn : finding_verdict::ok,
+          std::to_string(behind) + " bytes behind, heard " + std::to_string(lag_s) + " s ago"};
+}
+
+judgement judge_min_replicas(const server_facts& facts, const examining_client&) {
+  const auto count = replica_count(facts);
+  if (!count) return hidden();
+  if (*count == 0) return {finding_verdict::ok, "no replicas"};
+  auto least = number_of(facts.configured("min-replicas-to-write"));
+  // INFO has this field only where it is set.
+  if (!least && facts.told("min_slaves_good_slaves")) least = 1;
+  if (!least) return hidden();
+  return {*least == 0 ? finding_verdict::warn : finding_verdict::ok,
+          "min-replicas-to-write " + std::to_string(*least)};
+}
+
+// ---- clocks, tokens and time -------------------------------------------------------------------
+
+// The fence counter, if it is a token.
+told_number fence_of(const server_facts& facts) {
+  const auto token = number_of(facts.fence);
+  const bool is_token = token && *token >= least_token && *token <= most_token;
+  return is_token ? token : told_number();
+}
+
+judgement judge_clock_step(const server_facts& facts, const examining_client& client) {
+  if (!facts.clock) return hidden();
+  const auto passed_us =
+      client.earlier ? (facts.clock->boot_ns - client.earlier->boot_ns) / ns_per_us : 0;
+  const auto moved_us =
+      client.earlier ? facts.clock->server_us - client.earlier->server_us - passed_us : 0;
+  const auto in_time = " in " + std::to_string(passed_us / us_per_s) + " s";
+  // Grants count it up by one, its clock by a million a second.
+  const auto fence = fence_of(facts);
+  const auto ahead_us = fence ? *fence - facts.clock->server_us : 0;
+  // Faster than the drift that leases allow for.
+  const auto allowed_us = passed_us / us_per_s * client.drift_ppm + clock_tolerance_us;
+  if (std::abs(moved_us) > allowed_us)
+    return {finding_verdict::bad, "moved " + in_ms(moved_us) + in_time};
+  if (std::abs(moved_us) > clock_tolerance_us) {
+    return {finding_verdict::warn, "moved " + in_ms(moved_us) + in_time};
+  }
+  if (ahead_us > clock_tolerance_us) {
+    return {finding_verdict::warn,
+            "the fencing tokens are " + in_ms(ahead_us) + " ahead of the clock"};
+  }
+  return {finding_verdict::ok, "none" + in_time};
+}
+
+judgement judge_clock_offset(const server_facts& facts, const examining_client&) {
+  if (!facts.clock) return hidden();
+  const auto tolerance_us = clock_tolerance_us + facts.round_trip_ns / 2 / ns_per_us;
+  return {
+      std::abs(facts.clock_offset_us) > tolerance_us ? finding_verdict::warn : finding_verdict::ok,
+      in_ms(facts.clock_offset_us)};
+}
+
+judgement judge_fence(const server_facts& facts, const examining_client& client) {
+  if (!facts.fence_type) return hidden();
+  if (*facts.fence_type == "none")
+    return {finding_verdict::warn, "deleted since this client connected"};
+  if (*facts.fence_type != "string") {
+    return {finding_verdict::bad, "the key is a " + shown(*facts.fence_type)};
+  }
+  if (!facts.fence || !facts.fence_ttl_ms || !facts.clock) return hidden();
+  const auto fence = fence_of(facts);
+  if (!fence) return {finding_verdict::bad, "the counter is no token"};
+  // Each connect lifts it to the clock.
+  const auto connected_us = (facts.clock->boot_ns - client.connected_ns) / ns_per_us;
+  const auto least = facts.clock->server_us - connected_us -
+                     connected_us / us_per_s * client.drift_ppm - clock_tolerance_us;
+  if (client.connected_ns != 0 && *fence < least) {
+    return {finding_verdict::bad, "the counter was set back by " + in_ms(least - *fence)};
+  }
+  if (*facts.fence_ttl_ms < 0) return {finding_verdict::warn, "the counter was set without a TTL"};
+  if (*facts.fence_ttl_ms > fence_life_ms + clock_tolerance_us / 1000) {
+    return {finding_verdict::warn,
+            "the counter was set with a TTL of " + std::to_string(*facts.fence_ttl_ms) + " ms"};
+  }
+  return {finding_verdict::ok, "as this client left it"};
+}
+
+judgement judge_script_time_limit(const server_facts& facts, const examining_client&) {
+  const auto limit_ms = number_of(facts.configured("lua-time-limit"));
+  if (!limit_ms) return hidden();
+  const bool is_usual = *limit_ms >= least_script_ms && *limit_ms <= most_script_ms;
+  return {is_usual ? finding_verdict::ok : finding_verdict::warn,
+          std::to_string(*limit_ms) + " ms"};
+}
+
+judgement judge_round_trip(const server_facts& facts, const examining_client&) {
+  return {facts.round_trip_ns > long_round_trip_ns ? finding_verdict::warn : finding_verdict::ok,
+          in_ms(facts.round_trip_ns / ns_per_us)};
+}
+
+judgement judge_tls_verify(const server_facts&, const examining_client& client) {
+  return client.verifies_tls ? judgement{finding_verdict::ok, "on"}
+                             : judgement{finding_verdict::bad, "off"};
+}
+
+// ---- the table ---------------------------------------------------------------------------------
+
+// `./dev findings` writes the page's table from it.
+constexpr finding_rule rules[] = {
+    {"version", "`INFO`", "", "before Redis 6.2", "commands that locks need are not there",
+     "upgrade to Redis 6.2 or Valkey 7.2", judge_version},
+    {"role", "`ROLE`, `INFO`", "", "not a master", "no lock can be acquired",
+     "give the master's address", judge_role},
+    {"writes", "whether writes may be queued", "",
+     "refused: out of memory, no disk, too few replicas",
+     "no lock can be acquired; holds are only kept",
+     "mend what the server's word names: OOM its maxmemory, MISCONF its disk, NOREPLICAS its "
+     "replicas",
+     judge_writes},
+    {"eval", "`EVAL` of a script that does nothing", "", "refused", "no lock can be acquired",
+     "allow EVAL, or use another server", judge_eval},
+    {"commands", "whether each may be queued", "one is missing that locks can do without",
+     "another is missing", "some kinds of lock, or queries, fail",
+     "take back what rename-command or the service has taken away", judge_commands},
+    {"rights", "the same", "one is missing that locks can do without", "another is missing",
+     "some kinds of lock, or queries, fail, also in the middle of a hold",
+     "give the user all rights of the rule on the page about the server", judge_rights},
+    {"client_kill", "`CLIENT KILL` of nobody", "refused", "",
+     "what a network holds back of a broken connection is carried out late: a lock can stay taken "
+     "for "
+     "a lease, a renewal can undo an upgrade",
+     "allow CLIENT KILL", judge_client_kill},
+    {"maxmemory_policy", "`INFO`, `CONFIG GET`", "", "not `noeviction`, and there is a limit",
+     "a held lock is evicted, and two hold it",
+     "set maxmemory-policy noeviction, or give the locks a server of their own",
+     judge_maxmemory_policy},
+    {"evictions", "`INFO`", "any since its start", "",
+     "keys were evicted here; where locks were among them, two have held",
+     "see maxmemory_policy; CONFIG RESETSTAT when that is mended", judge_evictions},
+    {"shared_database", "up to 100 keys or so, by `SCAN`", "some are not Mortise's", "",
+     "a FLUSHDB, a full memory or slow commands meant for the others hit the locks",
+     "give the locks a server, or at least a database, of their own", judge_shared_database},
+    {"persistence", "`INFO`, `CONFIG GET`", "not `appendonly yes` with `appendfsync always`", "",
+     "after a crash of the server the newest locks are forgotten, and two may hold",
+     "set appendonly yes and appendfsync always, or let what you protect check tokens",
+     judge_persistence},
+    {"uptime", "`INFO`", "no longer up than the client's lease, where a restart forgets", "",
+     "who held before the restart may go on to believe that it does",
+     "wait for a lease before you trust a lock; see persistence", judge_uptime},
+    {"replicas", "`INFO`, `ROLE`", "any", "",
+     "a failover to a replica forgets the newest locks, and two may hold",
+     "use a server that does not fail over, or let what you protect check tokens", judge_replicas},
+    {"replica_lag", "`INFO`", "one is not online, or 10 s or 1 MiB behind", "",
+     "a failover now would forget more", "mend the replica or the network to it",
+     judge_replica_lag},
+    {"min_replicas", "`CONFIG GET`, `INFO`", "0, where there are replicas", "",
+     "a master that is cut off from its replicas goes on to grant after the failover",
+     "set min-replicas-to-write 1", judge_min_replicas},
+    {"clock_step", "`TIME` since the client's first examination, and the newest token",
+     "the server's clock moved by more than 1 s, or went back before",
+     "moved by more than `drift` allows as well",
+     "a clock that goes forward ends leases early, and two hold; one that goes back keeps locks "
+     "taken",
+     "let the server's clock be slewed, never set; look at its NTP", judge_clock_step},
+    {"clock_offset", "`TIME` against this host's clock", "more than 1 s apart", "",
+     "one of the two clocks is wrong and will be set; tokens may fall if their counter is lost, "
+     "too",
+     "let both hosts keep time by NTP", judge_clock_offset},
+    {"fence", "the key `mortise:fence`", "it was deleted, or has a TTL that Mortise does not set",
+     "it is no token, or was set back",
+     "another program writes the counter of fencing tokens: they may fall",
+     "keep others from keys that begin with mortise:; a new connection mends the counter",
+     judge_fence},
+    {"script_time_limit", "`CONFIG GET lua-time-limit`", "below 100 ms, above 60 s or off", "",
+     "below, calls are told BUSY where a script takes a little longer; above, a script that hangs "
+     "stops all, and none is told why",
+     "set lua-time-limit 5000", judge_script_time_limit},
+    {"round_trip", "the shorter of two", "more than 100 ms", "",
+     "each acquire takes as long, and longer when others wait",
+     "use a server that is nearer, or find what makes it slow", judge_round_trip},
+    {"tls_verify", "the client's option", "", "off",
+     "anybody between client and server may be the server",
+     "set tls_verify=on, and tls_ca_file where the server's certificate is signed privately",
+     judge_tls_verify},
+};
+
+}  // namespace
+
+std::span<const finding_rule> finding_rules() noexcept { return rules; }
+
+}  // namespace mortise::protocol

@@ -1,0 +1,11 @@
+// What a server says to INFO: lines of "key:value".
+#pragma once
+
+#include <string_view>
+
+namespace mortise::redis {
+
+// The value of this key; empty when there is none.
+std::string_view info_field(std::string_view info, std::string_view key) noexcept;
+
+}  // namespace mortise::redis
