@@ -1,5 +1,6 @@
 #include "deployment/single_server.hpp"
 
+#include <atomic>
 #include <new>
 #include <utility>
 
@@ -18,11 +19,16 @@ namespace mortise::deployment {
 
 namespace {
 
+// What the present session's server is known to do without a script. It is only ever a guess: the
+// server may change behind the connection, and then says so.
+using known_commands = std::atomic<redis::compare_and_delete>;
+
 // One server's word is the verdict.
 class single_inquiry final : public inquiry, private redis::request {
  public:
-  single_inquiry(redis::connection& server, const admission& entry, inquirer& asker)
-      : server_(server), entry_(entry), asker_(asker) {}
+  single_inquiry(redis::connection& server, const admission& entry, known_commands& known,
+                 inquirer& asker)
+      : server_(server), entry_(entry), known_(known), asker_(asker) {}
 
   status send(const lock::question& asked, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* by) noexcept override try {
@@ -30,7 +36,15 @@ class single_inquiry final : public inquiry, private redis::request {
     rules_ = &rules;
     what_ = asked.what;
     bytes_.clear();
-    reply_count = protocol::write_step(bytes_, rules, asked, keys);
+    const auto known = known_.load(std::memory_order_relaxed);
+    is_without_script_ =
+        known != redis::compare_and_delete::none && protocol::is_compare_and_delete(rules, asked);
+    reply_count = 1;
+    if (is_without_script_) {
+      protocol::write_compare_and_delete(bytes_, known, asked, keys);
+    } else {
+      reply_count = protocol::write_step(bytes_, rules, asked, keys);
+    }
     caller = by != nullptr ? by->caller : nullptr;
     return server_.submit(*this, bytes_, flush_for(by));
   } catch (const std::bad_alloc&) {
@@ -46,7 +60,14 @@ class single_inquiry final : public inquiry, private redis::request {
     return by->comes_back ? redis::flush::by_io_thread : redis::flush::unattended;
   }
   void on_reply(const redis::value& reply, time_ns now) noexcept override {
-    asker_.on_verdict(*this, protocol::read_step(*rules_, what_, reply), now);
+    if (is_without_script_ && reply.is_error()) {
+      // Whatever it is, it is asked again by script.
+      known_.store(redis::compare_and_delete::none, std::memory_order_relaxed);
+    }
+    asker_.on_verdict(*this,
+                      is_without_script_ ? protocol::read_compare_and_delete(reply)
+                                         : protocol::read_step(*rules_, what_, reply),
+                      now);
   }
   void on_broken(bool was_sent) noexcept override {
     lock::verdict said;
@@ -56,9 +77,11 @@ class single_inquiry final : public inquiry, private redis::request {
 
   redis::connection& server_;
   const admission& entry_;
+  known_commands& known_;
   inquirer& asker_;
   const protocol::table* rules_ = nullptr;
   lock::step what_ = lock::step::try_take;
+  bool is_without_script_ = false;
   std::string bytes_;  // kept for its capacity
 };
 
@@ -110,6 +133,7 @@ redis::connection_config config_of(const redis::endpoint_url& where,
   config.client_name = terms.client_name.empty() ? "mortise" : terms.client_name;
   config.inbox = protocol::inbox_channel(client_id);
   config.scripts = protocol::scripts_of(protocol::queued());
+  config.probe_key = protocol::probe_key;
   auto seed = prologue_of(protocol::seed(false), "EVAL (seeding the fencing tokens)", need::always);
   protocol::seed(true).write(seed.bytes_when_back, true);
   config.prologue.push_back(std::move(seed));
@@ -144,7 +168,7 @@ class single_server final : public deployment,
     entry_.close();
   }
   std::unique_ptr<inquiry> new_inquiry(inquirer& asker) override {
-    return std::make_unique<single_inquiry>(server_, entry_, asker);
+    return std::make_unique<single_inquiry>(server_, entry_, known_, asker);
   }
   bool await(net::caller& caller, time_ns deadline) noexcept override {
     return server_.await(caller, deadline);
@@ -179,7 +203,10 @@ class single_server final : public deployment,
   }
 
  private:
-  void on_up(const redis::session_facts& /*facts*/) noexcept override { entry_.on_up(); }
+  void on_up(const redis::session_facts& facts) noexcept override {
+    known_.store(facts.compare_and_delete, std::memory_order_relaxed);
+    entry_.on_up();
+  }
   void on_down(const outcome& /*why*/) noexcept override { entry_.on_down(); }
   void on_admitted() noexcept override { hears_.on_up(boot_now()); }
   void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {
@@ -191,6 +218,7 @@ class single_server final : public deployment,
   mortise::deployment::listener& hears_;
   const std::string inbox_;
   admission entry_;  // which the connection tells of its end
+  known_commands known_{redis::compare_and_delete::none};
   redis::connection server_;
 };
 

@@ -76,5 +76,7 @@ const table& queued_semaphore();
 constexpr std::string_view fence_key = "mortise:fence";
 // Which run of which server the last client met in a database.
 constexpr std::string_view server_key = "mortise:server";
+// Never written, so that a greeting can try on it what the server knows.
+constexpr std::string_view probe_key = "mortise:probe";
 
 }  // namespace mortise::protocol

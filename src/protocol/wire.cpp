@@ -171,6 +171,33 @@ int write_step(std::string& out, const table& protocol, const question& asked,
   return 1;
 }
 
+bool is_compare_and_delete(const table& protocol, const question& asked) {
+  // Who is asked for the text of the script has been asked without one before, in vain.
+  return asked.what == step::release_alone && protocol.facts.is_plain_string && !asked.with_text;
+}
+
+void write_compare_and_delete(std::string& out, redis::compare_and_delete how,
+                              const question& asked, const key_set& keys) {
+  redis::write_compare_and_delete(out, how, keys[0], asked.token);
+}
+
+verdict read_compare_and_delete(const redis::value& reply) {
+  if (reply.is_error()) {
+    const auto text = reply.text();
+    // Not carried out (hazard 28). The server behind the connection may have changed, or the
+    // rights.
+    for (const auto* word : {"ERR unknown command", "NOPERM", "WRONGTYPE"}) {
+      if (text.starts_with(word)) return of(answer::no_script);
+    }
+    return read_error(text);
+  }
+  if (reply.type() != redis::kind::integer) return unreadable();
+  // A lock that somebody waits for is marked, so it is not what was compared with; nor is one that
+  // another has, or nobody (hazard 17).
+  if (reply.integer() == 0) return of(answer::others_waiting);
+  return reply.integer() == 1 ? of(answer::released) : unreadable();
+}
+
 verdict read_step(const table& protocol, step what, const redis::value& reply) {
   if (reply.is_error()) {
     auto said = read_error(reply.text());

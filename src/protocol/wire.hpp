@@ -5,6 +5,7 @@
 #include <string>
 
 #include "protocol/table.hpp"
+#include "redis/compare_and_delete.hpp"
 #include "redis/resp.hpp"
 
 namespace mortise::protocol {
@@ -14,6 +15,16 @@ int write_step(std::string& out, const table& protocol, const lock::question& as
                const key_set& keys);
 // Reads the reply (of several replies: the first error, or else the last).
 lock::verdict read_step(const table& protocol, lock::step what, const redis::value& reply);
+
+// Whether a step is a compare-and-delete, which a server that knows it does without a script:
+// giving back a lock that is a plain string, in the belief that nobody waits.
+bool is_compare_and_delete(const table& protocol, const lock::question& asked);
+// Appends it. What it deletes is what the script would; whatever else it finds, that somebody waits
+// or that the lock is not ours, is for the script to tell.
+void write_compare_and_delete(std::string& out, redis::compare_and_delete how,
+                              const lock::question& asked, const key_set& keys);
+lock::verdict read_compare_and_delete(const redis::value& reply);
+
 // One script call by hand, for what is not a step.
 void write_script(std::string& out, const row& script, const lock::question& asked,
                   const key_set& keys);

@@ -102,6 +102,7 @@ void greeting::say_second_part() {
   if (config_.database != 0) {
     say(item::select, {"SELECT", std::to_string(config_.database)});
   }
+  say_probes();
   if (form_ == form::resp3 && !config_.inbox.empty()) {
     say(item::subscribe, {"SUBSCRIBE", config_.inbox});
   }
@@ -118,6 +119,23 @@ void greeting::say_second_part() {
     bytes_ += bytes_of(command);
     expected_.push_back(item::prologue);
   }
+}
+
+// On a key that is never there, so that nothing happens. A command that the server does not know,
+// or that the user may not use, is an error, and the script does the same.
+void greeting::say_probes() {
+  if (config_.probe_key.empty()) return;
+  write_compare_and_delete(bytes_, compare_and_delete::delifeq, config_.probe_key, "");
+  expected_.push_back(item::probe_delifeq);
+  write_compare_and_delete(bytes_, compare_and_delete::delex, config_.probe_key, "");
+  expected_.push_back(item::probe_delex);
+}
+
+void greeting::note_probe(item what, const value& reply) {
+  // Anything else than "not there" comes from something that is neither of the two commands.
+  if (reply.type() != kind::integer || reply.integer() != 0) return;
+  facts_.compare_and_delete =
+      what == item::probe_delifeq ? compare_and_delete::delifeq : compare_and_delete::delex;
 }
 
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
@@ -139,6 +157,8 @@ greeting::step greeting::take(const value& reply) {
     facts_.role = reply.at(0).text() == "slave" ? "replica" : reply.at(0).text();
   } else if (what == item::info) {
     note_info(reply.text());
+  } else if (what == item::probe_delifeq || what == item::probe_delex) {
+    note_probe(what, reply);
   }
   if (what == item::info || what == item::role) {
     const step result = check_server();
@@ -166,7 +186,7 @@ greeting::step greeting::take_hello(const value& reply) {
     if (key == "server" && entry.text() == "valkey") facts_.kind = server_kind::valkey;
     if (key == "version") note_version(entry.text());
     if (key == "id") facts_.client_id = entry.integer();
-    if (key == "role") facts_.role = entry.text();
+    if (key == "role" && facts_.role != "sentinel") facts_.role = entry.text();
     if (key == "mode" && entry.text() == "sentinel") facts_.role = entry.text();
   }
   if (reply.type() != kind::map) {
@@ -285,6 +305,8 @@ greeting::step greeting::take_error(std::string_view text, item what) {
     case item::info:
     case item::kill:
     case item::load_script:
+    case item::probe_delifeq:
+    case item::probe_delex:
       break;
   }
   return step::more;

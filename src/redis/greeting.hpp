@@ -58,6 +58,8 @@ class greeting {
     select,
     subscribe,
     load_script,
+    probe_delifeq,
+    probe_delex,
     prologue,
   };
 
@@ -65,12 +67,14 @@ class greeting {
   void say_first_part();
   void say_second_part();
   step go_on();
+  void say_probes();
   step take_hello(const value& reply);
   step take_error(std::string_view text, item what);
   step refuse(const std::string& message, std::string_view server_text);
   step check_server();
   void note_info(std::string_view text);
   void note_version(std::string_view text);
+  void note_probe(item what, const value& reply);
   [[nodiscard]] bool has_login() const {
     return !config_.password.empty() || !config_.user.empty();
   }

@@ -10,6 +10,7 @@
 #include "net/dialer.hpp"
 #include "net/resolver.hpp"
 #include "redis/command.hpp"
+#include "redis/compare_and_delete.hpp"
 
 namespace mortise::redis {
 
@@ -36,6 +37,8 @@ struct connection_config {
   std::int64_t database = 0;
   std::vector<const script*> scripts = {};
   std::vector<prologue_command> prologue = {};
+  // A key that nobody ever writes, to try out what the server knows; empty: it is not tried.
+  std::string probe_key = {};
   // Bounds each attempt to connect, and how long an open request may stay without an answer.
   std::int64_t command_timeout_ms = 3000;
   std::int64_t busy_poll_us = 0;
@@ -53,6 +56,8 @@ struct session_facts {
   std::string role = {};     // "master"; empty when unknown
   std::int64_t client_id = 0;
   int protocol = 3;  // 3, or 2 where the server has no HELLO 3
+  // What the server knows, and lets this user do.
+  redis::compare_and_delete compare_and_delete = redis::compare_and_delete::none;
   bool is_reconnect = false;
 };
 

@@ -20,6 +20,7 @@ const experiment& uncontended();
 const experiment& threads();
 const experiment& async();
 const experiment& server_cost();
+const experiment& compare_and_delete();
 const experiment& handoff();
 const experiment& handoff_cost();
 const experiment& local_gate();

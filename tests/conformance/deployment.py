@@ -18,6 +18,11 @@ def rule_on(page):
     return re.search(r"^ACL SETUSER (locker .*)$", (PAGES / page).read_text("utf-8"), re.M)[1].split()
 
 
+def further_rules_on(page):
+    """The page's other rules: for servers that know these rights, and errors elsewhere."""
+    return re.findall(r"^ACL SETUSER locker .*$", (PAGES / page).read_text("utf-8"), re.M)[1:]
+
+
 def rights_for(scenario):
     """What a page says that a user needs, that for other programs' formats only where it is used; and
     what the scenario's own `rights` say."""
@@ -37,6 +42,9 @@ class Deployment:
         arguments = {"rights": ["--user", *rights_for(scenario)], "tls": ["tls"]}.get(kind, [])
         self.servers = {name: Server(*arguments)
                         for name in sorted({"first"} | {step["of"] for step in steps if is_of_server(step)})}
+        for server in self.servers.values() if kind == "rights" else ():
+            for rule in further_rules_on("server.md"):
+                server.command(rule)
         self.network = None
         if kind == "proxy" or any("network" in step for step in steps):
             self.network = Launched("proxy", self.place("first"))

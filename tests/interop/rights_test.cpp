@@ -19,6 +19,7 @@ class rights : public ::testing::Test {
  protected:
   rights() {
     EXPECT_EQ("OK", server_.command(rights_on_page("capi/doc/server.md")));
+    for (const auto& rule : further_rights_on_page("capi/doc/server.md")) server_.command(rule);
     EXPECT_EQ("OK", server_.command(rights_on_page("capi/doc/protocols.md", "k")));
   }
   ~rights() override {

@@ -107,6 +107,7 @@ void simulated_client::become_up() {
   is_connecting_ = false;
   is_up_ = has_been_up_ = true;
   old_sessions_.clear();
+  known_ = server_.redis.compare_and_delete;
   for (const auto* half : {&commands_, &messages_}) {
     if (half->link != nullptr) old_sessions_.push_back(half->link->at_server().id);
   }
@@ -149,7 +150,14 @@ bool simulated_client::ask(simulated_gatekeeper& by, const lock::question& asked
   made.serial = asked.serial;
   made.what = asked.what;
   made.is_sent = false;
-  made.replies_left = protocol::write_step(made.bytes, by.rules(), asked, by.keys());
+  made.replies_left = 1;
+  made.is_without_script = known_ != redis::compare_and_delete::none &&
+                           protocol::is_compare_and_delete(by.rules(), asked);
+  if (made.is_without_script) {
+    protocol::write_compare_and_delete(made.bytes, known_, asked, by.keys());
+  } else {
+    made.replies_left = protocol::write_step(made.bytes, by.rules(), asked, by.keys());
+  }
   open_.push_back(std::move(made));
   set_trap();
   if (is_flush_planned_) return true;
@@ -261,7 +269,10 @@ void simulated_client::take_answer(const redis::value& reply) {
   // Of several replies the first error counts, or else the last.
   if (!first.is_decided && (reply.is_error() || first.replies_left == 1)) {
     first.is_decided = true;
-    first.said = protocol::read_step(first.gatekeeper->rules(), first.what, reply);
+    if (first.is_without_script && reply.is_error()) known_ = redis::compare_and_delete::none;
+    first.said = first.is_without_script
+                     ? protocol::read_compare_and_delete(reply)
+                     : protocol::read_step(first.gatekeeper->rules(), first.what, reply);
   }
   if (--first.replies_left > 0) return;
   const auto answered = std::move(first);

@@ -130,6 +130,7 @@ class simulated_client {
     lock::step what;
     int replies_left;
     bool is_sent;
+    bool is_without_script;
     time_ns sent;  // local
     std::string bytes;
     bool is_decided = false;
@@ -169,6 +170,7 @@ class simulated_client {
   std::vector<std::int64_t> old_sessions_;
   std::vector<std::function<void()>> postponed_;
   int greetings_left_ = 0;
+  redis::compare_and_delete known_ = redis::compare_and_delete::none;  // by the greeting
   std::uint64_t era_ = 0;  // counts connections, so that what is planned for an old one is void
   std::uint64_t silence_era_ = 0;  // that a check for silence is planned for
   time_ns last_heard_ = 0;

@@ -59,6 +59,7 @@ void plan_faulty(plan& made, chance& dice) {
   made.outages = now_and_then(dice) * 4;
   made.refusals = now_and_then(dice) * 2;
   made.script_flushes = now_and_then(dice);
+  made.replacements = now_and_then(dice);
   made.stalls = now_and_then(dice) * 2;
   made.trap_per_mille = dice.one_of({0, 2, 10});
   made.kills_old_sessions = dice.happens(850);
@@ -127,6 +128,9 @@ plan make_plan(std::uint64_t seed) {
   made.write_per_mille = dice.one_of({50, 300, 1000});
   made.resizes = dice.happens(500) ? 0 : dice.between(50, 3000) * ns_per_ms;
   made.defers_own_pushes = dice.happens(500);
+  made.compare_and_delete =
+      dice.one_of({redis::compare_and_delete::none, redis::compare_and_delete::delifeq,
+                   redis::compare_and_delete::delex});
   const auto kind = dice.below(100);
   if (kind < 12) {
     plan_calm(made, dice);
@@ -146,14 +150,14 @@ plan make_plan(std::uint64_t seed) {
 
 const char* count_name(count which) {
   static constexpr std::array names{
-      "acquired",      "not acquired",   "timed out",   "cancelled",     "lost",
-      "at risk",       "unknown",        "unreachable", "refused",       "other outcomes",
-      "unlocked",      "extended",       "reentered",   "by message",    "server commands",
-      "breaks",        "crashes",        "pauses",      "server pauses", "outages",
-      "refusals",      "script flushes", "stalls",      "changes",       "kills",
-      "data losses",   "promotions",     "meddlings",   "clock steps",   "closes",
-      "forgotten",     "upgraded",       "downgraded",  "resizes",       "broken answers",
-      "ghost commands"};
+      "acquired",       "not acquired",   "timed out",    "cancelled",     "lost",
+      "at risk",        "unknown",        "unreachable",  "refused",       "other outcomes",
+      "unlocked",       "extended",       "reentered",    "by message",    "server commands",
+      "breaks",         "crashes",        "pauses",       "server pauses", "outages",
+      "refusals",       "script flushes", "replacements", "stalls",        "changes",
+      "kills",          "data losses",    "promotions",   "meddlings",     "clock steps",
+      "closes",         "forgotten",      "upgraded",     "downgraded",    "resizes",
+      "broken answers", "ghost commands"};
   static_assert(names.size() == static_cast<std::size_t>(count::size));
   return names[static_cast<std::size_t>(which)];
 }

@@ -34,7 +34,8 @@ std::int64_t size_of(const std::deque<std::string>& items) {
 
 }  // namespace
 
-const simulated_redis::command_row* simulated_redis::find_command(std::string_view name) {
+const simulated_redis::command_row* simulated_redis::find_command(std::string_view name) const {
+  using how = redis::compare_and_delete;
   using self = simulated_redis;
   static constexpr std::array rows{
       command_row{"exists", -2, false, false, true, false, &self::exists},
@@ -42,6 +43,8 @@ const simulated_redis::command_row* simulated_redis::find_command(std::string_vi
       command_row{"type", 2, false, false, true, false, &self::type},
       command_row{"set", -3, true, true, true, false, &self::set},
       command_row{"del", -2, true, false, true, false, &self::del},
+      command_row{"delifeq", 3, true, false, true, false, &self::delete_if_equal},
+      command_row{"delex", 4, true, false, true, false, &self::delete_if_equal},
       command_row{"incr", 2, true, true, true, false, &self::incrby},
       command_row{"incrby", 3, true, true, true, false, &self::incrby},
       command_row{"pexpire", 3, true, false, true, false, &self::pexpire},
@@ -75,6 +78,8 @@ const simulated_redis::command_row* simulated_redis::find_command(std::string_vi
   for (const auto& row : rows) {
     const std::string_view known(row.name);
     if (known.size() == name.size() && strncasecmp(row.name, name.data(), name.size()) == 0) {
+      if (known == "delifeq" && compare_and_delete != how::delifeq) return nullptr;
+      if (known == "delex" && compare_and_delete != how::delex) return nullptr;
       return &row;
     }
   }
@@ -140,6 +145,14 @@ reply simulated_redis::del(const arguments& command) {
     ++deleted;
   }
   return reply::number(deleted);
+}
+
+// DELIFEQ key value, or DELEX key IFEQ value.
+reply simulated_redis::delete_if_equal(const arguments& command) {
+  const auto* found = live(command[1]);
+  if (is_wrong_type(found, entry::kind::text)) return wrong_type;
+  const bool is_equal = found != nullptr && found->text == command.back();
+  return is_equal ? del({"DEL", command[1]}) : reply::number(0);
 }
 
 reply simulated_redis::incrby(const arguments& command) {

@@ -43,6 +43,7 @@ run::run(const plan& chosen, bool is_verbose)
     : world_(chosen), server_(world_), admin_(server_.redis.connect()) {
   world_.is_verbose = is_verbose;
   server_.redis.defers_own_pushes = chosen.defers_own_pushes;
+  server_.redis.compare_and_delete = chosen.compare_and_delete;
   for (const auto& one : chosen.locks) {
     const auto keys = one.rules().keys(one.name);
     names_.push_back({one.name, keys[0], keys[2]});

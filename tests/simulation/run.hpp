@@ -42,6 +42,7 @@ class run {
   void shut_server();
   void refuse();
   void flush_scripts();
+  void replace_server();
   void stall_connection();
   void change_server();
   void kill_connections();

@@ -16,6 +16,7 @@ void run::plan_faults() {
   plan_fault(plan.outages, &run::shut_server);
   plan_fault(plan.refusals, &run::refuse);
   plan_fault(plan.script_flushes, &run::flush_scripts);
+  plan_fault(plan.replacements, &run::replace_server);
   plan_fault(plan.stalls, &run::stall_connection);
   plan_fault(plan.changes, &run::change_server);
   plan_fault(plan.kills, &run::kill_connections);
@@ -179,6 +180,14 @@ void run::flush_scripts() {
   ++world_.seen[count::script_flushes];
   world_.say("---- SCRIPT FLUSH");
   server_.redis.flush_scripts();
+}
+
+// As by a proxy that goes to another server with the same data.
+void run::replace_server() {
+  using how = redis::compare_and_delete;
+  ++world_.seen[count::replacements];
+  server_.redis.compare_and_delete = world_.dice.one_of({how::none, how::delifeq, how::delex});
+  world_.say("---- the server knows other commands");
 }
 
 // ---- outside the promise --------------------------------------------------------------------

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "redis/compare_and_delete.hpp"
+
 namespace mortise::simulation {
 
 struct reply {
@@ -81,6 +83,8 @@ class simulated_redis {
   bool defers_own_pushes = false;
   // Redis lets nothing into a transaction while it is out of memory, Valkey what needs none.
   bool queues_reads_without_memory = false;
+  // Which of the two it knows, if either.
+  redis::compare_and_delete compare_and_delete = redis::compare_and_delete::none;
 
   struct entry {
     enum class kind : std::uint8_t { text, list, sorted_set };
@@ -118,7 +122,7 @@ class simulated_redis {
     bool while_loading;
     reply (simulated_redis::*run)(const arguments&);
   };
-  static const command_row* find_command(std::string_view name);
+  [[nodiscard]] const command_row* find_command(std::string_view name) const;
   reply refusal_of(const command_row* row, const arguments& command);
   reply run_multi(session& from, const arguments& command, const command_row* row);
   reply connection_command(const arguments& command, session* from, bool& is_one);
@@ -130,6 +134,7 @@ class simulated_redis {
   reply type(const arguments& command);
   reply set(const arguments& command);
   reply del(const arguments& command);
+  reply delete_if_equal(const arguments& command);
   reply incrby(const arguments& command);
   reply pexpire(const arguments& command);
   reply pttl(const arguments& command);

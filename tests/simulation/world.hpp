@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "protocol/protocols.hpp"
+#include "redis/compare_and_delete.hpp"
 #include "simulation/chance.hpp"
 #include "simulation/virtual_time.hpp"
 #include "support/history.hpp"
@@ -42,6 +43,7 @@ struct plan {
   int write_per_mille = 500;
   bool has_oddities = true;  // cancels, short timeouts, forgotten handles, extensions
   bool defers_own_pushes = false;
+  redis::compare_and_delete compare_and_delete = redis::compare_and_delete::none;
   bool kills_old_sessions = true;  // a reconnect is allowed CLIENT KILL
   int trap_per_mille = 0;          // of questions are followed by a break or pause of the client
   // The mean time between faults of a class; 0: never.
@@ -52,10 +54,11 @@ struct plan {
   time_ns outages = 0;   // the server restarts, or can't be reached
   time_ns refusals = 0;  // LOADING, READONLY, OOM, …
   time_ns script_flushes = 0;
-  time_ns stalls = 0;   // a connection delivers nothing for a while
-  time_ns changes = 0;  // the server is another process, with the same data
-  time_ns kills = 0;    // all connections end at once
-  time_ns resizes = 0;  // somebody changes how many permits a semaphore has; no fault
+  time_ns replacements = 0;  // it knows other commands from one moment to the next
+  time_ns stalls = 0;        // a connection delivers nothing for a while
+  time_ns changes = 0;       // the server is another process, with the same data
+  time_ns kills = 0;         // all connections end at once
+  time_ns resizes = 0;       // somebody changes how many permits a semaphore has; no fault
   // Outside the promise of exclusion.
   time_ns data_losses = 0;   // FLUSHALL, a restart without data
   time_ns promotions = 0;    // the server is a replica that was behind
@@ -65,8 +68,8 @@ struct plan {
 
   [[nodiscard]] bool has_faults() const {
     return breaks + crashes + pauses + server_pauses + outages + refusals + script_flushes +
-               stalls + changes + kills + data_losses + promotions + meddlings + clock_steps +
-               trap_per_mille >
+               replacements + stalls + changes + kills + data_losses + promotions + meddlings +
+               clock_steps + trap_per_mille >
            0;
   }
 };
@@ -96,6 +99,7 @@ enum class count : std::uint8_t {
   outages,
   refusals,
   script_flushes,
+  replacements,
   stalls,
   changes,
   kills,

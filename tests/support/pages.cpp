@@ -15,10 +15,21 @@ std::ifstream open_page(const std::string& page) {
   return text;
 }
 
+namespace {
+
+constexpr const char* rule_start = "ACL SETUSER locker";
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream words(line);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+}  // namespace
+
 std::vector<std::string> rights_on_page(const std::string& page, const std::string& name) {
   auto text = open_page(page);
   std::string line;
-  while (!line.starts_with("ACL SETUSER locker")) {
+  while (!line.starts_with(rule_start)) {
     if (!std::getline(text, line)) throw std::runtime_error(page + " has no rule for the user");
   }
   const std::string placeholder = "NAME";
@@ -26,8 +37,17 @@ std::vector<std::string> rights_on_page(const std::string& page, const std::stri
     line.replace(at, placeholder.size(), name);
     at += name.size();
   }
-  std::istringstream words(line);
-  return {std::istream_iterator<std::string>(words), {}};
+  return words_of(line);
+}
+
+std::vector<std::vector<std::string>> further_rights_on_page(const std::string& page) {
+  auto text = open_page(page);
+  std::vector<std::vector<std::string>> rules;
+  for (std::string line; std::getline(text, line);) {
+    if (line.starts_with(rule_start)) rules.push_back(words_of(line));
+  }
+  if (!rules.empty()) rules.erase(rules.begin());
+  return rules;
 }
 
 bool bring_in_step(const std::string& page, const std::string& what, const std::string& lines,

@@ -204,6 +204,39 @@ TEST_F(greeting_test, whoever_had_a_connection_before_says_so) {
   EXPECT_TRUE(has_said("NAME")) << "where it makes no difference";
 }
 
+TEST_F(greeting_test, a_command_is_known_that_finds_nothing_and_no_other) {
+  using how = redis::compare_and_delete;
+  const auto after = [&](form greeted, const std::string& delifeq, const std::string& delex) {
+    begin(greeted);
+    EXPECT_TRUE(has_said("DELIFEQ") && has_said("DELEX") && has_said("mortise:probe"));
+    if (greeted == form::resp3) {
+      answer(hello());
+    } else {
+      answer(":1\r\n");
+      answer("*1\r\n" + bulk("master"));
+    }
+    answer(bulk(info_text));
+    answer(delifeq);
+    EXPECT_EQ(answer(delex), step::done);
+    return said_->facts().compare_and_delete;
+  };
+  const std::string unknown =
+      "-ERR unknown command 'X', with args beginning with: 'mortise:probe'\r\n";
+  begin(form::resp3);
+  EXPECT_FALSE(has_said("DELIFEQ") || has_said("DELEX")) << "without a key for it";
+  config_.probe_key = "mortise:probe";
+  for (const auto greeted : {form::resp3, form::resp2_commands}) {
+    EXPECT_EQ(after(greeted, ":0\r\n", unknown), how::delifeq);
+    EXPECT_EQ(after(greeted, unknown, ":0\r\n"), how::delex);
+    EXPECT_EQ(after(greeted, unknown, unknown), how::none);
+    EXPECT_EQ(after(greeted, "-NOPERM this user has no permissions\r\n", unknown), how::none);
+    for (const auto* odd :
+         {":1\r\n", ":-1\r\n", "+OK\r\n", "$1\r\n0\r\n", "_\r\n", "*1\r\n:0\r\n"}) {
+      EXPECT_EQ(after(greeted, odd, odd), how::none) << odd;
+    }
+  }
+}
+
 TEST_F(greeting_test, hazard_31_who_says_more_than_it_was_asked_is_no_server) {
   begin(form::resp3);
   answer(hello());

@@ -120,6 +120,55 @@ TEST(queued_protocol, reads_the_other_steps) {
   EXPECT_EQ(read(step::cancel, ":2\r\n").what, answer::released);
 }
 
+TEST(compare_and_delete, is_for_a_release_of_a_plain_string_that_nobody_waits_for) {
+  for (const auto* rules : {&protocol::queued(), &protocol::token(), &protocol::queued_rw(),
+                            &protocol::queued_semaphore(), &protocol::two_key(), &protocol::hash(),
+                            &protocol::timestamp()}) {
+    for (std::size_t i = 0; i < lock::step_count; ++i) {
+      lock::question asked;
+      asked.what = static_cast<step>(i);
+      const bool is_so = (rules == &protocol::queued() || rules == &protocol::token()) &&
+                         asked.what == step::release_alone;
+      EXPECT_EQ(protocol::is_compare_and_delete(*rules, asked), is_so) << rules->facts.name << i;
+      asked.with_text = true;
+      EXPECT_FALSE(protocol::is_compare_and_delete(*rules, asked)) << rules->facts.name << i;
+    }
+  }
+}
+
+TEST(compare_and_delete, is_spelled_as_the_server_does) {
+  using how = redis::compare_and_delete;
+  lock::question asked;
+  asked.token = "t";
+  for (const auto& [spelled, expected] :
+       {std::pair(how::delifeq, "*3\r\n$7\r\nDELIFEQ\r\n$11\r\n{mortise:a}\r\n$1\r\nt\r\n"),
+        std::pair(how::delex,
+                  "*4\r\n$5\r\nDELEX\r\n$11\r\n{mortise:a}\r\n$4\r\nIFEQ\r\n$1\r\nt\r\n")}) {
+    std::string bytes;
+    protocol::write_compare_and_delete(bytes, spelled, asked, protocol::queued().keys("a"));
+    EXPECT_EQ(bytes, expected);
+  }
+}
+
+TEST(compare_and_delete, what_is_no_release_is_for_the_script_to_tell) {
+  const auto read = [](std::string_view reply) {
+    redis::parser parser;
+    EXPECT_EQ(parser.parse(reply), redis::parse_result::complete);
+    return protocol::read_compare_and_delete(parser.reply()).what;
+  };
+  EXPECT_EQ(read(":1\r\n"), answer::released);
+  EXPECT_EQ(read(":0\r\n"), answer::others_waiting) << "marked, another's or nobody's";
+  EXPECT_EQ(read("-ERR unknown command 'DELIFEQ', with args\r\n"), answer::no_script);
+  EXPECT_EQ(read("-NOPERM User b has no permissions\r\n"), answer::no_script);
+  EXPECT_EQ(read("-WRONGTYPE Operation\r\n"), answer::no_script);
+  EXPECT_EQ(read("-MISCONF Redis is configured\r\n"), answer::refused);
+  EXPECT_EQ(read("-READONLY You can't write\r\n"), answer::unsent) << "the connection ends";
+  EXPECT_EQ(read("-ERR something new\r\n"), answer::unknown) << "perhaps it was carried out";
+  for (const auto* odd : {":2\r\n", ":-1\r\n", "+OK\r\n", "_\r\n", "*1\r\n:1\r\n"}) {
+    EXPECT_EQ(read(odd), answer::unknown) << odd;
+  }
+}
+
 TEST(protocols, say_whether_a_part_can_become_the_whole) {
   for (const auto* rules : {&protocol::queued(), &protocol::queued_rw(), &protocol::token(),
                             &protocol::queued_semaphore(), &protocol::two_key()}) {
