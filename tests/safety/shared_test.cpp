@@ -167,6 +167,25 @@ TEST(safety, hazard_15_an_upgrade_whose_reply_is_lost_is_settled_by_the_next_ren
   }
 }
 
+// Another may have changed it since: what may have been carried out is not said twice.
+TEST(safety, hazard_28_a_resize_whose_reply_is_lost_is_unknown_and_not_repeated) {
+  test_server server;
+  proxy between(server.socket_path());
+  const auto client = open_client(between.url());
+  const auto semaphore = open_semaphore(client, "size", 2);
+  ASSERT_EQ(MORTISE_OK, mortise_semaphore_resize(semaphore.get(), 3, nullptr));
+  std::atomic<int> said{0};
+  between.set_rule([&](const fake_command& command) {
+    const bool is_resize = command.is("EVALSHA", scripts::semaphore_resize.sha1);
+    return is_resize && ++said > 0 ? fault::cut_after() : fault::none();
+  });
+  const auto error = new_error();
+  EXPECT_EQ(MORTISE_UNKNOWN, mortise_semaphore_resize(semaphore.get(), 4, error.get()));
+  EXPECT_EQ(1, mortise_error_is_ambiguous(error.get()));
+  EXPECT_TRUE(answers(client));
+  EXPECT_EQ(said, 1);
+}
+
 TEST(safety, hazard_15_a_downgrade_whose_reply_is_lost_lets_readers_in) {
   test_server server;
   proxy between(server.socket_path());
