@@ -178,6 +178,7 @@ static const mortise_api table = {
     mortise_examination_mend,
     mortise_examination_json,
     mortise_verdict_text,
+    mortise_client_set_credentials,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

@@ -85,6 +85,31 @@ struct name {
   [[nodiscard]] std::string_view value() const { return {bytes, length}; }
 };
 
+// Who logs in, as any bytes. It isn't shown.
+struct user {
+  const char* bytes;
+  std::size_t length;
+  [[nodiscard]] outcome check() const {
+    if (bytes == nullptr && length > 0) return is_null("user");
+    if (length <= MORTISE_MAX_PASSWORD_LEN) return {};
+    return bad_argument("user", std::to_string(length) + " bytes; give at most " +
+                                    std::to_string(MORTISE_MAX_PASSWORD_LEN));
+  }
+  [[nodiscard]] std::string_view value() const { return {bytes, bytes == nullptr ? 0 : length}; }
+};
+
+struct password {
+  const char* bytes;
+  std::size_t length;
+  [[nodiscard]] outcome check() const {
+    if (bytes == nullptr) return is_null("password");
+    if (length >= 1 && length <= MORTISE_MAX_PASSWORD_LEN) return {};
+    return bad_argument("password", std::to_string(length) + " bytes; give 1 to " +
+                                        std::to_string(MORTISE_MAX_PASSWORD_LEN));
+  }
+  [[nodiscard]] std::string_view value() const { return {bytes, length}; }
+};
+
 // A handle beside the one that the call is about.
 template <class Handle>
 struct handle {

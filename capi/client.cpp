@@ -61,6 +61,13 @@ void mortise_client_free(mortise_client* client) {
   free_handle(client, &mortise::client::client::close);
 }
 
+mortise_status mortise_client_set_credentials(mortise_client* client, const char* user,
+                                              size_t user_len, const char* password,
+                                              size_t password_len, mortise_error* error) {
+  return call(client, error, &mortise::client::client::set_credentials,
+              argument::user{user, user_len}, argument::password{password, password_len});
+}
+
 mortise_status mortise_client_ping(mortise_client* client, mortise_error* error) {
   return call(client, error, &mortise::client::client::ping);
 }

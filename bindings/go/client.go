@@ -69,6 +69,30 @@ func (c *Client) Close() error {
 	return e.close()
 }
 
+// SetCredentials gives the client another user and password, where the program knows when they
+// change: they are said on the live connection, whose answer is waited for, and new connections log
+// in with them. Holds and waits go on. Both are any bytes; the user "" is the server's default one.
+// Without a connection at the moment they are kept, and tried at once. After every error those
+// before stay in force; see mortise_client_set_credentials. A client that reads its password from a
+// file, by WithPasswordFile, needs no such call, and answers ErrInvalidArgument.
+func (c *Client) SetCredentials(ctx context.Context, user, password string) error {
+	e := c.core()
+	if e == nil {
+		return noClient()
+	}
+	defer runtime.KeepAlive(c)
+	return under(ctx, e.blocking(ctx, func() error {
+		client, err := e.client.enter()
+		if err != nil {
+			return clientClosed()
+		}
+		defer e.client.leave()
+		return checked(func(details uintptr) int32 {
+			return swig.Client_set_credentials(client, user, password, details)
+		})
+	}))
+}
+
 // Ping asks the server for a sign of life.
 func (c *Client) Ping(ctx context.Context) error {
 	e := c.core()

@@ -128,6 +128,8 @@ const (
 	optionCommandTimeout = "command_timeout"
 	// optionClientName: the connection's name in CLIENT LIST, mortise unless set. A client's only.
 	optionClientName = "client_name"
+	// optionPasswordFile: a file with the password, read again at each connect. A client's only.
+	optionPasswordFile = "password_file"
 	// optionBusyPoll: how long a caller spins before it sleeps: a whole number of microseconds. A
 	// client's only.
 	optionBusyPoll = "busy_poll"

@@ -33,6 +33,7 @@ func TestNilAndEmptyArguments(t *testing.T) {
 		calls["Ping"] = func() error { return c.Ping(ctx) }
 		calls["Examine"] = func() error { return second(c.Examine(ctx)) }
 		calls["Examination"] = func() error { return second(c.Examination()) }
+		calls["SetCredentials"] = func() error { return c.SetCredentials(ctx, "", "x") }
 		calls["NewLock"] = func() error { return second(c.NewLock("a")) }
 		calls["NewRW"] = func() error { return second(c.NewRW("a", WithReentrant(true))) }
 		calls["NewSemaphore"] = func() error { return second(c.NewSemaphore("a", 1)) }
@@ -155,6 +156,7 @@ func TestNilContexts(t *testing.T) {
 		"Extend":  hold.Extend(nil, 0),
 		"Upgrade": rw.TryUpgrade(nil, hold),
 		"Ping":    client.Ping(nil),
+		"Set":     client.SetCredentials(nil, "", "x"),
 		"Resize":  client.semaphore(t, "s", 1).Resize(nil, 1),
 	} {
 		if !errors.Is(err, ErrInvalidArgument) || !strings.Contains(err.Error(), "ctx") {

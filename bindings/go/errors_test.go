@@ -151,6 +151,10 @@ func TestBadInput(t *testing.T) {
 			return only(Open(within(t), server.url, WithBusyPoll(time.Millisecond+1)))
 		}, "busy_poll"},
 		{func() error { return only(Open(within(t), server.url, WithClientName("a b"))) }, "client_name"},
+		{func() error {
+			return only(Open(within(t), server.url, WithPasswordFile("word")))
+		}, "whole path"},
+		{func() error { return client.SetCredentials(within(t), "", "") }, "password"},
 		{func() error { return only(client.NewSemaphore("s", 1<<53+1)) }, "9007199254740993"},
 		{func() error { return only(semaphore.Acquire(within(t), 1<<53+1)) }, "9007199254740993"},
 		{func() error { return only(semaphore.Try(within(t), math.MinInt64)) }, "-9223372036854775808"},

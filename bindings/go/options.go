@@ -95,6 +95,10 @@ func WithDrift(ppm int64) Option { return numberOption(ppm, swig.Options_set_dri
 // default. For Open only.
 func WithClientName(name string) Option { return WithOption(optionClientName, name) }
 
+// WithPasswordFile names a file with the password by its whole path. It is read again at each
+// connect; a line end at its end is no part of the password. For Open only.
+func WithPasswordFile(path string) Option { return WithOption(optionPasswordFile, path) }
+
 // WithBusyPoll sets how long a waiting call of C spins before it sleeps: up to 1 ms, 0 by default.
 // For Open only.
 func WithBusyPoll(spin time.Duration) Option {

@@ -3951,6 +3951,38 @@ static int _wrap_client_ping(lua_State* L) {
 }
 
 
+static int _wrap_client_set_credentials(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg6 = error;
+  SWIG_check_num_args("mortise_client_set_credentials",3,3)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "user", &arg2, &arg3)) != 0) return wrong2;
+  if ((wrong4 = mortise_lua_text(L, 3, "password", &arg4, &arg5)) != 0) return wrong4;
+  result = (mortise_status)mortise_client_set_credentials(arg1,(char const *)arg2,arg3,(char const *)arg4,arg5,arg6);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_client_examine(lua_State* L) {
   int SWIG_arg = 0;
   mortise_client *arg1 = (mortise_client *) 0 ;
@@ -7724,6 +7756,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("MIN_LEASE_MS", 50)},
     {SWIG_LUA_CONSTTAB_INT("MAX_NAME_LEN", 1024)},
     {SWIG_LUA_CONSTTAB_INT("MAX_LABEL_LEN", 64)},
+    {SWIG_LUA_CONSTTAB_INT("MAX_PASSWORD_LEN", 16384)},
     {SWIG_LUA_CONSTTAB_INT("MAX_MEMBERS", 64)},
     {SWIG_LUA_CONSTTAB_INT("MAX_PERMITS", 1000000)},
     {SWIG_LUA_CONSTTAB_INT("MAX_QUEUE_CAPACITY", 1048576)},
@@ -7790,6 +7823,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "client_new", _wrap_client_new},
     { "client_free", _wrap_client_free},
     { "client_ping", _wrap_client_ping},
+    { "client_set_credentials", _wrap_client_set_credentials},
     { "client_examine", _wrap_client_examine},
     { "client_examination", _wrap_client_examination},
     { "examination_free", _wrap_examination_free},

@@ -123,6 +123,8 @@ std::string fault_of_client_name(std::string_view name) {
   return {};
 }
 
+// Of a path to a file that is read again later, when the working directory may be another. What is
+// none may be the password itself, given in the wrong place, and isn't shown.
 std::string fault_of_path(std::string_view path) {
   if (path.find('\0') != std::string_view::npos) return "has a zero byte";
   return path.starts_with('/') ? "" : "does not begin with '/'";
@@ -195,6 +197,10 @@ constexpr option option_table[] = {
      option::text{&settings::client_name, 64, "letters, digits and punctuation",
                   fault_of_client_name},
      "", "The connection's name in CLIENT LIST, `mortise` unless set"},
+    {"password_file", taker::client,
+     option::text{&settings::password_file, longest_path, "the whole path of a file", fault_of_path,
+                  false},
+     "", "A file with the password, read again at each connect"},
     {"busy_poll", taker::client, option::number{&settings::busy_poll_us, &microseconds, 0, 1'000},
      "0", "How long a caller spins before it sleeps"},
     {"release_at_exit", taker::client, option::toggle{&settings::release_at_exit}, "off",
@@ -314,7 +320,8 @@ outcome take(settings& values, const option& row, const option::text& kind,
                               std::to_string(kind.most_bytes) + "; give a shorter one");
   }
   if (const auto fault = kind.fault(given); !fault.empty()) {
-    return wrong(row.key, printable(given) + " " + fault + "; give " + kind.form);
+    const auto shown = kind.may_be_shown ? printable(given) : std::string("what was given");
+    return wrong(row.key, shown + " " + fault + "; give " + kind.form);
   }
   values.*kind.member = given;
   return {};

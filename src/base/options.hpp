@@ -51,6 +51,7 @@ struct settings : tls_settings {
   std::int64_t command_timeout_ms = 0;
   bool connects_lazily = false;
   std::string client_name;
+  std::string password_file;  // empty: none
   std::int64_t busy_poll_us = 0;
   bool release_at_exit = false;
   std::string examine;
@@ -100,6 +101,7 @@ struct option {
     std::size_t most_bytes;
     const char* form;
     std::string (*fault)(std::string_view text);  // what is not of that form in it; "" for nothing
+    bool may_be_shown = true;                     // in messages, when it is wrong
   };
   // Who has a use for it. A client takes those of its locks, too, as their defaults.
   enum class taker { client, every_lock, mutex, rw, mutex_and_rw };

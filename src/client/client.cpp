@@ -141,6 +141,12 @@ outcome client::read_examination(protocol::examination& into) const {
   return {};
 }
 
+outcome client::set_credentials(std::string_view user, std::string_view password) {
+  if (is_closed()) return client_freed();
+  return answered(
+      servers_->set_credentials({std::string(user), secret(password)}, command_deadline()));
+}
+
 outcome client::answered(outcome how) const {
   const bool is_unanswered =
       how.code == status::unknown || how.code == status::unreachable || how.code == status::limit;

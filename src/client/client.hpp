@@ -52,6 +52,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   outcome examine(protocol::examination& into);
   // What was found last; nothing where nothing was looked for yet.
   outcome read_examination(protocol::examination& into) const;
+  outcome set_credentials(std::string_view user, std::string_view password);
   // What a question came to that is asked for itself: that the client was freed meanwhile, where
   // that is why nobody answered.
   [[nodiscard]] outcome answered(outcome how) const;

@@ -1,5 +1,6 @@
 #include "deployment/command_request.hpp"
 
+#include <cstring>
 #include <utility>
 
 #include "protocol/refusal.hpp"
@@ -30,6 +31,9 @@ command_request::command_request(redis::connection& server, const protocol::comm
     : server_(server), is_change_(asked.is_change), read_(asked.read) {
   asked.write(bytes_, with_text);
 }
+
+// What it said may have been a password.
+command_request::~command_request() { ::explicit_bzero(bytes_.data(), bytes_.size()); }
 
 status command_request::submit(redis::flush how) noexcept {
   self_ = shared_from_this();
@@ -87,6 +91,8 @@ void command_request::read(const redis::value& reply) {
     may_be_asked_again_ = said.what == lock::answer::unsent;
     how_ = said.details;
     how_.is_ambiguous = how_.is_ambiguous && is_change_;
+    // A look that a script could not finish has changed nothing.
+    if (!is_change_ && redis::find_missing_right(reply.text())) how_.code = status::refused;
   } else if (read_) {
     read_(reply);
   }

@@ -22,6 +22,7 @@ class command_request final : public redis::request,
 
   command_request(redis::connection& server, const protocol::command& asked,
                   bool with_text = false);
+  ~command_request() override;
   // Sends it for nobody, unless it is on its way already. Needs no memory of its own.
   void send() noexcept;
 

@@ -11,6 +11,7 @@
 #include "protocol/command.hpp"
 #include "protocol/examination.hpp"
 #include "protocol/table.hpp"
+#include "redis/credentials.hpp"
 
 namespace mortise::deployment {
 
@@ -87,6 +88,9 @@ class deployment {
   virtual outcome examine(protocol::examination& into, time_ns deadline) = 0;
   // What was found last; nullptr where nothing was looked for yet.
   [[nodiscard]] virtual std::shared_ptr<const protocol::examination> last_examination() const = 0;
+  // Logs in anew, on what is connected, and with what will be. Another outcome than ok leaves all
+  // as it was.
+  virtual outcome set_credentials(redis::login offered, time_ns deadline) = 0;
   virtual std::unique_ptr<announcement> new_announcement(const protocol::command& said) = 0;
 };
 

@@ -45,6 +45,10 @@ outcome read_url(std::string_view url, settings& terms, maker& into) {
   for (const auto& [key, value] : where.query) {
     if (auto set = set_option(terms, key, value); !set.ok()) return set;
   }
+  if (!terms.password_file.empty() && !where.password.empty()) {
+    return outcome::of(status::invalid_argument,
+                       "password_file: the URL has a password as well; give it in one place");
+  }
   net::transport_factory make_transport;
   if (auto chosen = choose_transport(where, terms, make_transport); !chosen.ok()) return chosen;
   // Each scheme of today names one server.

@@ -127,8 +127,8 @@ redis::connection_config config_of(const redis::endpoint_url& where,
   } else if (where.scheme == redis::url_scheme::tls) {
     config.hint_at_end = net::mend_silent_refusal;
   }
-  config.user = where.user;
-  config.password = where.password;
+  config.identity = std::make_shared<redis::credentials>(redis::login{where.user, where.password},
+                                                         terms.password_file);
   config.database = where.db;
   config.client_name = terms.client_name.empty() ? "mortise" : terms.client_name;
   config.inbox = protocol::inbox_channel(client_id);
@@ -153,6 +153,7 @@ class single_server final : public deployment,
                 mortise::deployment::listener& hears)
       : hears_(hears),
         inbox_(config.inbox),
+        identity_(config.identity),
         entry_(loop, server_, config.where->text(), terms, config.database, *this),
         server_(loop, std::move(config), *this) {}
 
@@ -192,6 +193,7 @@ class single_server final : public deployment,
     if (!entry_.is_open()) return problem();
     return command_request::ask(server_, asked, deadline);
   }
+  outcome set_credentials(redis::login offered, time_ns deadline) override;
   std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
     return std::make_unique<single_announcement>(server_, said);
   }
@@ -217,10 +219,40 @@ class single_server final : public deployment,
 
   mortise::deployment::listener& hears_;
   const std::string inbox_;
+  const std::shared_ptr<redis::credentials> identity_;
   admission entry_;  // which the connection tells of its end
   known_commands known_{redis::compare_and_delete::none};
   redis::connection server_;
 };
+
+outcome single_server::set_credentials(redis::login offered, time_ns deadline) {
+  if (identity_->has_file()) {
+    return outcome::of(status::invalid_argument,
+                       "password_file: it is where this client's password comes from, also at a "
+                       "reconnect; write the new one into it");
+  }
+  const auto keep = [&] { return identity_->replace(offered); };
+  if (!server_.last_problem().ok()) {
+    // Nobody is there to say whether they are right, and the next attempt may need them.
+    keep();
+    server_.follow_identity();
+    return {};
+  }
+  protocol::command said;
+  said.is_change = true;
+  said.write = [&](std::string& out, bool) {
+    redis::command_writer(out).command({"AUTH", offered.name(), offered.password.view()});
+  };
+  // What the server has accepted is kept in the order of its answers, as many as may ask at once.
+  said.read = [&](const redis::value&) { server_.follow_identity(keep()); };
+  auto how = command_request::ask(server_, said, deadline);
+  // No error of AUTH has an effect.
+  if (how.code == status::unknown && !how.server_text.empty()) how.code = status::refused;
+  if (how.code == status::refused) {
+    how.say("the server did not accept them, and those before stay in force: ", how.server_text);
+  }
+  return how;
+}
 
 }  // namespace
 

@@ -148,8 +148,7 @@ void dialer::on_resolved(resolution found) noexcept {
 void dialer::race() {
   if (waiting_.empty()) {
     if (!racers_.empty()) return loop_.schedule(*this, deadline_);
-    auto why =
-        outcome::of(status::unreachable, "cannot connect to ", failures_, last_advice_.mend);
+    auto why = outcome::of(status::unreachable, "cannot connect to ", failures_, last_advice_.mend);
     why.is_retryable = true;
     return fail(why, last_advice_.is_definite);
   }

@@ -1,8 +1,10 @@
 #include "protocol/refusal.hpp"
 
 #include <array>
+#include <new>
 #include <string>
 
+#include "protocol/scripts/scripts.hpp"
 #include "redis/server_error.hpp"
 
 namespace mortise::protocol {
@@ -17,16 +19,14 @@ struct refusal {
 };
 
 // Errors that mean "not executed". UNBLOCKED and everything else are unknown.
-constexpr std::array<refusal, 14> refusals{{
+constexpr std::array<refusal, 13> refusals{{
     {"BUSY", true, true, "the server is busy running a script"},
     {"TRYAGAIN", true, true, "the keys' slot is being moved"},
     {"OOM", true, false, "the server is out of memory; raise maxmemory or free some"},
     {"MISCONF", true, false, "the server cannot persist and refuses writes; mend its disk"},
     {"NOREPLICAS", true, false, "the server has too few replicas to accept writes"},
-    {"NOPERM", false, false,
-     "the user lacks a right; allow ~{mortise:* ~mortise:* &mortise:* and the commands used"},
-    {"NOAUTH", false, false, "the server wants a password; put it into the URL"},
-    {"WRONGPASS", false, false, "the user or password is wrong; mend the URL"},
+    {"NOPERM", false, false, "the user lacks a right"},
+    {"WRONGPASS", false, false, "the user or the password is wrong; correct them"},
     {"WRONGTYPE", false, false,
      "a key under this lock's name has another type; choose another name or remove the key"},
     {"FOREIGN", false, false,
@@ -49,11 +49,33 @@ const refusal* find_refusal(std::string_view text) {
   return nullptr;
 }
 
+// Of a script that a server names; empty for one that is not ours.
+std::string_view text_of(std::string_view sha1) noexcept {
+  for (const auto* script : scripts::all()) {
+    if (script->sha1 == sha1) return script->text;
+  }
+  return {};
+}
+
+// Where memory has run out there are none.
+void say(outcome& details, std::string_view text, const redis::missing_right* lacking,
+         const refusal* row) noexcept try {
+  if (lacking != nullptr) {
+    details.say(redis::say_missing_right(*lacking, text_of(lacking->script_sha1)));
+  } else if (row != nullptr) {
+    details.say(row->mend);
+  } else {
+    details.say("the server answered with an unexpected error: ", redis::without_secrets(text));
+  }
+  details.server_text = redis::without_secrets(text);
+} catch (const std::bad_alloc&) {
+  details.server_text.clear();
+}
+
 }  // namespace
 
 lock::verdict read_error(std::string_view text) {
   lock::verdict result;
-  result.details.server_text = joined({text});
   if (text.substr(0, 8) == "NOSCRIPT") {
     result.what = lock::answer::no_script;
     return result;
@@ -63,20 +85,19 @@ lock::verdict read_error(std::string_view text) {
     result.what = lock::answer::unsent;
     result.details.code = status::refused;
     result.details.say(unfit->told);
+    result.details.server_text = joined({text});
     result.details.is_retryable = true;
     return result;
   }
-  const auto* row = find_refusal(text);
-  if (row == nullptr) {
-    result.what = lock::answer::unknown;
-    result.details.code = status::unknown;
-    result.details.say("the server answered with an unexpected error: ", text);
-    result.details.is_ambiguous = true;
-    return result;
-  }
-  result.what = lock::answer::refused;
-  result.details.code = status::refused;
-  result.details.say(row->mend);
+  const auto lacking = redis::find_missing_right(text);
+  // What a script did before it met the end of its rights is done (hazard 28).
+  const refusal* row = nullptr;
+  if (!lacking || !lacking->is_in_script) row = find_refusal(lacking ? "NOPERM" : text);
+  result.what = row == nullptr ? lock::answer::unknown : lock::answer::refused;
+  result.details.code = row == nullptr ? status::unknown : status::refused;
+  say(result.details, text, lacking ? &*lacking : nullptr, row);
+  result.details.is_ambiguous = row == nullptr;
+  if (row == nullptr) return result;
   result.details.is_retryable = row->is_retryable;
   result.is_passing = row->is_passing;
   return result;

@@ -35,11 +35,16 @@ net::transport_factory factory_of(const connection_config& config) {
   return [] { return std::make_unique<net::socket_transport>(); };
 }
 
+connection_config with_identity(connection_config config) {
+  if (!config.identity) config.identity = std::make_shared<credentials>(login{}, "");
+  return config;
+}
+
 }  // namespace
 
 connection::connection(net::reactor& loop, connection_config config, session_listener& listener)
     : loop_(loop),
-      config_(std::move(config)),
+      config_(with_identity(std::move(config))),
       listener_(listener),
       commands_(loop, *this, pipeline::purpose::commands, limits_of(config_)),
       dialer_(loop, config_.where, factory_of(config_), *this),
@@ -107,9 +112,13 @@ bool connection::await_turn(std::uint32_t seen, time_ns deadline) noexcept {
   return turns_.load() != seen;
 }
 
+// A call that needs the connection is told of what was given to the client, not to the call.
 void connection::set_problem(const outcome& why) noexcept {
   const std::lock_guard guard(mutex_);
   problem_ = why;
+  if (why.code != status::invalid_argument) return;
+  problem_.code = status::unreachable;
+  problem_.is_retryable = true;
 }
 
 void connection::report_open(const outcome& result) noexcept {
@@ -129,7 +138,30 @@ void connection::run() noexcept {
     is_closing = closing_.is_on;
   }
   if (is_closing) return begin_close();
-  if (phase_ == phase::idle) begin_attempt();
+  if (phase_ == phase::idle) return begin_attempt();
+  log_in_anew();
+}
+
+void connection::follow_identity(std::uint64_t said) noexcept {
+  // RESP2's second socket takes no AUTH once it listens.
+  if (said != 0 && hearing_.load() == &commands_) login_.said_version = said;
+  loop_.post(*this);
+}
+
+// The file or the program may have others by now; whoever waits for a better password waits no
+// longer than it must.
+void connection::log_in_anew() noexcept {
+  if (phase_ == phase::waiting) {
+    loop_.cancel(static_cast<net::timer&>(*this));
+    return begin_attempt();
+  }
+  const bool has_logged_in = phase_ == phase::greeting || phase_ == phase::dialing_inbox ||
+                             phase_ == phase::greeting_inbox || phase_ == phase::up;
+  if (!has_logged_in || login_.said_version == config_.identity->version()) return;
+  auto why = outcome::of(status::unreachable, whereabouts_.text(),
+                         ": connecting anew with new credentials");
+  why.is_retryable = true;
+  fail(std::move(why), false);
 }
 
 void connection::begin_attempt() noexcept {
@@ -171,12 +203,22 @@ void connection::on_dialed(std::unique_ptr<net::transport> connected,
   const auto share = static_cast<time_ns>(dialer_.left() + 1);
   loop_.schedule(*this, now + std::max<time_ns>(attempt_.deadline - now, 0) / share);
   which.attach(std::move(connected));
-  const auto commands = protocol_ == 3 ? greeting::form::resp3 : greeting::form::resp2_commands;
-  attempt([&] { greet(which, is_first ? commands : greeting::form::resp2_messages); });
+  attempt([&] {
+    if (is_first) return begin_greeting();
+    greet(which, greeting::form::resp2_messages);
+  });
+}
+
+void connection::begin_greeting() {
+  if (auto known = config_.identity->read(login_.as); !known.ok()) {
+    return fail(std::move(known), true);
+  }
+  login_.said_version = login_.as.version;
+  greet(commands_, protocol_ == 3 ? greeting::form::resp3 : greeting::form::resp2_commands);
 }
 
 void connection::greet(pipeline& which, greeting::form form) {
-  greeting_.emplace(config_, form, before_);
+  greeting_.emplace(config_, form, before_, login_.as);
   which.greet(greeting_->take_bytes());
 }
 
@@ -235,6 +277,7 @@ void connection::go_up() noexcept {
   if (!commands_.admit()) return;
   loop_.cancel(static_cast<net::timer&>(*this));
   greeting_.reset();
+  login_.as = {};
   phase_ = phase::up;
   was_up_ = has_been_up_ = true;
   back_off_.begin(boot_now());
@@ -335,6 +378,7 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
 // Goes on once both sockets are gone.
 void connection::settle() noexcept {
   if (commands_.is_attached() || (messages_ && messages_->is_attached())) return;
+  login_.as = {};
   bool is_opening = false;
   bool is_closing = false;
   {

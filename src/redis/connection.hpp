@@ -94,6 +94,11 @@ class connection final : private pipeline_listener,
   void listen(std::string_view channel);
   void unlisten(std::string_view channel) noexcept;
 
+  // There are new credentials to log in with. Where no connection has said them, the next attempt
+  // comes at once, and one that said older ones ends; unless the server has accepted those of
+  // version `said` on it already, and it needs no second socket. Any thread.
+  void follow_identity(std::uint64_t said = 0) noexcept;
+
   // Why there is no connection: how the last one ended or what the last attempt came to. ok while
   // it is up.
   [[nodiscard]] outcome last_problem() const noexcept;
@@ -117,7 +122,7 @@ class connection final : private pipeline_listener,
   };
 
   // All of these on the I/O thread.
-  void run() noexcept override;  // open or close was asked for
+  void run() noexcept override;  // open, close or follow_identity was asked for
   void on_timer(time_ns now) noexcept override;
   void on_dialed(std::unique_ptr<net::transport> connected,
                  const net::address& where) noexcept override;
@@ -132,6 +137,8 @@ class connection final : private pipeline_listener,
   void attempt(Step&& step) noexcept;
   void begin_attempt() noexcept;
   void dial() noexcept;
+  void log_in_anew() noexcept;
+  void begin_greeting();
   void greet(pipeline& which, greeting::form form);
   void take_reply(pipeline& which, const value& reply);
   void finish_greeting();
@@ -165,6 +172,10 @@ class connection final : private pipeline_listener,
   std::optional<greeting> greeting_;
   session_facts facts_;
   greeting::predecessor before_;
+  struct {
+    login as;                                    // of this attempt; empty when it is over
+    std::atomic<std::uint64_t> said_version{0};  // of what the server has heard last
+  } login_;
   int protocol_ = 3;
   bool was_up_ = false;
   bool has_been_up_ = false;

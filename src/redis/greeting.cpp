@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "redis/command.hpp"
+#include "redis/error_text.hpp"
 #include "redis/info.hpp"
 #include "redis/server_error.hpp"
 
@@ -22,15 +23,11 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
 
 constexpr std::string_view unknown_command = "ERR unknown command";
 
-// An unknown command is said again with its arguments, and one of those may be a script.
-std::string_view without_arguments(std::string_view error) {
-  return error.substr(0, error.find(", with args beginning with"));
-}
-
 // The server is there and will do it later (hazard 28).
 bool passes_by_itself(std::string_view error) {
-  return unfitness_of(error) != nullptr ||
-         begins_with_any(error, {"BUSY", "TRYAGAIN", "ERR max number of clients"});
+  const auto* const unfit = unfitness_of(error);
+  if (unfit != nullptr) return unfit->code != "NOAUTH";
+  return begins_with_any(error, {"BUSY", "TRYAGAIN", "ERR max number of clients"});
 }
 
 // "7.0.15" as 7000015.
@@ -48,10 +45,10 @@ int version_number(std::string_view text) {
 
 }  // namespace
 
-greeting::greeting(const connection_config& config, form how, predecessor before)
-    : config_(config), form_(how), before_(std::move(before)) {
+greeting::greeting(const connection_config& config, form how, predecessor before, const login& as)
+    : config_(config), form_(how), has_login_(as.is_needed()), before_(std::move(before)) {
   facts_.protocol = form_ == form::resp3 ? 3 : 2;
-  say_first_part();
+  say_first_part(as);
   // Only when it is known whether this is still the same server process can its client of the old
   // number be killed: in a new process the number may be somebody else's.
   if (!has_predecessor() || form_ == form::resp2_messages) say_second_part();
@@ -63,19 +60,18 @@ void greeting::say(item what, std::initializer_list<std::string_view> words) {
 }
 
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
-void greeting::say_first_part() {
+void greeting::say_first_part(const login& as) {
   if (form_ == form::resp3) {
-    const std::string user = config_.user.empty() ? "default" : config_.user;
     command_writer writer(bytes_);
-    writer.begin(2 + (has_login() ? 3U : 0U) + (config_.client_name.empty() ? 0U : 2U));
+    writer.begin(2 + (has_login_ ? 3U : 0U) + (config_.client_name.empty() ? 0U : 2U));
     writer.arg("HELLO").arg("3");
-    if (has_login()) writer.arg("AUTH").arg(user).arg(config_.password);
+    if (has_login_) writer.arg("AUTH").arg(as.name()).arg(as.password.view());
     if (!config_.client_name.empty()) writer.arg("SETNAME").arg(config_.client_name);
     expected_.push_back(item::hello);
     return say(item::info, {"INFO", "server"});
   }
-  if (has_login() && config_.user.empty()) say(item::auth, {"AUTH", config_.password});
-  if (!config_.user.empty()) say(item::auth, {"AUTH", config_.user, config_.password});
+  if (has_login_ && as.user.empty()) say(item::auth, {"AUTH", as.password.view()});
+  if (!as.user.empty()) say(item::auth, {"AUTH", as.user, as.password.view()});
   if (!config_.client_name.empty()) {
     say(item::set_name, {"CLIENT", "SETNAME", config_.client_name});
   }
@@ -179,6 +175,10 @@ greeting::step greeting::go_on() {
   return answered_ < expected_.size() ? step::send : step::done;
 }
 
+std::string greeting::mend_of_login() const {
+  return config_.identity ? config_.identity->mend() : "correct them in the URL";
+}
+
 greeting::step greeting::take_hello(const value& reply) {
   for (std::size_t i = 0; i + 1 < reply.size(); i += 2) {
     const auto key = reply.at(i).text();
@@ -241,8 +241,29 @@ greeting::step greeting::refuse(const std::string& message, std::string_view ser
   return step::refused;
 }
 
+greeting::step greeting::take_error_of(const prologue_command& command, std::string_view text) {
+  using need = prologue_command::need;
+  if (command.is_needed == need::none) return step::more;
+  if (command.is_needed == need::when_there_is_memory && text.starts_with("OOM")) return step::more;
+  if (const auto lacking = find_missing_right(text)) {
+    // The text of a script begins on the fifth line of its command.
+    auto script = std::string_view(bytes_of(command));
+    for (int line = 1; line < 5; ++line) script.remove_prefix(script.find('\n') + 1);
+    return refuse("the server refused " + command.name + ": " + say_missing_right(*lacking, script),
+                  text);
+  }
+  const auto said = std::string(text);
+  const auto* const mend = said.starts_with(unknown_command)
+                               ? "; locks need EVAL, EVALSHA and SCRIPT LOAD: use a server or a "
+                                 "plan that has them"
+                               : "";
+  return refuse("the server refused " + command.name + ": " + said + mend, said);
+}
+
 // `more` where the greeting goes on without that.
-greeting::step greeting::take_error(std::string_view text, item what) {
+greeting::step greeting::take_error(std::string_view error, item what) {
+  const auto told = without_secrets(error);
+  const std::string_view text = told;
   if (passes_by_itself(text)) {
     is_passing_ = true;
     const step result = refuse("the server is not ready: " + std::string(text), text);
@@ -255,48 +276,40 @@ greeting::step greeting::take_error(std::string_view text, item what) {
   }
   // Valkey 9.1 tells those who have not logged in yet nothing else of a command that it
   // does not have. A HELLO with a login is never answered so by who knows it.
-  if (what == item::hello && has_login() && text.starts_with("NOAUTH")) return step::fall_back;
+  if (what == item::hello && has_login_ && text.starts_with("NOAUTH")) return step::fall_back;
   if (text.starts_with("NOAUTH")) {
     return refuse(
         "the server wants a password; give it in the URL, redis://:PASSWORD@HOST or "
-        "redis://USER:PASSWORD@HOST",
+        "redis://USER:PASSWORD@HOST, or in a file that password_file names",
         text);
   }
   if (text.starts_with("WRONGPASS") || (what == item::auth && text.starts_with("ERR invalid"))) {
-    return refuse(
-        "the user name or the password is wrong, or the user is off; correct them in "
-        "the URL",
-        text);
+    return refuse("the user name or the password is wrong, or the user is off; " + mend_of_login(),
+                  text);
   }
   switch (what) {
     case item::hello:
     case item::auth:
       return refuse("the server refused the login: " + std::string(text), text);
     case item::select:
+      if (const auto lacking = find_missing_right(text)) {
+        return refuse("the server refused SELECT: " + say_missing_right(*lacking), text);
+      }
       return refuse("the server refused database " + std::to_string(config_.database) + ": " +
                         std::string(text) + "; correct the number in the URL",
                     text);
     case item::subscribe:
+      if (const auto lacking = find_missing_right(text); lacking && !lacking->command.empty()) {
+        return refuse("the server refused SUBSCRIBE: " + say_missing_right(*lacking), text);
+      }
       if (text.starts_with("NOPERM")) {
         return refuse("the user may not subscribe to \"" + config_.inbox +
                           "\"; allow the channel with ACL: &mortise:*",
                       text);
       }
       return refuse("the server refused SUBSCRIBE: " + std::string(text), text);
-    case item::prologue: {
-      const auto& command = config_.prologue[prologue_answered_ - 1];
-      if (command.is_needed == prologue_command::need::none) return step::more;
-      if (command.is_needed == prologue_command::need::when_there_is_memory &&
-          text.starts_with("OOM")) {
-        return step::more;
-      }
-      const auto said = std::string(without_arguments(text));
-      const auto* const mend = said.starts_with(unknown_command)
-                                   ? "; locks need EVAL, EVALSHA and SCRIPT LOAD: use a server or "
-                                     "a plan that has them"
-                                   : "";
-      return refuse("the server refused " + command.name + ": " + said + mend, said);
-    }
+    case item::prologue:
+      return take_error_of(config_.prologue[prologue_answered_ - 1], text);
     // The rest is convenience, or is asked again when it is needed: a script that is not loaded is
     // NOSCRIPT (hazard 27), and a client that can't be killed may have ended anyway.
     case item::set_name:

@@ -26,7 +26,8 @@ class greeting {
     bool is_elsewhere = false;  // at another address than the one that is greeted
   };
 
-  greeting(const connection_config& config, form how, predecessor before);
+  // `as` is read here only.
+  greeting(const connection_config& config, form how, predecessor before, const login& as);
 
   // What is to be sent now; then nothing until a step says `send`.
   std::string take_bytes() { return std::exchange(bytes_, {}); }
@@ -64,20 +65,19 @@ class greeting {
   };
 
   void say(item what, std::initializer_list<std::string_view> words);
-  void say_first_part();
+  void say_first_part(const login& as);
+  [[nodiscard]] std::string mend_of_login() const;
   void say_second_part();
   step go_on();
   void say_probes();
   step take_hello(const value& reply);
-  step take_error(std::string_view text, item what);
+  step take_error(std::string_view error, item what);
+  step take_error_of(const prologue_command& command, std::string_view text);
   step refuse(const std::string& message, std::string_view server_text);
   step check_server();
   void note_info(std::string_view text);
   void note_version(std::string_view text);
   void note_probe(item what, const value& reply);
-  [[nodiscard]] bool has_login() const {
-    return !config_.password.empty() || !config_.user.empty();
-  }
   [[nodiscard]] bool has_predecessor() const { return before_.client_id != 0; }
   [[nodiscard]] bool is_predecessor_here() const;
   [[nodiscard]] const std::string& bytes_of(const prologue_command& command) const {
@@ -87,6 +87,7 @@ class greeting {
 
   const connection_config& config_;
   const form form_;
+  const bool has_login_;
   const predecessor before_;
   std::string bytes_;
   std::vector<item> expected_;

@@ -6,11 +6,13 @@ namespace mortise::redis {
 
 namespace {
 
-constexpr std::array<unfitness, 4> unfit{{
+constexpr std::array<unfitness, 5> unfit{{
     {"READONLY", "a replica now", "the server is a read-only replica; give the master's address"},
     {"MASTERDOWN", "a replica without its master",
      "the server is a replica that has lost its master; give the master's address"},
     {"LOADING", "loading its data", "the server is loading its data; it will be ready soon"},
+    // A token has its end, or the user was changed: the next connection logs in anew.
+    {"NOAUTH", "logged out", "the server wants a password; give it in the URL or password_file"},
     {"CLUSTERDOWN", "not served by its cluster", "the cluster is not serving this slot"},
 }};
 

@@ -11,6 +11,7 @@
 #include "net/resolver.hpp"
 #include "redis/command.hpp"
 #include "redis/compare_and_delete.hpp"
+#include "redis/credentials.hpp"
 
 namespace mortise::redis {
 
@@ -30,8 +31,7 @@ struct connection_config {
   std::shared_ptr<net::resolver> where;
   net::transport_factory make_transport = {};  // empty: plain sockets
   const char* hint_at_end = "";                // where the server ends the greeting
-  std::string user = {};                       // empty: the default user
-  std::string password = {};
+  std::shared_ptr<credentials> identity = {};  // none: nobody logs in
   std::string client_name = {};
   std::string inbox = {};  // the channel to subscribe to; empty for none
   std::int64_t database = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <system_error>
 
 #include "base/decimal.hpp"
@@ -52,6 +53,7 @@ int hex_digit(char c) {
 // Undoes percent-encoding. The message doesn't show the text: it may be secret.
 outcome decode(std::string_view part, std::string_view text, std::string& into) {
   into.clear();
+  into.reserve(text.size());  // what grows step by step leaves its smaller selves behind
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] != '%') {
       into += text[at];
@@ -71,7 +73,11 @@ outcome decode(std::string_view part, std::string_view text, std::string& into) 
 outcome read_user(std::string_view text, endpoint_url& into) {
   const auto [user, colon_and_password] = cut(text, ":");
   if (auto how = decode("user", user, into.user); !how.ok()) return how;
-  return decode("password", behind_first(colon_and_password), into.password);
+  std::string password;
+  auto how = decode("password", behind_first(colon_and_password), password);
+  into.password = secret(password);
+  ::explicit_bzero(password.data(), password.size());
+  return how;
 }
 
 // Without an '@' in front of the host, what looks like a port may be the password of somebody who

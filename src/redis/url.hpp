@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/secret.hpp"
 #include "base/status.hpp"
 
 namespace mortise::redis {
@@ -22,7 +23,7 @@ struct endpoint_url {
   int port = 6379;
   std::string path;  // of a unix socket
   std::string user;
-  std::string password;
+  secret password;
   std::int64_t db = 0;
   std::vector<std::pair<std::string, std::string>> query;  // in order, without `db`
 };

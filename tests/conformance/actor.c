@@ -146,6 +146,7 @@ struct call {
   const char *text;
   int64_t token, value;
   char label[MORTISE_MAX_LABEL_LEN + 1];
+  const struct word *user, *password;
 };
 
 #include "holds.h"
@@ -242,7 +243,9 @@ static void do_call(struct words *line, int is_async) {
                       NULL,
                       0,
                       INT64_MIN,
-                      ""};
+                      "",
+                      words_find(line, "user"),
+                      words_find(line, "password")};
   mortise_error_free(error);
   error = mortise_error_new();
   if (hold != NULL) {

@@ -106,6 +106,10 @@ local function arguments(kind, method, given)
   if method:find("acquire$") then list[#list + 1] = timeout_ms end
   if method == "extend" then list[#list + 1] = tonumber(given.lease_ms) end
   if method == "interrupt" then list[#list + 1] = (given.is_on or "1") == "1" end
+  if method == "set_credentials" then
+    list[#list + 1] = given.user
+    list[#list + 1] = given.password
+  end
   if method == "resize" then list[#list + 1] = tonumber(given.permits) end
   return list
 end

@@ -67,6 +67,11 @@ class Deployment:
                                     for server in self.servers.values()), "ascii")
         return together
 
+    def url_as(self, login):
+        """Its URL, for another user, or user and password, if one is given."""
+        scheme, rest = self.url.split("://")
+        return f"{scheme}://{login}@{rest.split('@')[-1]}" if login else self.url
+
     def server(self, step):
         return self.servers[step.get("of", "first")]
 
@@ -84,11 +89,12 @@ class Deployment:
                                                for name in names)]))
 
     def refused(self):
-        """What servers have refused to the user of the pages because of a missing right."""
+        """What servers have refused because of a missing right; a wrong password is none."""
         if self.kind != "rights":
             return set()
-        return {found for server in self.servers.values()
-                for found in re.findall(r"^object\n(.*)$", server.command("ACL LOG 128"), re.M)}
+        return {found for server in self.servers.values() for reason, found in
+                re.findall(r"^reason\n(.*)\ncontext\n.*\nobject\n(.*)$", server.command("ACL LOG 128"), re.M)
+                if reason != "auth"}
 
     def end(self):
         for one in [self.network, *self.servers.values()]:

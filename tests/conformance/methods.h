@@ -231,6 +231,10 @@ static void multi_free(struct call *call) {
 static void client_ping(struct call *call) {
   call->status = mortise_client_ping(call->object, error);
 }
+static void client_set_credentials(struct call *call) {
+  call->status = mortise_client_set_credentials(call->object, call->user->value, call->user->size,
+                                                call->password->value, call->password->size, error);
+}
 
 struct method {
   enum kind kind;
@@ -317,6 +321,7 @@ static const struct method methods[] = {
     {SEMAPHORE, "free", 0, semaphore_free},
     {MULTI, "free", 0, multi_free},
     {CLIENT, "ping", 0, client_ping},
+    {CLIENT, "set_credentials", 0, client_set_credentials},
 };
 
 static const struct method *find_method(enum kind kind, const char *name, int is_async) {

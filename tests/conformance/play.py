@@ -83,6 +83,8 @@ class Play:
             self.deployment.server(step).control(step["control"], step.get("in_ms", 0))
         elif "network" in step:
             self.deployment.tell_network(step["network"])
+        elif "write" in step:
+            self.deployment.server(step).write(step["write"], step["text"])
         elif "sleep_ms" in step:
             actors.sleep_ms(step["sleep_ms"])
         elif "is_pretended" in step:
@@ -144,7 +146,7 @@ class Play:
     def arguments_of_new(self, step):
         given = arguments_of(step)
         if step["new"] == "client":
-            given.setdefault("url", self.deployment.url)
+            given.setdefault("url", self.deployment.url_as(step.get("login")))
             if given["url"] is None:
                 del given["url"]
         else:
@@ -154,7 +156,7 @@ class Play:
         if "members" in step:
             given["members"] = step["members"]
         for key, value in step.get("options", {}).items():
-            given["opt." + key] = value
+            given["opt." + key] = value.replace("{folder}", self.deployment.server(step).folder)
         return given
 
     def check(self, step, answer, began=None):
@@ -189,7 +191,8 @@ def check_examination(ask):
 
 
 def arguments_of(step):
-    known = ("is_on", "timeout_ms", "weight", "permits", "lease_ms", "url", "client", "of", "gives")
+    known = ("is_on", "timeout_ms", "weight", "permits", "lease_ms", "url", "client", "of", "gives", "user",
+             "password")
     return {key: step[key] for key in known if key in step}
 
 

@@ -1,4 +1,5 @@
 """A server of a scenario, from tests/support/server, on a unix socket and on a port."""
+import pathlib
 import subprocess
 import threading
 
@@ -16,6 +17,12 @@ class Server(Launched):
         done = subprocess.run(["redis-cli", "-s", self.socket], input=text + "\n", text=True,
                               capture_output=True, check=False)
         return done.stdout.rstrip("\n")
+
+    def write(self, name, text):
+        """A file in its folder; as who rotates it does, whole or as it was."""
+        fresh = pathlib.Path(self.folder, name + ".new")
+        fresh.write_bytes(text.encode())
+        fresh.rename(fresh.with_suffix(""))
 
     def control(self, what, in_ms=0):
         """What tests/support/server can do: kill, start, pause, resume."""

@@ -111,7 +111,7 @@ def hand_over(stage, kind, take, give, **more):
     make(newcomer, kind, "x", **permits)
     answer = newcomer.call("x", f"{take}try", more)
     if answer.status != "not_acquired":
-        raise Refused(answer.status)
+        raise Refused(answer.status, answer.text)
     do(holder, "x", give)
     need(waiter.await_call(number))
     do(waiter, "x", give)
@@ -170,7 +170,7 @@ def give_up(stage):
     do(holder, "x", "try")
     answer = waiter.call("x", "acquire", {"timeout_ms": 300})
     if answer.status != "timed_out":
-        raise Refused(answer.status)
+        raise Refused(answer.status, answer.text)
     number, answer = waiter.start("x", "acquire", {"timeout_ms": PATIENCE_MS})
     need(answer)
     wait_until(lambda: "cmdstat_lpos" in stage.server.command("INFO commandstats"))
@@ -186,7 +186,7 @@ def other_kind(stage):
     do(holder, "x", "try")
     answer = reader.call("x", "read_try", {})
     if answer.status != "refused":
-        raise Refused(answer.status)
+        raise Refused(answer.status, answer.text)
 
 
 def read_and_write(stage):
@@ -249,7 +249,7 @@ TRIED = {
 
 
 def try_all(command, rule):
-    """({what does not work: status}, {commands that the server refused})"""
+    """({what does not work: its Refused}, {commands that the server refused})"""
     failed, refused = {}, set()
     for what, attempt in TRIED.items():
         stage = Stage(rule)
@@ -257,7 +257,7 @@ def try_all(command, rule):
         try:
             attempt(stage)
         except Refused as problem:
-            failed[what] = problem.status
+            failed[what] = problem
         finally:
             refused |= stage.refused_commands()
             stage.close()
@@ -266,15 +266,21 @@ def try_all(command, rule):
     return failed, refused
 
 
+def named(failed):
+    """The rights that the messages name."""
+    found = [re.search(r"lacks (?:the|a) right (.*?);", problem.text) for problem in failed.values()]
+    return ", ".join(sorted({f"`{right[1]}`" if right else "none" for right in found}))
+
+
 def describe(right, failed, refused):
     """The row of the table; None when nobody has missed the right."""
     name = right.replace("|", "\\|")
     if failed:
         by_status = {}
-        for what, status in failed.items():
-            by_status.setdefault(status.upper(), []).append(what)
+        for what, problem in failed.items():
+            by_status.setdefault(problem.status.upper(), []).append(what)
         if "nothing" in failed:
-            said = f"nothing: `MORTISE_{failed['nothing'].upper()}`"
+            said = f"nothing: `MORTISE_{failed['nothing'].status.upper()}`"
         else:
             said = "; ".join(f"no {', '.join(some)}: `MORTISE_{status}`"
                              for status, some in by_status.items())
@@ -282,7 +288,7 @@ def describe(right, failed, refused):
         said = SLOWER[right]
     else:
         return None
-    return f"| `+{name}` | {said} |"
+    return f"| `+{name}` | {said} | {named(failed).replace('|', chr(92) + '|') or '–'} |"
 
 
 def main():
@@ -307,7 +313,7 @@ def main():
     idle = [right for right, row in zip(rights, rows) if row is None]
     if idle:
         sys.exit(f"nothing that was tried misses +{', +'.join(idle)}: try more here, or take it from the rule")
-    table = "\n".join(["| right | without it |", "|---|---|"] + rows) + "\n"
+    table = "\n".join(["| right | without it | right that the message names |", "|---|---|---|"] + rows) + "\n"
     print(table)
     if not given.only and table not in page:
         sys.exit(f"{given.page} does not have this table")

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "redis/credentials.hpp"
 #include "redis/greeting.hpp"
 #include "redis/resp.hpp"
 
@@ -50,11 +51,9 @@ bool is_of_replica(std::string_view command, const value& reply) {
   return role == "replica" || role == "slave";
 }
 
-connection_config make_config(bool has_login) {
+connection_config make_config() {
   static const mortise::redis::script script{"sum", "return 1", ""};
   connection_config config;
-  if (has_login) config.user = "ann";
-  if (has_login) config.password = secret;
   config.client_name = "mortise";
   config.inbox = "inbox";
   config.database = 3;
@@ -82,9 +81,11 @@ void check_refused(const greeting& said, std::string_view stream) {
 }
 
 void greet(greeting::form form, const connection_config& config, greeting::predecessor before,
-           std::string_view stream) {
+           bool has_login, std::string_view stream) {
   const auto whole = stream;
-  greeting said(config, form, std::move(before));
+  mortise::redis::login as;
+  if (has_login) as = {"ann", mortise::secret(secret)};
+  greeting said(config, form, std::move(before), as);
   auto commands = commands_in(said.take_bytes());
   std::size_t answered = 0;
   bool has_met_replica = false;
@@ -121,7 +122,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto form = static_cast<greeting::form>((chosen & 3U) % 3U);
   greeting::predecessor before;
   if ((chosen & 8U) != 0) before = {5, "abc"};
-  const auto config = make_config((chosen & 4U) != 0);
-  greet(form, config, before, {reinterpret_cast<const char*>(data) + 1, size - 1});
+  const auto config = make_config();
+  greet(form, config, before, (chosen & 4U) != 0,
+        {reinterpret_cast<const char*>(data) + 1, size - 1});
   return 0;
 }

@@ -16,6 +16,13 @@ outcome opened(const std::string& path,
   return client.open(deadline);
 }
 
+std::function<void(redis::connection_config&)> log_in(const char* user, const char* password) {
+  return [=](auto& config) {
+    config.identity =
+        std::make_shared<redis::credentials>(redis::login{user, secret(password)}, "");
+  };
+}
+
 void expect_refusal(const outcome& result, const std::string& part) {
   EXPECT_EQ(result.code, status::refused) << result.message;
   EXPECT_NE(result.message.find(part), std::string::npos) << result.message;
@@ -36,13 +43,35 @@ TEST(greeting, learns_who_the_server_is) {
 
 TEST(greeting, logs_in) {
   test_server server({.arguments = {"--requirepass", "secret"}, .login = {"AUTH", "secret"}});
-  const auto right = opened(server.socket_path(), [](auto& config) { config.password = "secret"; });
+  const auto right = opened(server.socket_path(), log_in("", "secret"));
   EXPECT_TRUE(right.ok()) << right.message;
-  const auto wrong = opened(server.socket_path(), [](auto& config) { config.password = "Secret"; });
+  const auto wrong = opened(server.socket_path(), log_in("", "Secret"));
   expect_refusal(wrong, "password is wrong");
   EXPECT_EQ(wrong.message.find("Secret"), std::string::npos);
   EXPECT_TRUE(wrong.server_text.starts_with("WRONGPASS")) << wrong.server_text;
   expect_refusal(opened(server.socket_path()), "wants a password");
+}
+
+// As where a token has its end: the next connection says what is the password by then.
+TEST(greeting, logs_in_anew_where_the_server_has_logged_it_out) {
+  fake_server server([](fake_peer& peer, const fake_command& command) {
+    if (peer.number() == 1 && command.is("PING")) {
+      return peer.send("-NOAUTH Authentication required.\r\n");
+    }
+    fake_server::answer_healthy(peer, command);
+  });
+  const auto identity = std::make_shared<redis::credentials>(redis::login{"", secret("first")}, "");
+  session client(server.socket_path(), [&](auto& config) { config.identity = identity; });
+  ASSERT_TRUE(client.open().ok());
+  static_cast<void>(identity->replace({"", secret("second")}));
+  EXPECT_EQ(client.ask({"PING"}), "-NOAUTH Authentication required.");
+  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  EXPECT_EQ(client.ask({"PING"}), "PONG");
+  std::string logins;
+  for (const auto& command : server.received()) {
+    if (command.is("HELLO")) logins += command.words.at(4) + " ";
+  }
+  EXPECT_EQ(logins, "first second ");
 }
 
 TEST(greeting, logs_in_as_a_user_and_names_the_channel_that_it_lacks) {
@@ -50,12 +79,7 @@ TEST(greeting, logs_in_as_a_user_and_names_the_channel_that_it_lacks) {
   server.command(
       {"ACL", "SETUSER", "worker", "on", ">pw", "~*", "+@all", "resetchannels", "&mortise:*"});
   server.command({"ACL", "SETUSER", "deaf", "on", ">pw", "~*", "+@all", "resetchannels"});
-  const auto as = [](const char* user) {
-    return [user](auto& config) {
-      config.user = user;
-      config.password = "pw";
-    };
-  };
+  const auto as = [](const char* user) { return log_in(user, "pw"); };
   const auto right = opened(server.socket_path(), as("worker"));
   EXPECT_TRUE(right.ok()) << right.message;
   expect_refusal(opened(server.socket_path(), as("deaf")), "&mortise:*");
@@ -123,10 +147,9 @@ TEST(greeting, uses_two_sockets_where_there_is_no_resp3) {
 TEST(greeting, logs_in_without_resp3) {
   test_server server({.arguments = {"--rename-command", "HELLO", "", "--requirepass", "secret"},
                       .login = {"AUTH", "secret"}});
-  const auto right = opened(server.socket_path(), [](auto& config) { config.password = "secret"; });
+  const auto right = opened(server.socket_path(), log_in("", "secret"));
   EXPECT_TRUE(right.ok()) << right.message;
-  expect_refusal(opened(server.socket_path(), [](auto& config) { config.password = "no"; }),
-                 "password is wrong");
+  expect_refusal(opened(server.socket_path(), log_in("", "no")), "password is wrong");
   expect_refusal(opened(server.socket_path()), "wants a password");
 }
 

@@ -34,7 +34,6 @@ const std::vector<error_case> errors = {
     {"NOREPLICAS Not enough good replicas to write.", meaning::retryable},
     {"EXECABORT Transaction discarded because of previous errors.", meaning::retryable},
     {"NOPERM this user has no permissions to run the command", meaning::refused},
-    {"NOAUTH Authentication required.", meaning::refused},
     {"WRONGPASS invalid username-password pair or user is disabled.", meaning::refused},
     {"WRONGTYPE Operation against a key holding the wrong kind of value", meaning::refused},
     {"FOREIGN {mortise:error} holds a list that the protocol queued did not write",

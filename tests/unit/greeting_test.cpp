@@ -30,7 +30,7 @@ std::string hello(std::string_view role = "master", std::string_view version = "
 class greeting_test : public ::testing::Test {
  protected:
   void begin(form how, greeting::predecessor before = {}) {
-    said_.emplace(config_, how, std::move(before));
+    said_.emplace(config_, how, std::move(before), login_);
     bytes_ = said_->take_bytes();
   }
   step answer(const std::string& bytes) {
@@ -47,13 +47,13 @@ class greeting_test : public ::testing::Test {
   [[nodiscard]] const std::string& message() const { return said_->problem().message; }
 
   redis::connection_config config_;
+  redis::login login_;
   std::optional<greeting> said_;
   std::string bytes_;
 };
 
 TEST_F(greeting_test, one_write_greets_a_server_that_was_never_met) {
-  config_.user = "ann";
-  config_.password = "secret";
+  login_ = {"ann", secret("secret")};
   config_.inbox = "inbox";
   config_.database = 3;
   begin(form::resp3);
@@ -116,7 +116,7 @@ TEST_F(greeting_test, a_server_without_resp3_is_asked_in_resp2) {
     begin(form::resp3);
     EXPECT_EQ(answer("-" + std::string(text) + "\r\n"), step::fall_back) << text;
   }
-  config_.password = "secret";
+  login_.password = secret("secret");
   begin(form::resp3);
   EXPECT_EQ(answer("-NOAUTH Authentication required.\r\n"), step::fall_back)
       << "who gives a login is only told so by a server without HELLO";

@@ -60,6 +60,9 @@ class memory_deployment final : public deployment::deployment, private net::task
   [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
     return nullptr;
   }
+  outcome set_credentials(redis::login /*offered*/, time_ns /*deadline*/) override {
+    return outcome::of(status::unsupported);
+  }
   std::unique_ptr<mortise::deployment::announcement> new_announcement(
       const protocol::command& said) override {
     return std::make_unique<memory_announcement>(servers_, said);

@@ -312,10 +312,26 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
             " is not known; give one of lease, renewal, max_hold, "
             "reentrant, reentrant_read, reentrant_write, fair, label, "
             "protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
-            "command_timeout, client_name, busy_poll, release_at_exit, drift, connect, "
+            "command_timeout, client_name, password_file, busy_poll, release_at_exit, drift, "
+            "connect, "
             "tls_ca_file, tls_ca_folder, tls_certificate_file, tls_key_file, tls_name, tls_verify, "
             "examine");
   }
+}
+
+// What is no path may be the password itself.
+TEST(options, a_password_file_is_a_whole_path_and_else_not_shown) {
+  settings values;
+  EXPECT_EQ(set(values, "password_file", "/run/secrets/redis"), "");
+  for (const auto wrong : {std::string_view(""), std::string_view("hunter2"),
+                           std::string_view("/run/hunter2\0x", 14)}) {
+    const auto said = set(values, "password_file", wrong);
+    EXPECT_NE(said.find("give the whole path of a file"), std::string::npos) << said;
+    EXPECT_EQ(said.find("hunter2"), std::string::npos) << said;
+  }
+  EXPECT_EQ(set(values, "password_file", "/" + std::string(longest_path, 'x')),
+            "password_file: 4096 bytes are above the maximum of 4095; give a shorter one");
+  EXPECT_EQ(values.password_file, "/run/secrets/redis");
 }
 
 TEST(options, drift_is_percent_or_millionths) {

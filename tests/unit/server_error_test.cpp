@@ -34,6 +34,7 @@ TEST(server_error, has_its_code_wherever_it_was_met) {
 TEST(server_error, is_about_the_server_or_about_the_command) {
   for (const auto* text :
        {"LOADING Valkey is loading the dataset in memory", "CLUSTERDOWN Hash slot not served",
+        "NOAUTH Authentication required.",
         "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
         "EXECABORT Transaction discarded because of: MASTERDOWN Link with MASTER is down"}) {
     EXPECT_NE(unfitness_of(text), nullptr) << text;

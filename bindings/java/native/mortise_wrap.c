@@ -808,6 +808,54 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_client_1ping(JNIEnv *jenv
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_client_1set_1credentials(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2, jbyteArray jarg4) {
+  jint jresult = 0 ;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg6 = mortise_error_new(); 
+  arg1 = (mortise_client *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "user");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  
+  if (jarg4 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "password");
+    return 0;
+  }
+  arg4 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg4, NULL);
+  if (arg4 == NULL) return 0;
+  arg5 = (size_t)(*jenv)->GetArrayLength(jenv, jarg4);
+  
+  result = (mortise_status)mortise_client_set_credentials(arg1,(char const *)arg2,arg3,(char const *)arg4,arg5,arg6);
+  jresult = (jint)result; 
+  
+  
+  mortise_java_throw(jenv, arg6); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg4, (jbyte *)arg4, JNI_ABORT);
+  
+  mortise_error_free(arg6); 
+  return jresult;
+}
+
+
 SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1examine(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jlong jresult = 0 ;
   mortise_client *arg1 = (mortise_client *) 0 ;

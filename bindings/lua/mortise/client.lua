@@ -26,6 +26,10 @@ client.examine = examination_of(core.client_examine)
 
 --- examination(): the same as it was found last, without asking.
 client.examination = examination_of(core.client_examination)
+--- set_credentials(user, password): says another user, "" for the server's default one, and
+-- password on the live connection, and new connections log in with them. Both are any bytes. After
+-- every failure those before stay in force.
+client.set_credentials = handle.method(core.client_set_credentials)
 
 -- A function that makes an object of the class; `new` is given the client's C object and the rest.
 local function maker(class, new)

@@ -260,6 +260,9 @@ struct mortise_api {
   const char *(*examination_mend)(const mortise_examination *examination, int64_t index);
   const char *(*examination_json)(const mortise_examination *examination);
   const char *(*verdict_text)(mortise_verdict verdict);
+  mortise_status (*client_set_credentials)(mortise_client *client, const char *user,
+                                           size_t user_len, const char *password,
+                                           size_t password_len, mortise_error *error);
 };
 
 #endif  // MORTISE_API_H

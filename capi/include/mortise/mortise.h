@@ -89,6 +89,8 @@
 #define MORTISE_MAX_NAME_LEN 1024
 /** The longest label of a handle, in bytes of UTF-8. */
 #define MORTISE_MAX_LABEL_LEN 64
+/** The longest password, in bytes: what a server takes from somebody who has not logged in. */
+#define MORTISE_MAX_PASSWORD_LEN 16384
 /** The most members of a multi. */
 #define MORTISE_MAX_MEMBERS 64
 /** The most permits that a semaphore can have. */
@@ -134,6 +136,8 @@
 #define MORTISE_OPTION_COMMAND_TIMEOUT "command_timeout"
 /** The connection's name in CLIENT LIST, `mortise` unless set. A client's only. */
 #define MORTISE_OPTION_CLIENT_NAME "client_name"
+/** A file with the password, read again at each connect. A client's only. */
+#define MORTISE_OPTION_PASSWORD_FILE "password_file"
 /** How long a caller spins before it sleeps: a whole number of microseconds. A client's only. */
 #define MORTISE_OPTION_BUSY_POLL "busy_poll"
 /** Whether exit() gives the client's holds back: "on" or "off". A client's only. */
@@ -522,6 +526,31 @@ MORTISE_API void mortise_client_free(mortise_client *client);
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_client_ping(mortise_client *client, mortise_error *error);
+/**
+ * Gives a client another user and password, where the program knows when they change. They are said
+ * on the live connection (AUTH), and its answer is waited for within command_timeout; new
+ * connections log in with them. Holds, waits and their order go on. Without a connection at the
+ * moment they are kept, and tried at once. A right that the new user lacks is seen when it is
+ * needed. Where the server has no RESP3, the client then connects anew.
+ *
+ * On every status but MORTISE_OK those before stay in force; on MORTISE_UNKNOWN the server may have
+ * taken the new ones on this connection, so ask again.
+ *
+ * @param user any bytes; NULL with 0, or "", for the server's default user.
+ * @param user_len bytes of `user`, 0 to MORTISE_MAX_PASSWORD_LEN.
+ * @param password any bytes, also NUL. It is copied, and the copy is overwritten when it is not
+ *   needed any more.
+ * @param password_len bytes of `password`, 1 to MORTISE_MAX_PASSWORD_LEN.
+ * @return MORTISE_OK; MORTISE_REFUSED: the server did not accept them; MORTISE_UNREACHABLE: the
+ *   connection broke, and nothing is changed; MORTISE_UNKNOWN: no answer in time; MORTISE_LIMIT,
+ *   MORTISE_CLOSED, MORTISE_FORKED, MORTISE_NO_MEMORY; MORTISE_INVALID_ARGUMENT, also for a client
+ *   with the option `password_file`, which is where its password comes from: write the file.
+ * @since 1.2
+ */
+MORTISE_API mortise_status mortise_client_set_credentials(mortise_client *client, const char *user,
+                                                          size_t user_len, const char *password,
+                                                          size_t password_len,
+                                                          mortise_error *error);
 
 /**
  * Examines the servers: their settings, rights and clocks, as far as they matter to locks. The

@@ -341,6 +341,9 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 		return h.examine(ctx, method, given["of"])
 	case "ping":
 		return failed(h.object.(*mortise.Client).Ping(ctx))
+	case "set_credentials":
+		client := h.object.(*mortise.Client)
+		return failed(client.SetCredentials(ctx, given["user"], given["password"]))
 	case "free":
 		return failed(h.object.(interface{ Close() error }).Close())
 	}

@@ -106,12 +106,15 @@ final class Actor {
       case "examination":
         return told(client.examination(), line.given().get("of"));
       default:
-        return callPlain(client, method);
+        return callPlain(client, method, line);
     }
   }
 
-  private static Result callPlain(MortiseClient client, String method) {
+  private static Result callPlain(MortiseClient client, String method, Line line) {
     switch (method) {
+      case "set_credentials" ->
+          client.setCredentials(
+              line.given().get("user"), line.given().get("password").toCharArray());
       case "ping" -> client.ping();
       case "free" -> client.close();
       default -> throw new IllegalArgumentException(method);

@@ -41,16 +41,16 @@ typedef _gostring_ swig_type_11;
 typedef long long swig_type_12;
 typedef long long swig_type_13;
 typedef _gostring_ swig_type_14;
-typedef long long swig_type_15;
-typedef long long swig_type_16;
+typedef _gostring_ swig_type_15;
+typedef _gostring_ swig_type_16;
 typedef long long swig_type_17;
 typedef long long swig_type_18;
 typedef long long swig_type_19;
 typedef long long swig_type_20;
 typedef long long swig_type_21;
-typedef _gostring_ swig_type_22;
+typedef long long swig_type_22;
 typedef long long swig_type_23;
-typedef long long swig_type_24;
+typedef _gostring_ swig_type_24;
 typedef long long swig_type_25;
 typedef long long swig_type_26;
 typedef long long swig_type_27;
@@ -61,9 +61,9 @@ typedef long long swig_type_31;
 typedef long long swig_type_32;
 typedef long long swig_type_33;
 typedef long long swig_type_34;
-typedef _gostring_ swig_type_35;
+typedef long long swig_type_35;
 typedef long long swig_type_36;
-typedef long long swig_type_37;
+typedef _gostring_ swig_type_37;
 typedef long long swig_type_38;
 typedef long long swig_type_39;
 typedef long long swig_type_40;
@@ -81,9 +81,9 @@ typedef long long swig_type_51;
 typedef long long swig_type_52;
 typedef long long swig_type_53;
 typedef long long swig_type_54;
-typedef _gostring_ swig_type_55;
+typedef long long swig_type_55;
 typedef long long swig_type_56;
-typedef long long swig_type_57;
+typedef _gostring_ swig_type_57;
 typedef long long swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
@@ -132,177 +132,180 @@ typedef long long swig_type_102;
 typedef long long swig_type_103;
 typedef long long swig_type_104;
 typedef long long swig_type_105;
-extern void _wrap_Swig_free_swig_c6600b65bcd45031(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_swig_c6600b65bcd45031(swig_intgo arg1);
-extern swig_type_1 _wrap_go_drain_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
-extern int _wrap_version_swig_c6600b65bcd45031(void);
-extern swig_voidp _wrap_version_text_swig_c6600b65bcd45031(void);
-extern int _wrap_check_abi_swig_c6600b65bcd45031(int arg1, int arg2);
-extern swig_voidp _wrap_status_text_swig_c6600b65bcd45031(int arg1);
-extern uintptr_t _wrap_error_new_swig_c6600b65bcd45031(void);
-extern void _wrap_error_free_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_error_code_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_voidp _wrap_error_message_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_voidp _wrap_error_server_text_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_error_is_retryable_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_error_is_ambiguous_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_voidp _wrap_error_lock_name_swig_c6600b65bcd45031(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_error_reason_swig_c6600b65bcd45031(uintptr_t arg1);
-extern uintptr_t _wrap_options_new_swig_c6600b65bcd45031(void);
-extern uintptr_t _wrap_options_new_from_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_options_free_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_options_set_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
-extern int _wrap_options_set_lease_ms_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
-extern int _wrap_options_set_renewal_swig_c6600b65bcd45031(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_max_hold_ms_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_swig_c6600b65bcd45031(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_read_swig_c6600b65bcd45031(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_write_swig_c6600b65bcd45031(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_protocol_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_interval_ms_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_attempts_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
-extern int _wrap_options_set_fair_strict_swig_c6600b65bcd45031(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern int _wrap_options_set_drift_ppm_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_c6600b65bcd45031(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
-extern void _wrap_client_free_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_client_ping_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_examine_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_examination_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_examination_free_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_15 _wrap_examination_count_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_examination_worst_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_voidp _wrap_examination_name_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_16 arg2);
-extern int _wrap_examination_verdict_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_17 arg2);
-extern swig_voidp _wrap_examination_server_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_18 arg2);
-extern swig_voidp _wrap_examination_value_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_19 arg2);
-extern swig_voidp _wrap_examination_consequence_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_20 arg2);
-extern swig_voidp _wrap_examination_mend_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_21 arg2);
-extern swig_voidp _wrap_examination_json_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_voidp _wrap_verdict_text_swig_c6600b65bcd45031(int arg1);
-extern uintptr_t _wrap_lock_new_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_22 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_lock_free_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_lock_try_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_23 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_24 arg2, uintptr_t arg3);
-extern int _wrap_lock_cancel_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_interrupt_swig_c6600b65bcd45031(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_lock_is_held_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_25 _wrap_lock_valid_ms_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_26 _wrap_lock_deadline_ns_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_27 _wrap_lock_token_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_lock_query_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_28 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_29 arg3, swig_type_30 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_31 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_32 arg3, swig_type_33 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_34 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_35 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_rw_free_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_rw_read_try_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_36 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_try_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_37 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_upgrade_try_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_downgrade_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_38 arg2, uintptr_t arg3);
-extern int _wrap_rw_interrupt_swig_c6600b65bcd45031(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_rw_cancel_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_is_reading_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_rw_is_writing_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_39 _wrap_rw_deadline_ns_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_40 _wrap_rw_valid_ms_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_41 _wrap_rw_token_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_rw_query_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_42 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_43 arg3, swig_type_44 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_45 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_46 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_47 arg3, swig_type_48 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_49 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_try_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_50 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_51 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_52 arg3, swig_type_53 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_54 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_55 arg2, swig_type_56 arg3, uintptr_t arg4, uintptr_t arg5);
-extern void _wrap_semaphore_free_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_57 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_58 arg2, swig_type_59 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_release_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_interrupt_swig_c6600b65bcd45031(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_semaphore_cancel_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_is_held_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_62 _wrap_semaphore_deadline_ns_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_63 _wrap_semaphore_valid_ms_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_64 _wrap_semaphore_token_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_semaphore_query_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_65 arg3, swig_type_66 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, swig_type_68 arg4, swig_type_69 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_type_72 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_multi_new_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_multi_free_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_multi_add_lock_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_reader_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_writer_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, uintptr_t arg4);
-extern int _wrap_multi_try_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_75 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_76 arg2, uintptr_t arg3);
-extern int _wrap_multi_interrupt_swig_c6600b65bcd45031(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_multi_cancel_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_is_held_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_77 _wrap_multi_valid_ms_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_78 _wrap_multi_deadline_ns_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_79 _wrap_multi_member_count_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_80 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_81 arg3, swig_type_82 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_83 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_84 arg3, swig_type_85 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_c6600b65bcd45031(uintptr_t arg1, uintptr_t arg2, swig_type_86 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_info_new_swig_c6600b65bcd45031(void);
-extern void _wrap_info_free_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_info_is_held_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_info_is_mine_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_87 _wrap_info_time_left_ms_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_88 _wrap_info_latest_token_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_89 _wrap_info_holder_count_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_90 _wrap_info_shown_holder_count_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_91 _wrap_info_permits_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_92 _wrap_info_permits_in_use_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_93 _wrap_info_waiter_count_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_94 _wrap_info_entry_count_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_95 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_96 arg2);
-extern swig_type_97 _wrap_info_entry_weight_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_98 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_99 arg2);
-extern swig_type_100 _wrap_info_entry_pid_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_101 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_102 arg2);
-extern uintptr_t _wrap_queue_new_swig_c6600b65bcd45031(uintptr_t arg1, swig_type_103 arg2, uintptr_t arg3);
-extern void _wrap_queue_free_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_queue_fd_swig_c6600b65bcd45031(uintptr_t arg1);
-extern void _wrap_queue_wake_swig_c6600b65bcd45031(uintptr_t arg1);
-extern void _wrap_queue_shutdown_swig_c6600b65bcd45031(uintptr_t arg1);
-extern uintptr_t _wrap_event_new_swig_c6600b65bcd45031(void);
-extern void _wrap_event_free_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_event_get_kind_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_104 _wrap_event_tag_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_event_status_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_type_105 _wrap_event_token_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_voidp _wrap_event_message_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_event_reason_swig_c6600b65bcd45031(uintptr_t arg1);
-extern swig_voidp _wrap_event_lock_name_swig_c6600b65bcd45031(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_event_server_text_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_event_is_retryable_swig_c6600b65bcd45031(uintptr_t arg1);
-extern int _wrap_event_is_ambiguous_swig_c6600b65bcd45031(uintptr_t arg1);
+typedef long long swig_type_106;
+typedef long long swig_type_107;
+extern void _wrap_Swig_free_swig_034ab7933776c1d7(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_swig_034ab7933776c1d7(swig_intgo arg1);
+extern swig_type_1 _wrap_go_drain_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
+extern int _wrap_version_swig_034ab7933776c1d7(void);
+extern swig_voidp _wrap_version_text_swig_034ab7933776c1d7(void);
+extern int _wrap_check_abi_swig_034ab7933776c1d7(int arg1, int arg2);
+extern swig_voidp _wrap_status_text_swig_034ab7933776c1d7(int arg1);
+extern uintptr_t _wrap_error_new_swig_034ab7933776c1d7(void);
+extern void _wrap_error_free_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_error_code_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_voidp _wrap_error_message_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_voidp _wrap_error_server_text_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_error_is_retryable_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_error_is_ambiguous_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_voidp _wrap_error_lock_name_swig_034ab7933776c1d7(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_error_reason_swig_034ab7933776c1d7(uintptr_t arg1);
+extern uintptr_t _wrap_options_new_swig_034ab7933776c1d7(void);
+extern uintptr_t _wrap_options_new_from_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_options_free_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_options_set_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
+extern int _wrap_options_set_lease_ms_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
+extern int _wrap_options_set_renewal_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_max_hold_ms_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_read_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_write_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_protocol_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_interval_ms_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_attempts_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
+extern int _wrap_options_set_fair_strict_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_034ab7933776c1d7(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
+extern void _wrap_client_free_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_client_ping_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_set_credentials_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_15 arg2, swig_type_16 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_client_examine_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_examination_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_examination_free_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_17 _wrap_examination_count_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_examination_worst_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_voidp _wrap_examination_name_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_18 arg2);
+extern int _wrap_examination_verdict_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_19 arg2);
+extern swig_voidp _wrap_examination_server_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_20 arg2);
+extern swig_voidp _wrap_examination_value_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_21 arg2);
+extern swig_voidp _wrap_examination_consequence_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_22 arg2);
+extern swig_voidp _wrap_examination_mend_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_23 arg2);
+extern swig_voidp _wrap_examination_json_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_voidp _wrap_verdict_text_swig_034ab7933776c1d7(int arg1);
+extern uintptr_t _wrap_lock_new_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_24 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_lock_free_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_lock_try_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_acquire_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_25 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_extend_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_26 arg2, uintptr_t arg3);
+extern int _wrap_lock_cancel_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_interrupt_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_lock_is_held_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_27 _wrap_lock_valid_ms_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_28 _wrap_lock_deadline_ns_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_29 _wrap_lock_token_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_lock_query_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_30 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_31 arg3, swig_type_32 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_33 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_34 arg3, swig_type_35 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_36 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_37 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_rw_free_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_rw_read_try_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_read_acquire_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_38 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_try_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_acquire_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_39 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_upgrade_try_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_downgrade_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_extend_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_40 arg2, uintptr_t arg3);
+extern int _wrap_rw_interrupt_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_rw_cancel_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_is_reading_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_rw_is_writing_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_41 _wrap_rw_deadline_ns_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_42 _wrap_rw_valid_ms_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_43 _wrap_rw_token_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_rw_query_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_44 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_45 arg3, swig_type_46 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_47 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_48 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_49 arg3, swig_type_50 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_51 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_try_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_52 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_53 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_54 arg3, swig_type_55 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_56 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_57 arg2, swig_type_58 arg3, uintptr_t arg4, uintptr_t arg5);
+extern void _wrap_semaphore_free_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_semaphore_try_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_59 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_60 arg2, swig_type_61 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_release_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_resize_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_62 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_63 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_interrupt_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_semaphore_cancel_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_is_held_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_64 _wrap_semaphore_deadline_ns_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_65 _wrap_semaphore_valid_ms_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_66 _wrap_semaphore_token_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_semaphore_query_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, swig_type_68 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, swig_type_70 arg4, swig_type_71 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_72 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, swig_type_74 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_75 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_multi_new_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_multi_free_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_multi_add_lock_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_reader_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_writer_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_semaphore_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, uintptr_t arg4);
+extern int _wrap_multi_try_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_acquire_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_77 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_extend_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_78 arg2, uintptr_t arg3);
+extern int _wrap_multi_interrupt_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_multi_cancel_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_is_held_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_79 _wrap_multi_valid_ms_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_80 _wrap_multi_deadline_ns_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_81 _wrap_multi_member_count_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_82 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_83 arg3, swig_type_84 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_85 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_86 arg3, swig_type_87 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_88 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_info_new_swig_034ab7933776c1d7(void);
+extern void _wrap_info_free_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_info_is_held_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_info_is_mine_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_89 _wrap_info_time_left_ms_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_90 _wrap_info_latest_token_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_91 _wrap_info_holder_count_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_92 _wrap_info_shown_holder_count_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_93 _wrap_info_permits_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_94 _wrap_info_permits_in_use_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_95 _wrap_info_waiter_count_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_96 _wrap_info_entry_count_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_97 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_98 arg2);
+extern swig_type_99 _wrap_info_entry_weight_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_100 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_101 arg2);
+extern swig_type_102 _wrap_info_entry_pid_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_103 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_104 arg2);
+extern uintptr_t _wrap_queue_new_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_105 arg2, uintptr_t arg3);
+extern void _wrap_queue_free_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_queue_fd_swig_034ab7933776c1d7(uintptr_t arg1);
+extern void _wrap_queue_wake_swig_034ab7933776c1d7(uintptr_t arg1);
+extern void _wrap_queue_shutdown_swig_034ab7933776c1d7(uintptr_t arg1);
+extern uintptr_t _wrap_event_new_swig_034ab7933776c1d7(void);
+extern void _wrap_event_free_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_event_get_kind_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_106 _wrap_event_tag_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_event_status_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_type_107 _wrap_event_token_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_voidp _wrap_event_message_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_event_reason_swig_034ab7933776c1d7(uintptr_t arg1);
+extern swig_voidp _wrap_event_lock_name_swig_034ab7933776c1d7(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_event_server_text_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_event_is_retryable_swig_034ab7933776c1d7(uintptr_t arg1);
+extern int _wrap_event_is_ambiguous_swig_034ab7933776c1d7(uintptr_t arg1);
 #undef intgo
 */
 import "C"
@@ -356,13 +359,13 @@ func Name(object uintptr, ask func(object uintptr, length *int64) *byte) string 
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_c6600b65bcd45031(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_034ab7933776c1d7(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -373,19 +376,19 @@ func Go_drain(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 *int64, arg5 int64) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int64)(C._wrap_go_drain_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
+	swig_r = (int64)(C._wrap_go_drain_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
 	return swig_r
 }
 
 func Version() (_swig_ret int32) {
 	var swig_r int32
-	swig_r = (int32)(C._wrap_version_swig_c6600b65bcd45031())
+	swig_r = (int32)(C._wrap_version_swig_034ab7933776c1d7())
 	return swig_r
 }
 
 func Version_text() (_swig_ret *byte) {
 	var swig_r *byte
-	swig_r = (*byte)(C._wrap_version_text_swig_c6600b65bcd45031())
+	swig_r = (*byte)(C._wrap_version_text_swig_034ab7933776c1d7())
 	return swig_r
 }
 
@@ -393,60 +396,60 @@ func Check_abi(arg1 int32, arg2 int32) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_check_abi_swig_c6600b65bcd45031(C.int(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (int32)(C._wrap_check_abi_swig_034ab7933776c1d7(C.int(_swig_i_0), C.int(_swig_i_1)))
 	return swig_r
 }
 
 func Status_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_status_text_swig_c6600b65bcd45031(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_status_text_swig_034ab7933776c1d7(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Error_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_error_new_swig_c6600b65bcd45031())
+	swig_r = (uintptr)(C._wrap_error_new_swig_034ab7933776c1d7())
 	return swig_r
 }
 
 func Error_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_error_free_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_error_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Error_code(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_code_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_code_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_message_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_message_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_server_text_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_server_text_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_retryable_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_retryable_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -454,20 +457,20 @@ func Error_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_error_lock_name_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_error_lock_name_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Error_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_reason_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_reason_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Options_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_options_new_swig_c6600b65bcd45031())
+	swig_r = (uintptr)(C._wrap_options_new_swig_034ab7933776c1d7())
 	return swig_r
 }
 
@@ -475,13 +478,13 @@ func Options_new_from(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_options_new_from_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_options_new_from_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Options_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_options_free_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_options_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_ret int32) {
@@ -490,7 +493,7 @@ func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_options_set_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_options_set_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -505,7 +508,7 @@ func Options_set_lease_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -514,7 +517,7 @@ func Options_set_renewal(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_renewal_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_renewal_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -523,7 +526,7 @@ func Options_set_max_hold_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -532,7 +535,7 @@ func Options_set_reentrant(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -541,7 +544,7 @@ func Options_set_reentrant_read(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -550,7 +553,7 @@ func Options_set_reentrant_write(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -559,7 +562,7 @@ func Options_set_protocol(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_protocol_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_protocol_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -571,7 +574,7 @@ func Options_set_poll_interval_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -580,7 +583,7 @@ func Options_set_poll_attempts(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -589,7 +592,7 @@ func Options_set_fair_strict(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -598,7 +601,7 @@ func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -610,7 +613,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -619,7 +622,7 @@ func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -628,7 +631,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_c6600b65bcd45031(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_034ab7933776c1d7(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -637,14 +640,30 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 
 func Client_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_client_free_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_client_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Client_ping(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_client_ping_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_client_ping_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	return swig_r
+}
+
+func Client_set_credentials(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (int32)(C._wrap_client_set_credentials_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
+	if Swig_escape_always_false {
+		Swig_escape_val = arg3
+	}
 	return swig_r
 }
 
@@ -652,7 +671,7 @@ func Client_examine(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_examine_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_examine_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -660,26 +679,26 @@ func Client_examination(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_examination_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_examination_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Examination_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_examination_free_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_examination_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Examination_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_examination_count_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_examination_count_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Examination_worst(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_examination_worst_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_examination_worst_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -687,7 +706,7 @@ func Examination_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_name_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_name_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_18(_swig_i_1)))
 	return swig_r
 }
 
@@ -695,7 +714,7 @@ func Examination_verdict(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_examination_verdict_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_17(_swig_i_1)))
+	swig_r = (int32)(C._wrap_examination_verdict_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_19(_swig_i_1)))
 	return swig_r
 }
 
@@ -703,7 +722,7 @@ func Examination_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_server_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_18(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_server_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_20(_swig_i_1)))
 	return swig_r
 }
 
@@ -711,7 +730,7 @@ func Examination_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_value_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_19(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_value_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_21(_swig_i_1)))
 	return swig_r
 }
 
@@ -719,7 +738,7 @@ func Examination_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_consequence_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_20(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_consequence_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_22(_swig_i_1)))
 	return swig_r
 }
 
@@ -727,21 +746,21 @@ func Examination_mend(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_mend_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_21(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_mend_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1)))
 	return swig_r
 }
 
 func Examination_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_examination_json_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_examination_json_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Verdict_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_verdict_text_swig_c6600b65bcd45031(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_verdict_text_swig_034ab7933776c1d7(C.int(_swig_i_0)))
 	return swig_r
 }
 
@@ -751,7 +770,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), *(*C.swig_type_22)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -760,14 +779,14 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 
 func Lock_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_lock_free_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_lock_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Lock_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_try_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_try_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -776,7 +795,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_25(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -784,7 +803,7 @@ func Lock_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_unlock_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_unlock_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -793,7 +812,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_24(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_26(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -801,7 +820,7 @@ func Lock_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_cancel_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_cancel_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -810,35 +829,35 @@ func Lock_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_interrupt_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_interrupt_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Lock_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_lock_is_held_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_lock_is_held_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_valid_ms_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_valid_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_token_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_token_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -847,7 +866,7 @@ func Lock_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_query_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_query_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -857,7 +876,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_28(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_30(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -868,7 +887,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_29(_swig_i_2), C.swig_type_30(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_31(_swig_i_2), C.swig_type_32(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -878,7 +897,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_31(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_33(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -889,7 +908,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_32(_swig_i_2), C.swig_type_33(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_34(_swig_i_2), C.swig_type_35(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -899,7 +918,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_34(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_36(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -909,7 +928,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_37)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -918,14 +937,14 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 
 func Rw_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_rw_free_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_rw_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Rw_read_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_try_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_try_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -934,7 +953,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_36(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -942,7 +961,7 @@ func Rw_read_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_unlock_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -950,7 +969,7 @@ func Rw_write_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_try_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_try_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -959,7 +978,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -967,7 +986,7 @@ func Rw_write_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_unlock_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -975,7 +994,7 @@ func Rw_upgrade_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -983,7 +1002,7 @@ func Rw_downgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_downgrade_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_downgrade_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -992,7 +1011,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1001,7 +1020,7 @@ func Rw_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_interrupt_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_interrupt_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1009,42 +1028,42 @@ func Rw_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_cancel_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_cancel_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Rw_is_reading(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_reading_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_reading_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_is_writing(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_writing_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_writing_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_valid_ms_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_valid_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_token_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_token_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1053,7 +1072,7 @@ func Rw_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_query_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_query_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1063,7 +1082,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_42(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_44(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1074,7 +1093,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_43(_swig_i_2), C.swig_type_44(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_45(_swig_i_2), C.swig_type_46(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1084,7 +1103,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_45(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_47(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1094,7 +1113,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_46(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_48(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1105,7 +1124,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_47(_swig_i_2), C.swig_type_48(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_49(_swig_i_2), C.swig_type_50(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1115,7 +1134,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_49(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_51(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1125,7 +1144,7 @@ func Rw_upgrade_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_50(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_52(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1135,7 +1154,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_51(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_53(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1146,7 +1165,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_52(_swig_i_2), C.swig_type_53(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_54(_swig_i_2), C.swig_type_55(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1156,7 +1175,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_54(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_56(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1167,7 +1186,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), *(*C.swig_type_55)(unsafe.Pointer(&_swig_i_1)), C.swig_type_56(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_57)(unsafe.Pointer(&_swig_i_1)), C.swig_type_58(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1176,7 +1195,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 
 func Semaphore_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_semaphore_free_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_semaphore_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
@@ -1184,7 +1203,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_57(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_59(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1194,7 +1213,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_58(_swig_i_1), C.swig_type_59(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.swig_type_61(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1202,7 +1221,7 @@ func Semaphore_release(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_release_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_release_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1211,7 +1230,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_62(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1220,7 +1239,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_61(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_63(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1229,7 +1248,7 @@ func Semaphore_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1237,35 +1256,35 @@ func Semaphore_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_cancel_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_cancel_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Semaphore_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_semaphore_is_held_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_semaphore_is_held_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_token_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_token_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1274,7 +1293,7 @@ func Semaphore_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_query_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_query_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1285,7 +1304,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_65(_swig_i_2), C.swig_type_66(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_type_68(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1297,7 +1316,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_type_68(_swig_i_3), C.swig_type_69(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.swig_type_70(_swig_i_3), C.swig_type_71(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1307,7 +1326,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_72(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1318,7 +1337,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.swig_type_72(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.swig_type_74(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1328,7 +1347,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_75(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1336,13 +1355,13 @@ func Multi_new(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_multi_new_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_multi_new_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_multi_free_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_multi_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
@@ -1350,7 +1369,7 @@ func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_lock_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_lock_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1359,7 +1378,7 @@ func Multi_add_reader(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_reader_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_reader_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1368,7 +1387,7 @@ func Multi_add_writer(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_writer_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_writer_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1378,7 +1397,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1386,7 +1405,7 @@ func Multi_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_try_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_try_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1395,7 +1414,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_75(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_77(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1403,7 +1422,7 @@ func Multi_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_unlock_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_unlock_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1412,7 +1431,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_76(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_78(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1421,7 +1440,7 @@ func Multi_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_interrupt_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_interrupt_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1429,35 +1448,35 @@ func Multi_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_cancel_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_cancel_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_multi_is_held_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_multi_is_held_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_valid_ms_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_valid_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_member_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_member_count_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_member_count_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1467,7 +1486,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_80(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_82(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1478,7 +1497,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_81(_swig_i_2), C.swig_type_82(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_83(_swig_i_2), C.swig_type_84(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1488,7 +1507,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_83(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_85(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1499,7 +1518,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_84(_swig_i_2), C.swig_type_85(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_86(_swig_i_2), C.swig_type_87(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1509,88 +1528,88 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_86(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_88(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
 func Info_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_info_new_swig_c6600b65bcd45031())
+	swig_r = (uintptr)(C._wrap_info_new_swig_034ab7933776c1d7())
 	return swig_r
 }
 
 func Info_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_info_free_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_info_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Info_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_held_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_held_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_is_mine(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_mine_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_mine_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_time_left_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_time_left_ms_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_time_left_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_latest_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_latest_token_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_latest_token_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_holder_count_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_holder_count_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_shown_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits_in_use(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_in_use_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_in_use_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_waiter_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_waiter_count_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_waiter_count_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_entry_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_entry_count_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_entry_count_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1598,7 +1617,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_95(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_97(_swig_i_1)))
 	return swig_r
 }
 
@@ -1606,7 +1625,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_96(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_98(_swig_i_1)))
 	return swig_r
 }
 
@@ -1614,7 +1633,7 @@ func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_98(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_weight_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_100(_swig_i_1)))
 	return swig_r
 }
 
@@ -1622,7 +1641,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_99(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_101(_swig_i_1)))
 	return swig_r
 }
 
@@ -1630,7 +1649,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_101(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_103(_swig_i_1)))
 	return swig_r
 }
 
@@ -1638,7 +1657,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_102(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_104(_swig_i_1)))
 	return swig_r
 }
 
@@ -1647,82 +1666,82 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_type_103(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_105(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Queue_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_free_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_fd(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_queue_fd_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_queue_fd_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Queue_wake(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_wake_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_wake_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_shutdown(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_shutdown_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_shutdown_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Event_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_event_new_swig_c6600b65bcd45031())
+	swig_r = (uintptr)(C._wrap_event_new_swig_034ab7933776c1d7())
 	return swig_r
 }
 
 func Event_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_event_free_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0))
+	C._wrap_event_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
 }
 
 func Event_get_kind(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_get_kind_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_get_kind_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_tag(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_tag_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_tag_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_status_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_status_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_token_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_token_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_message_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_message_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_reason_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_reason_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1730,28 +1749,28 @@ func Event_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_event_lock_name_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_event_lock_name_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Event_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_server_text_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_server_text_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_retryable_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_retryable_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_c6600b65bcd45031(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

@@ -202,7 +202,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
 extern "C" {
 #endif
 
-void _wrap_Swig_free_swig_c6600b65bcd45031(void *_swig_go_0) {
+void _wrap_Swig_free_swig_034ab7933776c1d7(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -212,7 +212,7 @@ void _wrap_Swig_free_swig_c6600b65bcd45031(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_swig_c6600b65bcd45031(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_swig_034ab7933776c1d7(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -225,7 +225,7 @@ void *_wrap_Swig_malloc_swig_c6600b65bcd45031(intgo _swig_go_0) {
 }
 
 
-long long _wrap_go_drain_swig_c6600b65bcd45031(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
+long long _wrap_go_drain_swig_034ab7933776c1d7(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   mortise_event *arg2 = (mortise_event *) 0 ;
   int64_t arg3 ;
@@ -246,7 +246,7 @@ long long _wrap_go_drain_swig_c6600b65bcd45031(mortise_queue *_swig_go_0, mortis
 }
 
 
-int _wrap_version_swig_c6600b65bcd45031() {
+int _wrap_version_swig_034ab7933776c1d7() {
   int32_t result;
   int _swig_go_result;
   
@@ -257,7 +257,7 @@ int _wrap_version_swig_c6600b65bcd45031() {
 }
 
 
-char *_wrap_version_text_swig_c6600b65bcd45031() {
+char *_wrap_version_text_swig_034ab7933776c1d7() {
   char *result = 0 ;
   char *_swig_go_result;
   
@@ -268,7 +268,7 @@ char *_wrap_version_text_swig_c6600b65bcd45031() {
 }
 
 
-int _wrap_check_abi_swig_c6600b65bcd45031(int _swig_go_0, int _swig_go_1) {
+int _wrap_check_abi_swig_034ab7933776c1d7(int _swig_go_0, int _swig_go_1) {
   int32_t arg1 ;
   int32_t arg2 ;
   mortise_status result;
@@ -283,7 +283,7 @@ int _wrap_check_abi_swig_c6600b65bcd45031(int _swig_go_0, int _swig_go_1) {
 }
 
 
-char *_wrap_status_text_swig_c6600b65bcd45031(int _swig_go_0) {
+char *_wrap_status_text_swig_034ab7933776c1d7(int _swig_go_0) {
   mortise_status arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -296,7 +296,7 @@ char *_wrap_status_text_swig_c6600b65bcd45031(int _swig_go_0) {
 }
 
 
-mortise_error *_wrap_error_new_swig_c6600b65bcd45031() {
+mortise_error *_wrap_error_new_swig_034ab7933776c1d7() {
   mortise_error *result = 0 ;
   mortise_error *_swig_go_result;
   
@@ -307,7 +307,7 @@ mortise_error *_wrap_error_new_swig_c6600b65bcd45031() {
 }
 
 
-void _wrap_error_free_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
+void _wrap_error_free_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   
   arg1 = (mortise_error *)_swig_go_0; 
@@ -317,7 +317,7 @@ void _wrap_error_free_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_code_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
+int _wrap_error_code_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -330,7 +330,7 @@ int _wrap_error_code_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_message_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
+char *_wrap_error_message_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -343,7 +343,7 @@ char *_wrap_error_message_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_server_text_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
+char *_wrap_error_server_text_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -356,7 +356,7 @@ char *_wrap_error_server_text_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_retryable_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
+int _wrap_error_is_retryable_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -369,7 +369,7 @@ int _wrap_error_is_retryable_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_ambiguous_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
+int _wrap_error_is_ambiguous_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -382,7 +382,7 @@ int _wrap_error_is_ambiguous_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_lock_name_swig_c6600b65bcd45031(mortise_error *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_error_lock_name_swig_034ab7933776c1d7(mortise_error *_swig_go_0, long long *_swig_go_1) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -397,7 +397,7 @@ char *_wrap_error_lock_name_swig_c6600b65bcd45031(mortise_error *_swig_go_0, lon
 }
 
 
-int _wrap_error_reason_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
+int _wrap_error_reason_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -410,7 +410,7 @@ int _wrap_error_reason_swig_c6600b65bcd45031(mortise_error *_swig_go_0) {
 }
 
 
-mortise_options *_wrap_options_new_swig_c6600b65bcd45031() {
+mortise_options *_wrap_options_new_swig_034ab7933776c1d7() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
   
@@ -421,7 +421,7 @@ mortise_options *_wrap_options_new_swig_c6600b65bcd45031() {
 }
 
 
-mortise_options *_wrap_options_new_from_swig_c6600b65bcd45031(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_options *_wrap_options_new_from_swig_034ab7933776c1d7(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_options *result = 0 ;
@@ -436,7 +436,7 @@ mortise_options *_wrap_options_new_from_swig_c6600b65bcd45031(mortise_client *_s
 }
 
 
-void _wrap_options_free_swig_c6600b65bcd45031(mortise_options *_swig_go_0) {
+void _wrap_options_free_swig_034ab7933776c1d7(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
   arg1 = (mortise_options *)_swig_go_0; 
@@ -446,7 +446,7 @@ void _wrap_options_free_swig_c6600b65bcd45031(mortise_options *_swig_go_0) {
 }
 
 
-int _wrap_options_set_swig_c6600b65bcd45031(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_options_set_swig_034ab7933776c1d7(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -475,7 +475,7 @@ int _wrap_options_set_swig_c6600b65bcd45031(mortise_options *_swig_go_0, _gostri
 }
 
 
-int _wrap_options_set_lease_ms_swig_c6600b65bcd45031(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_lease_ms_swig_034ab7933776c1d7(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -492,7 +492,7 @@ int _wrap_options_set_lease_ms_swig_c6600b65bcd45031(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_renewal_swig_c6600b65bcd45031(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_renewal_swig_034ab7933776c1d7(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -509,7 +509,7 @@ int _wrap_options_set_renewal_swig_c6600b65bcd45031(mortise_options *_swig_go_0,
 }
 
 
-int _wrap_options_set_max_hold_ms_swig_c6600b65bcd45031(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_max_hold_ms_swig_034ab7933776c1d7(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -526,7 +526,7 @@ int _wrap_options_set_max_hold_ms_swig_c6600b65bcd45031(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_reentrant_swig_c6600b65bcd45031(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_swig_034ab7933776c1d7(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -543,7 +543,7 @@ int _wrap_options_set_reentrant_swig_c6600b65bcd45031(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_reentrant_read_swig_c6600b65bcd45031(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_read_swig_034ab7933776c1d7(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -560,7 +560,7 @@ int _wrap_options_set_reentrant_read_swig_c6600b65bcd45031(mortise_options *_swi
 }
 
 
-int _wrap_options_set_reentrant_write_swig_c6600b65bcd45031(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_write_swig_034ab7933776c1d7(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -577,7 +577,7 @@ int _wrap_options_set_reentrant_write_swig_c6600b65bcd45031(mortise_options *_sw
 }
 
 
-int _wrap_options_set_protocol_swig_c6600b65bcd45031(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_protocol_swig_034ab7933776c1d7(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -599,7 +599,7 @@ int _wrap_options_set_protocol_swig_c6600b65bcd45031(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_poll_interval_ms_swig_c6600b65bcd45031(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_interval_ms_swig_034ab7933776c1d7(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -616,7 +616,7 @@ int _wrap_options_set_poll_interval_ms_swig_c6600b65bcd45031(mortise_options *_s
 }
 
 
-int _wrap_options_set_poll_attempts_swig_c6600b65bcd45031(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_attempts_swig_034ab7933776c1d7(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -633,7 +633,7 @@ int _wrap_options_set_poll_attempts_swig_c6600b65bcd45031(mortise_options *_swig
 }
 
 
-int _wrap_options_set_fair_strict_swig_c6600b65bcd45031(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_fair_strict_swig_034ab7933776c1d7(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -650,7 +650,7 @@ int _wrap_options_set_fair_strict_swig_c6600b65bcd45031(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_label_swig_c6600b65bcd45031(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_label_swig_034ab7933776c1d7(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -672,7 +672,7 @@ int _wrap_options_set_label_swig_c6600b65bcd45031(mortise_options *_swig_go_0, _
 }
 
 
-int _wrap_options_set_command_timeout_ms_swig_c6600b65bcd45031(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_command_timeout_ms_swig_034ab7933776c1d7(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -689,7 +689,7 @@ int _wrap_options_set_command_timeout_ms_swig_c6600b65bcd45031(mortise_options *
 }
 
 
-int _wrap_options_set_drift_ppm_swig_c6600b65bcd45031(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_drift_ppm_swig_034ab7933776c1d7(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -706,7 +706,7 @@ int _wrap_options_set_drift_ppm_swig_c6600b65bcd45031(mortise_options *_swig_go_
 }
 
 
-mortise_client *_wrap_client_new_swig_c6600b65bcd45031(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
+mortise_client *_wrap_client_new_swig_034ab7933776c1d7(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
@@ -728,7 +728,7 @@ mortise_client *_wrap_client_new_swig_c6600b65bcd45031(_gostring_ _swig_go_0, mo
 }
 
 
-void _wrap_client_free_swig_c6600b65bcd45031(mortise_client *_swig_go_0) {
+void _wrap_client_free_swig_034ab7933776c1d7(mortise_client *_swig_go_0) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   
   arg1 = (mortise_client *)_swig_go_0; 
@@ -738,7 +738,7 @@ void _wrap_client_free_swig_c6600b65bcd45031(mortise_client *_swig_go_0) {
 }
 
 
-int _wrap_client_ping_swig_c6600b65bcd45031(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_ping_swig_034ab7933776c1d7(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -753,7 +753,36 @@ int _wrap_client_ping_swig_c6600b65bcd45031(mortise_client *_swig_go_0, mortise_
 }
 
 
-mortise_examination *_wrap_client_examine_swig_c6600b65bcd45031(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_set_credentials_swig_034ab7933776c1d7(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_client *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  
+  arg4 = (char *)_swig_go_2.p;
+  arg5 = (size_t)_swig_go_2.n;
+  
+  arg6 = (mortise_error *)_swig_go_3; 
+  
+  result = (mortise_status)mortise_client_set_credentials(arg1,(char const *)arg2,arg3,(char const *)arg4,arg5,arg6);
+  _swig_go_result = result; 
+  
+  
+  return _swig_go_result;
+}
+
+
+mortise_examination *_wrap_client_examine_swig_034ab7933776c1d7(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_examination *result = 0 ;
@@ -768,7 +797,7 @@ mortise_examination *_wrap_client_examine_swig_c6600b65bcd45031(mortise_client *
 }
 
 
-mortise_examination *_wrap_client_examination_swig_c6600b65bcd45031(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_examination *_wrap_client_examination_swig_034ab7933776c1d7(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_examination *result = 0 ;
@@ -783,7 +812,7 @@ mortise_examination *_wrap_client_examination_swig_c6600b65bcd45031(mortise_clie
 }
 
 
-void _wrap_examination_free_swig_c6600b65bcd45031(mortise_examination *_swig_go_0) {
+void _wrap_examination_free_swig_034ab7933776c1d7(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   
   arg1 = (mortise_examination *)_swig_go_0; 
@@ -793,7 +822,7 @@ void _wrap_examination_free_swig_c6600b65bcd45031(mortise_examination *_swig_go_
 }
 
 
-long long _wrap_examination_count_swig_c6600b65bcd45031(mortise_examination *_swig_go_0) {
+long long _wrap_examination_count_swig_034ab7933776c1d7(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -806,7 +835,7 @@ long long _wrap_examination_count_swig_c6600b65bcd45031(mortise_examination *_sw
 }
 
 
-int _wrap_examination_worst_swig_c6600b65bcd45031(mortise_examination *_swig_go_0) {
+int _wrap_examination_worst_swig_034ab7933776c1d7(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   mortise_verdict result;
   int _swig_go_result;
@@ -819,7 +848,7 @@ int _wrap_examination_worst_swig_c6600b65bcd45031(mortise_examination *_swig_go_
 }
 
 
-char *_wrap_examination_name_swig_c6600b65bcd45031(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_name_swig_034ab7933776c1d7(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -834,7 +863,7 @@ char *_wrap_examination_name_swig_c6600b65bcd45031(mortise_examination *_swig_go
 }
 
 
-int _wrap_examination_verdict_swig_c6600b65bcd45031(mortise_examination *_swig_go_0, long long _swig_go_1) {
+int _wrap_examination_verdict_swig_034ab7933776c1d7(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   mortise_verdict result;
@@ -849,7 +878,7 @@ int _wrap_examination_verdict_swig_c6600b65bcd45031(mortise_examination *_swig_g
 }
 
 
-char *_wrap_examination_server_swig_c6600b65bcd45031(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_server_swig_034ab7933776c1d7(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -864,7 +893,7 @@ char *_wrap_examination_server_swig_c6600b65bcd45031(mortise_examination *_swig_
 }
 
 
-char *_wrap_examination_value_swig_c6600b65bcd45031(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_value_swig_034ab7933776c1d7(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -879,7 +908,7 @@ char *_wrap_examination_value_swig_c6600b65bcd45031(mortise_examination *_swig_g
 }
 
 
-char *_wrap_examination_consequence_swig_c6600b65bcd45031(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_consequence_swig_034ab7933776c1d7(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -894,7 +923,7 @@ char *_wrap_examination_consequence_swig_c6600b65bcd45031(mortise_examination *_
 }
 
 
-char *_wrap_examination_mend_swig_c6600b65bcd45031(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_mend_swig_034ab7933776c1d7(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -909,7 +938,7 @@ char *_wrap_examination_mend_swig_c6600b65bcd45031(mortise_examination *_swig_go
 }
 
 
-char *_wrap_examination_json_swig_c6600b65bcd45031(mortise_examination *_swig_go_0) {
+char *_wrap_examination_json_swig_034ab7933776c1d7(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -922,7 +951,7 @@ char *_wrap_examination_json_swig_c6600b65bcd45031(mortise_examination *_swig_go
 }
 
 
-char *_wrap_verdict_text_swig_c6600b65bcd45031(int _swig_go_0) {
+char *_wrap_verdict_text_swig_034ab7933776c1d7(int _swig_go_0) {
   mortise_verdict arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -935,7 +964,7 @@ char *_wrap_verdict_text_swig_c6600b65bcd45031(int _swig_go_0) {
 }
 
 
-mortise_lock *_wrap_lock_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_lock *_wrap_lock_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -959,7 +988,7 @@ mortise_lock *_wrap_lock_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0, _
 }
 
 
-void _wrap_lock_free_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
+void _wrap_lock_free_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   
   arg1 = (mortise_lock *)_swig_go_0; 
@@ -969,7 +998,7 @@ void _wrap_lock_free_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_try_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_try_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -984,7 +1013,7 @@ int _wrap_lock_try_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_error
 }
 
 
-int _wrap_lock_acquire_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_acquire_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1001,7 +1030,7 @@ int _wrap_lock_acquire_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, long long
 }
 
 
-int _wrap_lock_unlock_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_unlock_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1016,7 +1045,7 @@ int _wrap_lock_unlock_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_extend_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_extend_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1033,7 +1062,7 @@ int _wrap_lock_extend_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, long long 
 }
 
 
-int _wrap_lock_cancel_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_cancel_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1048,7 +1077,7 @@ int _wrap_lock_cancel_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_interrupt_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_interrupt_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1065,7 +1094,7 @@ int _wrap_lock_interrupt_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, int _sw
 }
 
 
-int _wrap_lock_is_held_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
+int _wrap_lock_is_held_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1078,7 +1107,7 @@ int _wrap_lock_is_held_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_valid_ms_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
+long long _wrap_lock_valid_ms_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1091,7 +1120,7 @@ long long _wrap_lock_valid_ms_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_deadline_ns_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
+long long _wrap_lock_deadline_ns_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1104,7 +1133,7 @@ long long _wrap_lock_deadline_ns_swig_c6600b65bcd45031(mortise_lock *_swig_go_0)
 }
 
 
-long long _wrap_lock_token_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
+long long _wrap_lock_token_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1117,7 +1146,7 @@ long long _wrap_lock_token_swig_c6600b65bcd45031(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_query_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_query_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1134,7 +1163,7 @@ int _wrap_lock_query_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_inf
 }
 
 
-int _wrap_lock_try_async_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_try_async_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1153,7 +1182,7 @@ int _wrap_lock_try_async_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise
 }
 
 
-int _wrap_lock_acquire_async_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_acquire_async_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1174,7 +1203,7 @@ int _wrap_lock_acquire_async_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mor
 }
 
 
-int _wrap_lock_unlock_async_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_unlock_async_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1193,7 +1222,7 @@ int _wrap_lock_unlock_async_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_extend_async_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_extend_async_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1214,7 +1243,7 @@ int _wrap_lock_extend_async_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_watch_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_watch_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1233,7 +1262,7 @@ int _wrap_lock_watch_swig_c6600b65bcd45031(mortise_lock *_swig_go_0, mortise_que
 }
 
 
-mortise_rw *_wrap_rw_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_rw *_wrap_rw_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1257,7 +1286,7 @@ mortise_rw *_wrap_rw_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0, _gost
 }
 
 
-void _wrap_rw_free_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
+void _wrap_rw_free_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   
   arg1 = (mortise_rw *)_swig_go_0; 
@@ -1267,7 +1296,7 @@ void _wrap_rw_free_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_try_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_try_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1282,7 +1311,7 @@ int _wrap_rw_read_try_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_read_acquire_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_acquire_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1299,7 +1328,7 @@ int _wrap_rw_read_acquire_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, long lon
 }
 
 
-int _wrap_rw_read_unlock_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_unlock_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1314,7 +1343,7 @@ int _wrap_rw_read_unlock_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_write_try_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_try_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1329,7 +1358,7 @@ int _wrap_rw_write_try_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_write_acquire_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_acquire_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1346,7 +1375,7 @@ int _wrap_rw_write_acquire_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, long lo
 }
 
 
-int _wrap_rw_write_unlock_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_unlock_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1361,7 +1390,7 @@ int _wrap_rw_write_unlock_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_upgrade_try_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_upgrade_try_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1376,7 +1405,7 @@ int _wrap_rw_upgrade_try_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_downgrade_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_downgrade_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1391,7 +1420,7 @@ int _wrap_rw_downgrade_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_extend_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_extend_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1408,7 +1437,7 @@ int _wrap_rw_extend_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, long long _swi
 }
 
 
-int _wrap_rw_interrupt_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_interrupt_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1425,7 +1454,7 @@ int _wrap_rw_interrupt_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, int _swig_g
 }
 
 
-int _wrap_rw_cancel_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_cancel_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1440,7 +1469,7 @@ int _wrap_rw_cancel_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_error 
 }
 
 
-int _wrap_rw_is_reading_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_reading_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1453,7 +1482,7 @@ int _wrap_rw_is_reading_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_is_writing_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_writing_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1466,7 +1495,7 @@ int _wrap_rw_is_writing_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_deadline_ns_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
+long long _wrap_rw_deadline_ns_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1479,7 +1508,7 @@ long long _wrap_rw_deadline_ns_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_valid_ms_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
+long long _wrap_rw_valid_ms_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1492,7 +1521,7 @@ long long _wrap_rw_valid_ms_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_token_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
+long long _wrap_rw_token_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1505,7 +1534,7 @@ long long _wrap_rw_token_swig_c6600b65bcd45031(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_query_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_query_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1522,7 +1551,7 @@ int _wrap_rw_query_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_info *_
 }
 
 
-int _wrap_rw_read_try_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_try_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1541,7 +1570,7 @@ int _wrap_rw_read_try_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortis
 }
 
 
-int _wrap_rw_read_acquire_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_acquire_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1562,7 +1591,7 @@ int _wrap_rw_read_acquire_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_read_unlock_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_unlock_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1581,7 +1610,7 @@ int _wrap_rw_read_unlock_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_write_try_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_try_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1600,7 +1629,7 @@ int _wrap_rw_write_try_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_write_acquire_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_acquire_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1621,7 +1650,7 @@ int _wrap_rw_write_acquire_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, m
 }
 
 
-int _wrap_rw_write_unlock_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_unlock_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1640,7 +1669,7 @@ int _wrap_rw_write_unlock_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_upgrade_try_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_upgrade_try_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1659,7 +1688,7 @@ int _wrap_rw_upgrade_try_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_downgrade_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_downgrade_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1678,7 +1707,7 @@ int _wrap_rw_downgrade_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_extend_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_extend_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1699,7 +1728,7 @@ int _wrap_rw_extend_async_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_watch_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_watch_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1718,7 +1747,7 @@ int _wrap_rw_watch_swig_c6600b65bcd45031(mortise_rw *_swig_go_0, mortise_queue *
 }
 
 
-mortise_semaphore *_wrap_semaphore_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
+mortise_semaphore *_wrap_semaphore_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1744,7 +1773,7 @@ mortise_semaphore *_wrap_semaphore_new_swig_c6600b65bcd45031(mortise_client *_sw
 }
 
 
-void _wrap_semaphore_free_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0) {
+void _wrap_semaphore_free_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   
   arg1 = (mortise_semaphore *)_swig_go_0; 
@@ -1754,7 +1783,7 @@ void _wrap_semaphore_free_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0) {
 }
 
 
-int _wrap_semaphore_try_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_try_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1771,7 +1800,7 @@ int _wrap_semaphore_try_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, lon
 }
 
 
-int _wrap_semaphore_acquire_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_acquire_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1790,7 +1819,7 @@ int _wrap_semaphore_acquire_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_release_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_release_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1805,7 +1834,7 @@ int _wrap_semaphore_release_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_resize_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_resize_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1822,7 +1851,7 @@ int _wrap_semaphore_resize_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_extend_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_extend_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1839,7 +1868,7 @@ int _wrap_semaphore_extend_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_interrupt_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_interrupt_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1856,7 +1885,7 @@ int _wrap_semaphore_interrupt_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_cancel_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_cancel_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1871,7 +1900,7 @@ int _wrap_semaphore_cancel_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_is_held_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0) {
+int _wrap_semaphore_is_held_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1884,7 +1913,7 @@ int _wrap_semaphore_is_held_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0)
 }
 
 
-long long _wrap_semaphore_deadline_ns_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_deadline_ns_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1897,7 +1926,7 @@ long long _wrap_semaphore_deadline_ns_swig_c6600b65bcd45031(mortise_semaphore *_
 }
 
 
-long long _wrap_semaphore_valid_ms_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_valid_ms_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1910,7 +1939,7 @@ long long _wrap_semaphore_valid_ms_swig_c6600b65bcd45031(mortise_semaphore *_swi
 }
 
 
-long long _wrap_semaphore_token_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_token_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1923,7 +1952,7 @@ long long _wrap_semaphore_token_swig_c6600b65bcd45031(mortise_semaphore *_swig_g
 }
 
 
-int _wrap_semaphore_query_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_query_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1940,7 +1969,7 @@ int _wrap_semaphore_query_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, m
 }
 
 
-int _wrap_semaphore_try_async_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_try_async_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1961,7 +1990,7 @@ int _wrap_semaphore_try_async_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_acquire_async_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
+int _wrap_semaphore_acquire_async_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1984,7 +2013,7 @@ int _wrap_semaphore_acquire_async_swig_c6600b65bcd45031(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_release_async_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_release_async_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2003,7 +2032,7 @@ int _wrap_semaphore_release_async_swig_c6600b65bcd45031(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_extend_async_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_extend_async_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2024,7 +2053,7 @@ int _wrap_semaphore_extend_async_swig_c6600b65bcd45031(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_watch_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_watch_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2043,7 +2072,7 @@ int _wrap_semaphore_watch_swig_c6600b65bcd45031(mortise_semaphore *_swig_go_0, m
 }
 
 
-mortise_multi *_wrap_multi_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_multi *_wrap_multi_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_multi *result = 0 ;
@@ -2058,7 +2087,7 @@ mortise_multi *_wrap_multi_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_multi_free_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) {
+void _wrap_multi_free_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   
   arg1 = (mortise_multi *)_swig_go_0; 
@@ -2068,7 +2097,7 @@ void _wrap_multi_free_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) {
 }
 
 
-int _wrap_multi_add_lock_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_lock_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2085,7 +2114,7 @@ int _wrap_multi_add_lock_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_add_reader_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_reader_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2102,7 +2131,7 @@ int _wrap_multi_add_reader_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_writer_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_writer_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2119,7 +2148,7 @@ int _wrap_multi_add_writer_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_semaphore_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_add_semaphore_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
@@ -2138,7 +2167,7 @@ int _wrap_multi_add_semaphore_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_try_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_try_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2153,7 +2182,7 @@ int _wrap_multi_try_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_err
 }
 
 
-int _wrap_multi_acquire_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_acquire_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2170,7 +2199,7 @@ int _wrap_multi_acquire_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, long lo
 }
 
 
-int _wrap_multi_unlock_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_unlock_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2185,7 +2214,7 @@ int _wrap_multi_unlock_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_extend_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_extend_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2202,7 +2231,7 @@ int _wrap_multi_extend_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, long lon
 }
 
 
-int _wrap_multi_interrupt_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_interrupt_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2219,7 +2248,7 @@ int _wrap_multi_interrupt_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, int _
 }
 
 
-int _wrap_multi_cancel_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_cancel_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2234,7 +2263,7 @@ int _wrap_multi_cancel_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_is_held_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) {
+int _wrap_multi_is_held_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2247,7 +2276,7 @@ int _wrap_multi_is_held_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) {
 }
 
 
-long long _wrap_multi_valid_ms_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) {
+long long _wrap_multi_valid_ms_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2260,7 +2289,7 @@ long long _wrap_multi_valid_ms_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) 
 }
 
 
-long long _wrap_multi_deadline_ns_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) {
+long long _wrap_multi_deadline_ns_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2273,7 +2302,7 @@ long long _wrap_multi_deadline_ns_swig_c6600b65bcd45031(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_member_count_swig_c6600b65bcd45031(mortise_multi *_swig_go_0) {
+long long _wrap_multi_member_count_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2286,7 +2315,7 @@ long long _wrap_multi_member_count_swig_c6600b65bcd45031(mortise_multi *_swig_go
 }
 
 
-int _wrap_multi_try_async_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_try_async_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2305,7 +2334,7 @@ int _wrap_multi_try_async_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, morti
 }
 
 
-int _wrap_multi_acquire_async_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_acquire_async_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2326,7 +2355,7 @@ int _wrap_multi_acquire_async_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_watch_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_watch_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2345,7 +2374,7 @@ int _wrap_multi_watch_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_q
 }
 
 
-int _wrap_multi_extend_async_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_extend_async_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2366,7 +2395,7 @@ int _wrap_multi_extend_async_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mo
 }
 
 
-int _wrap_multi_unlock_async_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_unlock_async_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2385,7 +2414,7 @@ int _wrap_multi_unlock_async_swig_c6600b65bcd45031(mortise_multi *_swig_go_0, mo
 }
 
 
-mortise_info *_wrap_info_new_swig_c6600b65bcd45031() {
+mortise_info *_wrap_info_new_swig_034ab7933776c1d7() {
   mortise_info *result = 0 ;
   mortise_info *_swig_go_result;
   
@@ -2396,7 +2425,7 @@ mortise_info *_wrap_info_new_swig_c6600b65bcd45031() {
 }
 
 
-void _wrap_info_free_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
+void _wrap_info_free_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   
   arg1 = (mortise_info *)_swig_go_0; 
@@ -2406,7 +2435,7 @@ void _wrap_info_free_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_held_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
+int _wrap_info_is_held_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2419,7 +2448,7 @@ int _wrap_info_is_held_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_mine_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
+int _wrap_info_is_mine_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2432,7 +2461,7 @@ int _wrap_info_is_mine_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_time_left_ms_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
+long long _wrap_info_time_left_ms_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2445,7 +2474,7 @@ long long _wrap_info_time_left_ms_swig_c6600b65bcd45031(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_latest_token_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
+long long _wrap_info_latest_token_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2458,7 +2487,7 @@ long long _wrap_info_latest_token_swig_c6600b65bcd45031(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_holder_count_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
+long long _wrap_info_holder_count_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2471,7 +2500,7 @@ long long _wrap_info_holder_count_swig_c6600b65bcd45031(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_shown_holder_count_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
+long long _wrap_info_shown_holder_count_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2484,7 +2513,7 @@ long long _wrap_info_shown_holder_count_swig_c6600b65bcd45031(mortise_info *_swi
 }
 
 
-long long _wrap_info_permits_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2497,7 +2526,7 @@ long long _wrap_info_permits_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_permits_in_use_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_in_use_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2510,7 +2539,7 @@ long long _wrap_info_permits_in_use_swig_c6600b65bcd45031(mortise_info *_swig_go
 }
 
 
-long long _wrap_info_waiter_count_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
+long long _wrap_info_waiter_count_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2523,7 +2552,7 @@ long long _wrap_info_waiter_count_swig_c6600b65bcd45031(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_count_swig_c6600b65bcd45031(mortise_info *_swig_go_0) {
+long long _wrap_info_entry_count_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2536,7 +2565,7 @@ long long _wrap_info_entry_count_swig_c6600b65bcd45031(mortise_info *_swig_go_0)
 }
 
 
-char *_wrap_info_entry_owner_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_owner_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2551,7 +2580,7 @@ char *_wrap_info_entry_owner_swig_c6600b65bcd45031(mortise_info *_swig_go_0, lon
 }
 
 
-int _wrap_info_entry_is_exclusive_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_exclusive_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -2566,7 +2595,7 @@ int _wrap_info_entry_is_exclusive_swig_c6600b65bcd45031(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_weight_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_weight_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2581,7 +2610,7 @@ long long _wrap_info_entry_weight_swig_c6600b65bcd45031(mortise_info *_swig_go_0
 }
 
 
-char *_wrap_info_entry_host_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_host_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2596,7 +2625,7 @@ char *_wrap_info_entry_host_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long
 }
 
 
-long long _wrap_info_entry_pid_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_pid_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2611,7 +2640,7 @@ long long _wrap_info_entry_pid_swig_c6600b65bcd45031(mortise_info *_swig_go_0, l
 }
 
 
-char *_wrap_info_entry_label_swig_c6600b65bcd45031(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_label_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2626,7 +2655,7 @@ char *_wrap_info_entry_label_swig_c6600b65bcd45031(mortise_info *_swig_go_0, lon
 }
 
 
-mortise_queue *_wrap_queue_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_queue *_wrap_queue_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2643,7 +2672,7 @@ mortise_queue *_wrap_queue_new_swig_c6600b65bcd45031(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_queue_free_swig_c6600b65bcd45031(mortise_queue *_swig_go_0) {
+void _wrap_queue_free_swig_034ab7933776c1d7(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2653,7 +2682,7 @@ void _wrap_queue_free_swig_c6600b65bcd45031(mortise_queue *_swig_go_0) {
 }
 
 
-int _wrap_queue_fd_swig_c6600b65bcd45031(mortise_queue *_swig_go_0) {
+int _wrap_queue_fd_swig_034ab7933776c1d7(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2666,7 +2695,7 @@ int _wrap_queue_fd_swig_c6600b65bcd45031(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_wake_swig_c6600b65bcd45031(mortise_queue *_swig_go_0) {
+void _wrap_queue_wake_swig_034ab7933776c1d7(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2676,7 +2705,7 @@ void _wrap_queue_wake_swig_c6600b65bcd45031(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_shutdown_swig_c6600b65bcd45031(mortise_queue *_swig_go_0) {
+void _wrap_queue_shutdown_swig_034ab7933776c1d7(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2686,7 +2715,7 @@ void _wrap_queue_shutdown_swig_c6600b65bcd45031(mortise_queue *_swig_go_0) {
 }
 
 
-mortise_event *_wrap_event_new_swig_c6600b65bcd45031() {
+mortise_event *_wrap_event_new_swig_034ab7933776c1d7() {
   mortise_event *result = 0 ;
   mortise_event *_swig_go_result;
   
@@ -2697,7 +2726,7 @@ mortise_event *_wrap_event_new_swig_c6600b65bcd45031() {
 }
 
 
-void _wrap_event_free_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
+void _wrap_event_free_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   
   arg1 = (mortise_event *)_swig_go_0; 
@@ -2707,7 +2736,7 @@ void _wrap_event_free_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_get_kind_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
+int _wrap_event_get_kind_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_event_kind result;
   int _swig_go_result;
@@ -2720,7 +2749,7 @@ int _wrap_event_get_kind_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_tag_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
+long long _wrap_event_tag_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2733,7 +2762,7 @@ long long _wrap_event_tag_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_status_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
+int _wrap_event_status_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -2746,7 +2775,7 @@ int _wrap_event_status_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_token_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
+long long _wrap_event_token_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2759,7 +2788,7 @@ long long _wrap_event_token_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_message_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
+char *_wrap_event_message_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -2772,7 +2801,7 @@ char *_wrap_event_message_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_reason_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
+int _wrap_event_reason_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -2785,7 +2814,7 @@ int _wrap_event_reason_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_lock_name_swig_c6600b65bcd45031(mortise_event *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_event_lock_name_swig_034ab7933776c1d7(mortise_event *_swig_go_0, long long *_swig_go_1) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -2800,7 +2829,7 @@ char *_wrap_event_lock_name_swig_c6600b65bcd45031(mortise_event *_swig_go_0, lon
 }
 
 
-char *_wrap_event_server_text_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
+char *_wrap_event_server_text_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -2813,7 +2842,7 @@ char *_wrap_event_server_text_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_retryable_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
+int _wrap_event_is_retryable_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2826,7 +2855,7 @@ int _wrap_event_is_retryable_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_ambiguous_swig_c6600b65bcd45031(mortise_event *_swig_go_0) {
+int _wrap_event_is_ambiguous_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;

@@ -64,6 +64,8 @@ final class Constants {
   static final String OPTION_COMMAND_TIMEOUT = "command_timeout";
   /** The connection's name in CLIENT LIST, {@code mortise} unless set. A client's only. */
   static final String OPTION_CLIENT_NAME = "client_name";
+  /** A file with the password, read again at each connect. A client's only. */
+  static final String OPTION_PASSWORD_FILE = "password_file";
   /** How long a caller spins before it sleeps: a whole number of microseconds. A client's only. */
   static final String OPTION_BUSY_POLL = "busy_poll";
   /** Whether exit() gives the client's holds back: "on" or "off". A client's only. */

@@ -4,6 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.LongUnaryOperator;
@@ -204,6 +207,49 @@ public final class MortiseClient implements AutoCloseable {
                 Reference.reachabilityFence(this);
               }
             }));
+  }
+
+  /**
+   * Gives the client another user and password, where the program knows when they change. They are
+   * said on the live connection, whose answer is waited for, and new connections log in with them.
+   * Holds and waits go on. Without a connection at the moment they are kept, and tried at once.
+   * After every failure those before stay in force. A client that reads its password from a file,
+   * by {@link MortiseOptions#withPasswordFile}, needs no such call.
+   *
+   * @param user empty for the server's default user
+   * @param password as UTF-8; it is not changed
+   */
+  public void setCredentials(String user, char[] password) {
+    ByteBuffer coded = UTF_8.encode(CharBuffer.wrap(password));
+    byte[] bytes = new byte[coded.remaining()];
+    coded.get(bytes);
+    try {
+      setCredentials(user, bytes);
+    } finally {
+      Arrays.fill(coded.array(), (byte) 0);
+      Arrays.fill(bytes, (byte) 0);
+    }
+  }
+
+  /**
+   * The same with a password of any bytes.
+   *
+   * @param user empty for the server's default user
+   * @param password it is not changed
+   */
+  public void setCredentials(String user, byte[] password) {
+    byte[] name = user.getBytes(UTF_8);
+    Objects.requireNonNull(password, "password");
+    Threads.block(
+        () -> {
+          long address = core.client().enter();
+          try {
+            return MortiseNative.client_set_credentials(address, name, password);
+          } finally {
+            core.client().exit();
+            Reference.reachabilityFence(this);
+          }
+        });
   }
 
   // ---- Java's own interfaces -------------------------------------------------------------------

@@ -50,6 +50,7 @@ final class MortiseNative {
   public final static native long client_new(byte[] jarg1, long jarg3);
   public final static native void client_free(long jarg1);
   public final static native int client_ping(long jarg1);
+  public final static native int client_set_credentials(long jarg1, byte[] jarg2, byte[] jarg4);
   public final static native long client_examine(long jarg1);
   public final static native long client_examination(long jarg1);
   public final static native void examination_free(long jarg1);

@@ -2,6 +2,7 @@ package org.mortise;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -208,6 +209,16 @@ public final class MortiseOptions {
    */
   public MortiseOptions withClientName(String name) {
     return with(Constants.OPTION_CLIENT_NAME, Objects.requireNonNull(name, "name"));
+  }
+
+  /**
+   * A file with the password, which is read again at each connect. For clients only.
+   *
+   * @param file a regular file of at most 16384 bytes, of which a line end at its end is no part
+   * @return options with that value
+   */
+  public MortiseOptions withPasswordFile(Path file) {
+    return with(Constants.OPTION_PASSWORD_FILE, file.toAbsolutePath().toString());
   }
 
   /**

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mortise.Waiting.assertStatus;
 
 import java.io.ByteArrayOutputStream;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -135,6 +136,12 @@ class BadInputTest {
         () -> client.readWrite("x", MortiseOptions.DEFAULTS.withWriteLifetime(year)));
     assertNamed(
         "client_name", () -> client.mutex("x", MortiseOptions.DEFAULTS.withClientName("a b")));
+    assertNamed(
+        "password_file",
+        () -> client.mutex("x", MortiseOptions.DEFAULTS.withPasswordFile(Path.of("/run/x"))));
+    assertNamed("password", () -> client.setCredentials("", new char[0]));
+    assertThrows(NullPointerException.class, () -> client.setCredentials(null, new char[1]));
+    assertThrows(NullPointerException.class, () -> client.setCredentials("", (byte[]) null));
     assertNamed("busy_poll", () -> client.mutex("x", MortiseOptions.DEFAULTS.withBusyPoll(1001)));
     assertNamed("drift", () -> client.mutex("x", MortiseOptions.DEFAULTS.withDrift(1000)));
     assertNamed("scheme", () -> MortiseClient.open("http://localhost"));

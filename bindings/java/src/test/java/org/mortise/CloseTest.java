@@ -36,6 +36,7 @@ class CloseTest {
     Waiting.until("the holds are given back", () -> !redis.exists("{mortise:after}"));
     Waiting.until("the holds are given back", () -> !redis.exists("{mortise:held}"));
     assertStatus(Status.CLOSED, client::ping);
+    assertStatus(Status.CLOSED, () -> client.setCredentials("", new char[] {'x'}));
     assertStatus(Status.CLOSED, () -> client.mutex("new"));
     assertStatus(Status.CLOSED, () -> client.lock("new").lock());
     assertStatus(Status.CLOSED, owner::acquire);
