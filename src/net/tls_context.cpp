@@ -42,23 +42,28 @@ outcome tls_context::read_files() {
   }
   library_.SSL_CTX_free(made);
   // It would let in whom the old files knew, and show the server the old certificate.
-  replace_ticket(nullptr);
+  drop_ticket(true);
   return {};
 }
 
-void tls_context::replace_ticket(ssl_session_st* ticket) noexcept {
+bool tls_context::drop_ticket(bool uses_others) noexcept {
+  ssl_session_st* dropped = nullptr;
   {
     const std::lock_guard guard(mutex_);
-    std::swap(ticket_, ticket);
+    std::swap(ticket_, dropped);
+    uses_tickets_ = uses_others;
   }
-  library_.SSL_SESSION_free(ticket);
+  library_.SSL_SESSION_free(dropped);
+  return dropped != nullptr;
 }
+
+bool tls_context::give_up_tickets() noexcept { return drop_ticket(false); }
 
 void tls_context::keep_ticket(const ssl_st* from, ssl_session_st* ticket) noexcept {
   {
     const std::lock_guard guard(mutex_);
     // A connection may be older than the files of now.
-    if (library_.SSL_get_SSL_CTX(from) == context_) std::swap(ticket_, ticket);
+    if (uses_tickets_ && library_.SSL_get_SSL_CTX(from) == context_) std::swap(ticket_, ticket);
   }
   library_.SSL_SESSION_free(ticket);
 }

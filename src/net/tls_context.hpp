@@ -32,6 +32,9 @@ class tls_context {
 
   // Keeps the ticket for the next connection, and its owner is this from now on. Any thread.
   void keep_ticket(const ssl_st* from, ssl_session_st* ticket) noexcept;
+  // For a server that ends the handshake where it should ignore a ticket: none is used any more,
+  // until the files change. Whether there was one.
+  bool give_up_tickets() noexcept;
 
   [[nodiscard]] const openssl& library() const noexcept { return library_; }
   [[nodiscard]] const tls_terms& terms() const noexcept { return terms_; }
@@ -39,7 +42,7 @@ class tls_context {
  private:
   tls_context(const openssl& library, tls_terms terms) noexcept;
   outcome read_files();
-  void replace_ticket(ssl_session_st* ticket) noexcept;
+  bool drop_ticket(bool uses_others) noexcept;
   void set_expected_name(ssl_st* connection) const;
 
   const openssl& library_;
@@ -49,6 +52,7 @@ class tls_context {
   std::mutex mutex_;  // of what follows
   ssl_ctx_st* context_ = nullptr;
   ssl_session_st* ticket_ = nullptr;
+  bool uses_tickets_ = true;
 };
 
 }  // namespace mortise::net

@@ -177,6 +177,10 @@ io_result tls_transport::judge() noexcept {
   const bool has_ended = (library_.SSL_get_shutdown(connection_) & number::received_shutdown) != 0;
   if (has_ended && !is_alert(error)) return {io_state::closed};
   const auto result = fail(fault_of_error(library_, error));
+  // Without the ticket the server may have done otherwise.
+  if (stage_ == stage::shaking_hands && is_alert(error) && shared_->give_up_tickets()) {
+    fault_->is_definite = false;
+  }
   // The list of errors is the thread's, and another's of the host program, too.
   library_.ERR_clear_error();
   return result;

@@ -6,6 +6,11 @@
 #include "support/child.hpp"
 #include "support/tcp_proxy.hpp"
 
+// The child of a process with threads makes a client, which starts threads of its own.
+extern "C" const char* __tsan_default_options() {  // NOLINT(bugprone-reserved-identifier)
+  return "die_after_fork=0";
+}
+
 namespace mortise::testing {
 namespace {
 
@@ -68,6 +73,23 @@ TEST(tls_session, the_next_handshake_is_shortened_by_a_ticket) {
     client.reconnect(server);
     EXPECT_EQ(client.resumed(), (std::vector<bool>{false, true, true})) << version;
   }
+}
+
+// Redis without its cache gives tickets, and refuses them in the handshake.
+TEST(tls_session, a_server_that_refuses_its_own_tickets_is_shown_none) {
+  tls_server server({"--tls-session-caching", "no"});
+  watched_session client(server, server.terms());
+  ASSERT_TRUE(client->open().ok());
+  EXPECT_EQ(client->ask({"PING"}), "PONG");
+  for (int i = 0; i < 4; ++i) client.reconnect(server);
+  EXPECT_EQ(client.resumed(), std::vector<bool>(5, false));
+}
+
+// Of its two connections the second would be refused each time.
+TEST(tls_session, a_server_without_resp3_that_refuses_its_own_tickets_is_spoken_to) {
+  tls_server server({"--tls-session-caching", "no", "--rename-command", "HELLO", ""});
+  const auto client = open_client(server.trusting_url());
+  expect_a_grant(client, "a");
 }
 
 // It would let in whom only the old files knew.
