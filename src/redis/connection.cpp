@@ -11,8 +11,9 @@ namespace mortise::redis {
 
 namespace {
 
-// How much later than its deadline open() may learn from the I/O thread why it failed.
-constexpr time_ns open_grace_ns = 20 * ns_per_ms;
+// How much later than its deadline open() may learn from the I/O thread why it failed. Only an
+// overloaded host takes that long.
+constexpr time_ns open_grace_ns = 100 * ns_per_ms;
 
 pipeline_limits limits_of(const connection_config& config) {
   pipeline_limits limits;
