@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <stdexcept>
 
 namespace mortise::bench {
@@ -63,6 +64,24 @@ bench_server::bench_server(const settings& chosen) : url_(chosen.url) {
   if (chosen.over_tcp) options.arguments = {"--port", "free"};
   started_ = std::make_unique<testing::test_server>(options);
   url_ = chosen.over_tcp ? started_->tcp_url() : started_->url();
+}
+
+namespace {
+
+std::vector<std::string> with_tls(std::vector<std::string> more) {
+  more.insert(more.begin(), "tls");
+  return more;
+}
+
+}  // namespace
+
+tls_bench_server::tls_bench_server(const std::vector<std::string>& more)
+    : started_({.arguments = with_tls(more)}),
+      folder_(std::filesystem::path(started_.socket_path()).parent_path()) {}
+
+std::string tls_bench_server::url() const {
+  return std::string("rediss://") + host + ":" + std::to_string(port()) +
+         "?tls_ca_file=" + ca_file();
 }
 
 std::string lock_name(const std::string& purpose, int number) {

@@ -55,6 +55,22 @@ class bench_server {
   std::string url_;
 };
 
+// A fresh server that speaks TLS, with throw-away certificates, on loopback.
+class tls_bench_server {
+ public:
+  explicit tls_bench_server(const std::vector<std::string>& more = {});
+  [[nodiscard]] std::string ca_file() const { return folder_ + "/ca.pem"; }
+  [[nodiscard]] int port() const { return started_.port(); }
+  // Of who trusts it.
+  [[nodiscard]] std::string url() const;
+
+  static constexpr const char* host = "127.0.0.1";
+
+ private:
+  testing::test_server started_;
+  std::string folder_;
+};
+
 // A name for a lock that no earlier run has used.
 std::string lock_name(const std::string& purpose, int number = 0);
 

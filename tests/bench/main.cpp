@@ -17,9 +17,9 @@ namespace {
 
 std::vector<const experiment*> all_experiments() {
   std::vector<const experiment*> all{
-      &uncontended(), &threads(), &async(),      &server_cost(), &handoff(),  &handoff_cost(),
-      &local_gate(),  &fence(),   &death(),      &dead_waiter(), &failover(), &compare_and_delete(),
-      &memory(),      &kinds(),   &examination()};
+      &uncontended(), &threads(), &async(), &server_cost(), &handoff(),  &handoff_cost(),
+      &local_gate(),  &fence(),   &death(), &dead_waiter(), &failover(), &compare_and_delete(),
+      &handshake(),   &memory(),  &kinds(), &examination()};
   for (const auto& language : languages()) all.push_back(&language);
   return all;
 }

@@ -14,25 +14,37 @@ namespace {
 constexpr double bytes_per_kib = 1024;
 
 // In a process of its own; what it has inherited of free memory is given back first.
-double idle_client_kib(const std::string& url) {
+template <typename Open>
+double kib_of_each(Open open) {
   constexpr int count = 200;
   const shared<std::atomic<std::int64_t>> grown;
   process measuring([&] {
-    const auto open = [&] {
-      auto client = open_client(url);
-      check(mortise_client_ping(client.get(), nullptr), "mortise_client_ping");
-      return client;
-    };
     const auto first = open();
-    std::vector<client_ptr> clients;
-    clients.reserve(count);
+    std::vector<decltype(open())> all;
+    all.reserve(count);
     ::malloc_trim(0);
     const auto before = resident_bytes(::getpid());
-    for (int i = 0; i < count; ++i) clients.push_back(open());
+    for (int i = 0; i < count; ++i) all.push_back(open());
     grown.get()->store(resident_bytes(::getpid()) - before);
   });
   measuring.join();
   return static_cast<double>(grown.get()->load()) / count / bytes_per_kib;
+}
+
+double idle_client_kib(const std::string& url) {
+  return kib_of_each([&] {
+    auto client = open_client(url);
+    check(mortise_client_ping(client.get(), nullptr), "mortise_client_ping");
+    return client;
+  });
+}
+
+void measure_tls(table& results) {
+  const tls_bench_server server;
+  const auto client = idle_client_kib(server.url());
+  const auto plain = kib_of_each([&] { return std::make_unique<reference>(server.url()); });
+  results.measured("memory.tls_client", client / plain);
+  results.raw("a client %.0f KiB, OpenSSL and hiredis %.0f KiB", client, plain);
 }
 
 // Each waiter is a client of its own, because a client has at most one place in a queue.
@@ -74,6 +86,7 @@ double held_lock_bytes(const std::string& url, reference& observer) {
 void run(const settings& chosen, table& results) {
   const bench_server server(chosen);
   results.measured("memory.client", idle_client_kib(server.url()));
+  measure_tls(results);
   reference observer(server.url());
   results.measured("memory.waiter", waiter_bytes(server.url(), observer));
   // A server without other clients, whose coming and going would show in its memory.
@@ -88,6 +101,8 @@ const experiment& memory() {
   static const experiment instance{
       "memory",
       {{"memory.client", "memory: an idle client with its thread", aim::at_most, 16, "KiB"},
+       {"memory.tls_client", "memory: an idle client over TLS / blocking OpenSSL and hiredis",
+        aim::told, 0, "x"},
        {"memory.waiter", "memory: a waiter at the server", aim::at_most, 64, "B"},
        {"memory.held", "memory: a held lock at the server", aim::at_most, 200, "B"}},
       run};

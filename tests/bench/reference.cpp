@@ -23,14 +23,23 @@ double calls_of(const std::string& statistics, const std::string& command) {
 
 address::address(const std::string& url) {
   const std::string local = "unix://";
+  const std::string with_tls = "rediss://";
   const std::string remote = "redis://";
+  const std::string authorities = "?tls_ca_file=";
   if (url.compare(0, local.size(), local) == 0) {
     path = url.substr(local.size());
     return;
   }
-  require(url.compare(0, remote.size(), remote) == 0,
-          url + ": give unix:///path or redis://host:port");
-  host = url.substr(remote.size());
+  if (url.compare(0, with_tls.size(), with_tls) == 0) {
+    const auto end = url.find(authorities);
+    require(end != std::string::npos, url + ": give tls_ca_file");
+    host = url.substr(with_tls.size(), end - with_tls.size());
+    ca_file = url.substr(end + authorities.size());
+  } else {
+    require(url.compare(0, remote.size(), remote) == 0,
+            url + ": give unix:///path or redis://host:port");
+    host = url.substr(remote.size());
+  }
   const auto colon = host.rfind(':');
   if (colon == std::string::npos) return;
   port = std::atoi(host.c_str() + colon + 1);
@@ -39,10 +48,20 @@ address::address(const std::string& url) {
 
 reference::reference(const std::string& url) {
   const address where(url);
-  context_.reset(where.path.empty() ? redisConnect(where.host.c_str(), where.port)
-                                    : redisConnectUnix(where.path.c_str()));
-  require(context_ != nullptr && context_->err == 0, "hiredis cannot connect to " + url);
+  if (!where.ca_file.empty()) {
+    tls_ = std::make_unique<tls_channel>(trust_of(where.ca_file), where.host, where.port);
+  } else {
+    context_.reset(where.path.empty() ? redisConnect(where.host.c_str(), where.port)
+                                      : redisConnectUnix(where.path.c_str()));
+    require(context_ != nullptr && context_->err == 0, "hiredis cannot connect to " + url);
+  }
   compare_and_delete_ = command({"SCRIPT", "LOAD", compare_and_delete})->str;
+}
+
+reply_ptr reference::ask(int count, const char** words, const std::size_t* lengths) {
+  if (tls_) return tls_->command(count, words, lengths);
+  return reply_ptr(
+      static_cast<redisReply*>(redisCommandArgv(context_.get(), count, words, lengths)));
 }
 
 reply_ptr reference::command(std::initializer_list<std::string_view> words) {
@@ -52,8 +71,7 @@ reply_ptr reference::command(std::initializer_list<std::string_view> words) {
     texts.push_back(word.data());
     lengths.push_back(word.size());
   }
-  reply_ptr reply(static_cast<redisReply*>(redisCommandArgv(
-      context_.get(), static_cast<int>(texts.size()), texts.data(), lengths.data())));
+  auto reply = ask(static_cast<int>(texts.size()), texts.data(), lengths.data());
   require(reply != nullptr, "the server closed hiredis's connection");
   require(reply->type != REDIS_REPLY_ERROR, reply->str == nullptr ? "" : reply->str);
   return reply;
@@ -89,12 +107,10 @@ void reference::pair(const plain_lock& lock) {
   const char* words[acquire_word_count];
   std::size_t lengths[acquire_word_count];
   acquire_words(lock, words, lengths);
-  reply_ptr reply(static_cast<redisReply*>(
-      redisCommandArgv(context_.get(), acquire_word_count, words, lengths)));
+  auto reply = ask(acquire_word_count, words, lengths);
   check(reply.get(), REDIS_REPLY_STATUS);
   release_words(lock, words, lengths);
-  reply.reset(static_cast<redisReply*>(
-      redisCommandArgv(context_.get(), release_word_count, words, lengths)));
+  reply = ask(release_word_count, words, lengths);
   check(reply.get(), REDIS_REPLY_INTEGER);
 }
 

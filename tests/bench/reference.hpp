@@ -2,8 +2,6 @@
 // commands; and the view of the server's own counters.
 #pragma once
 
-#include <hiredis/hiredis.h>
-
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -11,18 +9,18 @@
 #include <string_view>
 #include <vector>
 
+#include "reply.hpp"
+#include "tls_channel.hpp"
+
 namespace mortise::bench {
 
-struct free_reply {
-  void operator()(redisReply* reply) const { freeReplyObject(reply); }
-};
-using reply_ptr = std::unique_ptr<redisReply, free_reply>;
-
-// Where a server listens: of `unix://path` or `redis://host:port`.
+// Where a server listens: of `unix://path`, `redis://host:port` or
+// `rediss://host:port?tls_ca_file=path`.
 struct address {
   explicit address(const std::string& url);
   std::string path;  // empty for TCP
   std::string host;
+  std::string ca_file;  // for TLS only
   int port = 6379;
 };
 
@@ -40,7 +38,7 @@ class reference {
   reply_ptr command(std::initializer_list<std::string_view> words);
   // SET NX PX, then compare-and-delete by EVALSHA.
   void pair(const plain_lock& lock);
-  // The same for all of these, first all acquires in one write, then all releases.
+  // The same for all of these, without TLS: first all acquires in one write, then all releases.
   void pipelined_pairs(const std::vector<plain_lock>& locks);
   // A section of INFO.
   std::string info(const char* section);
@@ -49,11 +47,14 @@ class reference {
   struct free_context {
     void operator()(redisContext* context) const { redisFree(context); }
   };
+  reply_ptr ask(int count, const char** words, const std::size_t* lengths);
   void acquire_words(const plain_lock& lock, const char** words, std::size_t* lengths) const;
   void release_words(const plain_lock& lock, const char** words, std::size_t* lengths) const;
   void check(const redisReply* reply, int type) const;
 
+  // One of these two.
   std::unique_ptr<redisContext, free_context> context_;
+  std::unique_ptr<tls_channel> tls_;
   std::string compare_and_delete_;  // its SHA-1
 };
 

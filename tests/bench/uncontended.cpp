@@ -59,6 +59,18 @@ comparison compare(int rounds, mortise_lock* lock, reference& plain, const plain
   return result;
 }
 
+void run_tls(int rounds, table& results) {
+  const tls_bench_server server;
+  const auto keys = plain_locks(1);
+  reference plain(server.url());
+  const auto client = open_client(server.url());
+  const auto lock = make_lock(client.get(), lock_name("caller"));
+  const auto ratios = compare(rounds, lock.get(), plain, keys.front());
+  results.measured("caller.tls", median(ratios.p50_ratio));
+  results.raw("mortise %.1f us, OpenSSL and hiredis %.1f us; CPU of a pair %.2f of theirs",
+              median(ratios.p50_us), median(ratios.reference_us), median(ratios.cpu_ratio));
+}
+
 void run(const settings& chosen, table& results) {
   const bench_server server(chosen);
   const int rounds = chosen.pick(60, 20);
@@ -83,6 +95,7 @@ void run(const settings& chosen, table& results) {
     check(mortise_lock_unlock(item.get(), nullptr), "unlock of a renewed lock");
   }
   results.measured("caller.cpu", median(alone.cpu_ratio));
+  run_tls(rounds, results);
 }
 
 }  // namespace
@@ -92,7 +105,9 @@ const experiment& uncontended() {
       "caller",
       {{"caller.p50", "one caller, pair p50 / blocking hiredis", aim::at_most, 1.05, "x"},
        {"caller.renewing", "  the same while 50 holds are renewed", aim::at_most, 1.10, "x"},
-       {"caller.cpu", "  client CPU of a pair / hiredis", aim::at_most, 1.0, "x"}},
+       {"caller.cpu", "  client CPU of a pair / hiredis", aim::at_most, 1.0, "x"},
+       {"caller.tls", "one caller, pair p50 over TLS / blocking OpenSSL and hiredis", aim::at_most,
+        1.10, "x"}},
       run};
   return instance;
 }
