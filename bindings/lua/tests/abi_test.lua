@@ -18,6 +18,7 @@ local OTHERWISE = {
   info_shown_holder_count = "#holders",
   event_new = "", event_free = "", event_get_kind = "event.kind",
   event_reason = "event.reason of a loss or a risk",
+  examination_count = "#findings", examination_free = "", verdict_text = "the verdict is its text",
   queue_next_batch = "for languages where a call of C costs much",
 }
 -- Typed setters are keys of the table of options; these have another name there.
@@ -41,7 +42,7 @@ check.case("each function has a counterpart or a reason", function(name)
   assert(objects.rw:read_acquire_async(objects.queue, 1))
   local event = assert(objects.queue:next(20000))
   local fields = {info = answer, info_entry = answer.holders[1], error = details, event = event,
-                  event_error = event.details}
+                  event_error = event.details, examination = assert(client:examine())}
 
   local function has(called)
     if OTHERWISE[called] then return true end
@@ -58,7 +59,9 @@ check.case("each function has a counterpart or a reason", function(name)
     end
     local of_entry = called:match("^info_entry_(.+)$")
     if of_entry then return fields.info_entry[of_entry] ~= nil end
-    return fields[kind][method] ~= nil or kind == "event" and fields.event_error[method] ~= nil
+    if fields[kind][method] ~= nil then return true end
+    return kind == "event" and fields.event_error[method] ~= nil or
+      kind == "examination" and fields.examination.findings[1][method] ~= nil
   end
 
   local missing = {}
