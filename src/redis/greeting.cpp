@@ -43,6 +43,25 @@ int version_number(std::string_view text) {
   return number;
 }
 
+std::string why_no_database(std::int64_t number, std::string_view text) {
+  if (const auto lacking = find_missing_right(text)) {
+    return "the server refused SELECT: " + say_missing_right(*lacking);
+  }
+  return "the server refused database " + std::to_string(number) + ": " + std::string(text) +
+         "; correct the number in the URL";
+}
+
+std::string why_no_subscription(const std::string& inbox, std::string_view text) {
+  if (const auto lacking = find_missing_right(text); lacking && !lacking->command.empty()) {
+    return "the server refused SUBSCRIBE: " + say_missing_right(*lacking);
+  }
+  if (text.starts_with("NOPERM")) {
+    return "the user may not subscribe to \"" + inbox +
+           "\"; allow the channel with ACL: &mortise:*";
+  }
+  return "the server refused SUBSCRIBE: " + std::string(text);
+}
+
 }  // namespace
 
 greeting::greeting(const connection_config& config, form how, predecessor before, const login& as)
@@ -292,22 +311,9 @@ greeting::step greeting::take_error(std::string_view error, item what) {
     case item::auth:
       return refuse("the server refused the login: " + std::string(text), text);
     case item::select:
-      if (const auto lacking = find_missing_right(text)) {
-        return refuse("the server refused SELECT: " + say_missing_right(*lacking), text);
-      }
-      return refuse("the server refused database " + std::to_string(config_.database) + ": " +
-                        std::string(text) + "; correct the number in the URL",
-                    text);
+      return refuse(why_no_database(config_.database, text), text);
     case item::subscribe:
-      if (const auto lacking = find_missing_right(text); lacking && !lacking->command.empty()) {
-        return refuse("the server refused SUBSCRIBE: " + say_missing_right(*lacking), text);
-      }
-      if (text.starts_with("NOPERM")) {
-        return refuse("the user may not subscribe to \"" + config_.inbox +
-                          "\"; allow the channel with ACL: &mortise:*",
-                      text);
-      }
-      return refuse("the server refused SUBSCRIBE: " + std::string(text), text);
+      return refuse(why_no_subscription(config_.inbox, text), text);
     case item::prologue:
       return take_error_of(config_.prologue[prologue_answered_ - 1], text);
     // The rest is convenience, or is asked again when it is needed: a script that is not loaded is

@@ -242,6 +242,14 @@ outcome read_hierarchy(std::string_view text, endpoint_url& into) {
   return read_query(query, into);
 }
 
+// What follows "local:".
+outcome read_local(std::string_view text, endpoint_url& into) {
+  if (text.empty() || text.front() == '?') return read_query(text, into);
+  return wrong(
+      "local",
+      "something else than '?' and options behind the ':'; give local: or local:?key=value");
+}
+
 // What every URL has to be, whatever its scheme. Shows none of it.
 outcome check_bytes(std::string_view url) {
   if (url.empty()) return wrong("url", std::string("it is empty") + url_forms);
@@ -303,12 +311,7 @@ outcome parse_url(std::string_view url, endpoint_url& into) {
   outcome how;
   if (scheme == "local") {
     parsed.scheme = url_scheme::local;
-    if (!rest.empty() && rest.front() != '?') {
-      return wrong(
-          "local",
-          "something else than '?' and options behind the ':'; give local: or local:?key=value");
-    }
-    how = read_query(rest, parsed);
+    how = read_local(rest, parsed);
   } else if (scheme == "redis" || scheme == "rediss" || scheme == "unix") {
     if (scheme == "rediss") parsed.scheme = url_scheme::tls;
     if (scheme == "unix") parsed.scheme = url_scheme::unix_socket;

@@ -40,7 +40,7 @@ def calls_of(header):
     """What an actor can be told: the methods of the kinds, and the forms that do not wait."""
     found = re.findall(r"mortise_(client|lock|rw|semaphore|multi)_([a-z_]+)\(", header)
     return {f"{kind}.{method}" for kind, method in found
-            if not method.startswith(("add_", "free", "new", "ping"))}
+            if not method.startswith(("add_", "free", "new"))}
 
 
 def getters_of(header):
