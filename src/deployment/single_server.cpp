@@ -231,11 +231,9 @@ outcome single_server::set_credentials(redis::login offered, time_ns deadline) {
                        "password_file: it is where this client's password comes from, also at a "
                        "reconnect; write the new one into it");
   }
-  const auto keep = [&] { return identity_->replace(offered); };
   if (!server_.last_problem().ok()) {
     // Nobody is there to say whether they are right, and the next attempt may need them.
-    keep();
-    server_.follow_identity();
+    server_.follow_identity(std::move(offered), false);
     return {};
   }
   protocol::command said;
@@ -244,7 +242,7 @@ outcome single_server::set_credentials(redis::login offered, time_ns deadline) {
     redis::command_writer(out).command({"AUTH", offered.name(), offered.password.view()});
   };
   // What the server has accepted is kept in the order of its answers, as many as may ask at once.
-  said.read = [&](const redis::value&) { server_.follow_identity(keep()); };
+  said.read = [&](const redis::value&) { server_.follow_identity(offered, true); };
   auto how = command_request::ask(server_, said, deadline);
   // No error of AUTH has an effect.
   if (how.code == status::unknown && !how.server_text.empty()) how.code = status::refused;

@@ -143,9 +143,10 @@ void connection::run() noexcept {
   log_in_anew();
 }
 
-void connection::follow_identity(std::uint64_t said) noexcept {
+void connection::follow_identity(login with, bool is_accepted) noexcept {
   // RESP2's second socket takes no AUTH once it listens.
-  if (said != 0 && hearing_.load() == &commands_) login_.said_version = said;
+  const bool is_said = is_accepted && hearing_.load() == &commands_;
+  config_.identity->replace(std::move(with), is_said ? &login_.said_version : nullptr);
   loop_.post(*this);
 }
 
@@ -158,7 +159,8 @@ void connection::log_in_anew() noexcept {
   }
   const bool has_logged_in = phase_ == phase::greeting || phase_ == phase::dialing_inbox ||
                              phase_ == phase::greeting_inbox || phase_ == phase::up;
-  if (!has_logged_in || login_.said_version == config_.identity->version()) return;
+  const auto wanted = config_.identity->version();  // before what was said, which grows first
+  if (!has_logged_in || login_.said_version >= wanted) return;
   auto why = outcome::of(status::unreachable, whereabouts_.text(),
                          ": connecting anew with new credentials");
   why.is_retryable = true;

@@ -94,10 +94,10 @@ class connection final : private pipeline_listener,
   void listen(std::string_view channel);
   void unlisten(std::string_view channel) noexcept;
 
-  // There are new credentials to log in with. Where no connection has said them, the next attempt
-  // comes at once, and one that said older ones ends; unless the server has accepted those of
-  // version `said` on it already, and it needs no second socket. Any thread.
-  void follow_identity(std::uint64_t said = 0) noexcept;
+  // Logs in with these from now on. Where no connection has said them, the next attempt comes at
+  // once, and one that said older ones ends; unless the server has accepted these on it already,
+  // and it needs no second socket. Any thread.
+  void follow_identity(login with, bool is_accepted) noexcept;
 
   // Why there is no connection: how the last one ended or what the last attempt came to. ok while
   // it is up.

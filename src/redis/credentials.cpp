@@ -41,11 +41,11 @@ outcome credentials::read(login& into) const {
   return {};
 }
 
-std::uint64_t credentials::replace(login with) noexcept {
+void credentials::replace(login with, std::atomic<std::uint64_t>* said_version) noexcept {
   const std::lock_guard guard(mutex_);
   with.version = current_.version + 1;
+  if (said_version != nullptr) *said_version = with.version;
   std::swap(current_, with);
-  return current_.version;
 }
 
 std::uint64_t credentials::version() const noexcept {

@@ -2,6 +2,7 @@
 // again for each connection, or of the program, which may give others while the client lives.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -39,8 +40,9 @@ class credentials {
   // What a new connection logs in with. Reads the file, so it may block for as long as that takes,
   // and throws bad_alloc.
   outcome read(login& into) const;
-  // The program's own, for new connections from now on. Returns their version.
-  std::uint64_t replace(login with) noexcept;
+  // The program's own, for new connections from now on. A connection that has said them already is
+  // told their version before anybody can take it for one that said older ones.
+  void replace(login with, std::atomic<std::uint64_t>* said_version = nullptr) noexcept;
   [[nodiscard]] std::uint64_t version() const noexcept;
   [[nodiscard]] bool has_file() const noexcept { return !password_file_.empty(); }
   // Where a wrong login is to be corrected: "correct them in the URL".

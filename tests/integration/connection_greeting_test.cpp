@@ -63,7 +63,7 @@ TEST(greeting, logs_in_anew_where_the_server_has_logged_it_out) {
   const auto identity = std::make_shared<redis::credentials>(redis::login{"", secret("first")}, "");
   session client(server.socket_path(), [&](auto& config) { config.identity = identity; });
   ASSERT_TRUE(client.open().ok());
-  static_cast<void>(identity->replace({"", secret("second")}));
+  identity->replace({"", secret("second")});
   EXPECT_EQ(client.ask({"PING"}), "-NOAUTH Authentication required.");
   ASSERT_TRUE(client.heard.wait_for_ups(2));
   EXPECT_EQ(client.ask({"PING"}), "PONG");
