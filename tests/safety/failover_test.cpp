@@ -31,9 +31,10 @@ class failover : public ::testing::Test {
   }
   // Both have the same now.
   // By what comes last: WAIT counts only what its own connection has written (hazard 9).
-  void replicate() {
-    const auto mark = first_.command({"INCR", "replicated"});
-    ASSERT_TRUE(eventually([&] { return second_.command({"GET", "replicated"}) == mark; }));
+  void replicate() { replicate(first_, second_); }
+  static void replicate(test_server& from, test_server& to) {
+    const auto mark = from.command({"INCR", "replicated"});
+    ASSERT_TRUE(eventually([&] { return to.command({"GET", "replicated"}) == mark; }));
   }
   // The second is the master, and the first its replica.
   void switch_over() {
@@ -91,7 +92,7 @@ TEST_F(failover, hazard_10_a_demoted_master_is_left_by_every_call_without_an_err
     auto& from = is_first_master ? first_ : second_;
     auto& to = is_first_master ? second_ : first_;
     const auto* const address = is_first_master ? second_address : first_address;
-    ASSERT_EQ("1", from.command({"WAIT", "1", "20000"}));
+    replicate(from, to);
     ASSERT_EQ("OK", to.command({"REPLICAOF", "NO", "ONE"}));
     follow(from, address);
     std::thread later([&] {
