@@ -347,8 +347,7 @@ constexpr finding_rule rules[] = {
      "give the user all rights of the rule on the page about the server", judge_rights},
     {"client_kill", "`CLIENT KILL` of nobody", "refused", "",
      "what a network holds back of a broken connection is carried out late: a lock can stay taken "
-     "for "
-     "a lease, a renewal can undo an upgrade",
+     "for a lease, a renewal can undo an upgrade",
      "allow CLIENT KILL", judge_client_kill},
     {"maxmemory_policy", "`INFO`, `CONFIG GET`", "", "not `noeviction`, and there is a limit",
      "a held lock is evicted, and two hold it",

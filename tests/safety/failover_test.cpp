@@ -30,7 +30,7 @@ class failover : public ::testing::Test {
     }));
   }
   // Both have the same now.
-  // By what comes last: WAIT counts only what its own connection has written (hazard 9).
+  // By what comes last: WAIT counts only what its own connection has written.
   void replicate() { replicate(first_, second_); }
   static void replicate(test_server& from, test_server& to) {
     const auto mark = from.command({"INCR", "replicated"});

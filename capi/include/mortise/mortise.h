@@ -493,12 +493,12 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  * then, all calls wait within their timeouts for the connection, and then say what stood in its
  * way. So they do while the client looks for the master that the URL's name leads to.
  *
- * @param url `redis://[user[:password]@]host[:port][/db][?option=value&…]`,
- *   `unix://[user[:password]@]/path/to.sock[?db=n&…]`, or `local:`, a private server of this user
- * on this host that is started when needed and ends by itself. Percent-encoding is undone in every
- * part. Since 1.1 NULL is the URL in the environment variable MORTISE_URL, which is read only then,
- * during this call, and never by a program that runs with another user's rights (see
- * secure_getenv).
+ * @param url `redis://[user[:password]@]host[:port][/db][?option=value&…]`, since 1.2 `rediss://…`
+ *   for the same over TLS, `unix://[user[:password]@]/path/to.sock[?db=n&…]`, or `local:`, a
+ * private server of this user on this host that is started when needed and ends by itself.
+ * Percent-encoding is undone in every part. Since 1.1 NULL is the URL in the environment variable
+ * MORTISE_URL, which is read only then, during this call, and never by a program that runs with
+ * another user's rights (see secure_getenv).
  * @param url_len bytes of `url`, 1 to 4096; 0 with NULL.
  * @param options defaults for the handles, overridden by the URL's query; NULL for the defaults.
  * @param error filled on failure; may be NULL.
@@ -506,8 +506,8 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  *   (also for NULL while MORTISE_URL is unset or empty), MORTISE_UNREACHABLE (nobody answered
  * within command_timeout), MORTISE_REFUSED (wrong password, missing rights, too old a server; still
  * loading, busy or a replica at the end of command_timeout; with `examine=strict` what was found
- * bad), MORTISE_UNSUPPORTED (a URL of a later version), MORTISE_LIMIT (no descriptor or thread to
- * be had), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
+ * bad), MORTISE_UNSUPPORTED (a URL of a later version; TLS without OpenSSL 3), MORTISE_LIMIT (no
+ * descriptor or thread to be had), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
  * @since 1.0
  */
 MORTISE_NODISCARD MORTISE_API mortise_client *mortise_client_new(const char *url, size_t url_len,
