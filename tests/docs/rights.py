@@ -26,8 +26,7 @@ PATIENCE_MS = 20_000
 
 # What is not a failure, and so cannot be seen in a status. That the right is used is seen.
 SLOWER = {
-    "info": "as without `client\\|kill`; and who waits keeps its place for 2 s instead of 5 s after the "
-            "server has changed",
+    "info": "who waits keeps its place for 2 s instead of 5 s after the server has changed",
     "script|load": "each client sends the text of a script when it first needs it",
     "lrem": "who gives up a wait keeps its place in the queue, and is granted the lock in vain: up to 2 s "
             "for those behind it",
@@ -267,7 +266,7 @@ def try_all(command, rule):
 
 
 def named(failed):
-    """The rights that the messages name."""
+    """The rights that the messages name; `none` is no answer."""
     found = [re.search(r"lacks (?:the|a) right (.*?);", problem.text) for problem in failed.values()]
     return ", ".join(sorted({f"`{right[1]}`" if right else "none" for right in found}))
 
@@ -313,6 +312,9 @@ def main():
     idle = [right for right, row in zip(rights, rows) if row is None]
     if idle:
         sys.exit(f"nothing that was tried misses +{', +'.join(idle)}: try more here, or take it from the rule")
+    nameless = [right for right, row in zip(rights, rows) if row.endswith("none |")]
+    if nameless:
+        sys.exit(f"messages do not name +{', +'.join(nameless)}")
     table = "\n".join(["| right | without it | right that the message names |", "|---|---|---|"] + rows) + "\n"
     print(table)
     if not given.only and table not in page:

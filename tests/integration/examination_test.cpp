@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "client/client.hpp"
 #include "support/fake_server.hpp"
+#include "support/pages.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing {
@@ -141,6 +143,30 @@ TEST_F(examination, sees_rights_that_are_taken_away) {
   EXPECT_EQ(find("rights").value, "missing: +eval +client|kill +publish +lpop");
   say({"ACL", "SETUSER", "default", "resetkeys", "~mortise:*"});
   EXPECT_NE(find("rights").value.find("~{mortise:*"), std::string::npos);
+}
+
+TEST_F(examination, knows_all_with_the_rights_of_its_own_rule) {
+  EXPECT_EQ("OK", server_.command(rights_on_page("capi/doc/server.md")));
+  for (const auto& rule : further_rights_on_page("capi/doc/server.md")) server_.command(rule);
+  const auto user = opened("unix://locker:PASSWORD@" + server_.socket_path());
+  say({"CONFIG", "SET", "appendonly", "yes"});
+  test_server replica;
+  replica.command({"REPLICAOF", "127.0.0.1", std::to_string(server_.port())});
+  const auto end = boot_now() + 60 * ns_per_s;
+  while (boot_now() < end && find("replicas").verdict != verdict::warn) {
+  }
+  const auto unknown = [&] {
+    std::set<std::string> names;
+    for (const auto& item : examine(*user).findings) {
+      if (item.verdict == verdict::unknown) names.insert(item.name);
+    }
+    return names;
+  };
+  const std::set<std::string> hidden{"persistence", "min_replicas", "script_time_limit",
+                                     "shared_database"};
+  EXPECT_EQ(unknown(), hidden);
+  EXPECT_EQ("OK", server_.command(rights_on_page("capi/doc/examination.md")));
+  EXPECT_EQ(unknown(), std::set<std::string>());
 }
 
 TEST_F(examination, leaves_the_server_and_its_own_connection_as_they_were) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -114,6 +115,14 @@ TEST_F(without_right, incrby_a_client_is_refused) {
   EXPECT_THROW(open(""), std::runtime_error);
 }
 
+// It would be seeded by the clock, below what it has come to.
+TEST_F(without_right, get_a_client_is_refused_and_hazard_30_tokens_do_not_fall) {
+  server_.command({"SET", "mortise:fence", "4000000000000000"});
+  take_away("get");
+  EXPECT_THROW(open(""), std::runtime_error);
+  EXPECT_EQ(server_.command({"GET", "mortise:fence"}), "4000000000000000");
+}
+
 // What a hung server still has to read from the old connection comes before the new one's requests.
 TEST_F(without_right, client_kill_a_hung_server_leaves_no_ghost) {
   take_away("client|kill");
@@ -130,6 +139,88 @@ TEST_F(without_right, client_kill_a_hung_server_leaves_no_ghost) {
   // Before 7.0 the log named the command without its form.
   EXPECT_NE(refused().find("\nclient"), std::string::npos);
 }
+
+// What the scripts of a protocol look with first.
+struct first_look {
+  const char* name;
+  const char* protocol;
+  const char* to_acquire;
+  const char* to_release;
+  const char* to_query;
+};
+
+// A right that is taken away while a lock is held: each step names it, and nothing of what it could
+// not look at is taken for another's.
+class right_lost_in_a_hold : public ::testing::TestWithParam<first_look> {
+ protected:
+  right_lost_in_a_hold() {
+    server_.command({"ACL", "SETUSER", "guest", "on", "nopass", "~*", "&*", "+@all"});
+    client_ = open();
+    other_client_ = open();
+  }
+  client_handle open() {
+    return open_client("unix://guest:x@" + server_.socket_path() +
+                       "?lease=60s&protocol=" + GetParam().protocol);
+  }
+  void expect_named(const std::string& right, const std::function<mortise_status()>& step) {
+    ASSERT_EQ("OK", server_.command({"ACL", "SETUSER", "guest", "-" + right}));
+    EXPECT_EQ(MORTISE_REFUSED, step());
+    ASSERT_EQ("OK", server_.command({"ACL", "SETUSER", "guest", "+" + right}));
+    const std::string message = mortise_error_message(error_.get());
+    EXPECT_NE(message.find("lacks the right +" + right + ";"), std::string::npos) << message;
+  }
+  test_server server_;
+  client_handle client_, other_client_;
+  const error_handle error_ = new_error();
+  const info_handle info_{mortise_info_new()};
+};
+
+using mutex_right = right_lost_in_a_hold;
+
+TEST_P(mutex_right, hazard_17_is_named_and_costs_no_hold) {
+  const auto& look = GetParam();
+  const auto lock = open_lock(client_, "k");
+  const auto other = open_lock(other_client_, "k");
+  auto* const error = error_.get();
+  ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
+  expect_named(look.to_acquire, [&] { return mortise_lock_extend(lock.get(), 70'000, error); });
+  EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
+  EXPECT_EQ(MORTISE_OK, mortise_lock_extend(lock.get(), 70'000, nullptr));
+  expect_named(look.to_acquire,
+               [&] { return mortise_lock_acquire(other.get(), patience_ms, error); });
+  expect_named(look.to_query, [&] { return mortise_lock_query(other.get(), info_.get(), error); });
+  expect_named(look.to_release, [&] { return mortise_lock_unlock(lock.get(), error); });
+}
+
+INSTANTIATE_TEST_SUITE_P(rights, mutex_right,
+                         ::testing::Values(first_look{"token", "token", "get", "get", "get"},
+                                           first_look{"hash", "hash", "hexists", "hdel", "hkeys"},
+                                           first_look{"timestamp", "timestamp", "get", "get",
+                                                      "get"}),
+                         [](const auto& of) { return of.param.name; });
+
+using rw_right = right_lost_in_a_hold;
+
+TEST_P(rw_right, hazard_17_is_named_and_costs_no_hold) {
+  const auto& look = GetParam();
+  const auto lock = open_rw(client_, "k");
+  const auto other = open_rw(other_client_, "k");
+  auto* const error = error_.get();
+  ASSERT_EQ(MORTISE_OK, mortise_rw_write_try(lock.get(), nullptr));
+  expect_named(look.to_acquire, [&] { return mortise_rw_extend(lock.get(), 70'000, error); });
+  EXPECT_EQ(MORTISE_OK, mortise_rw_extend(lock.get(), 70'000, nullptr));
+  expect_named(look.to_acquire,
+               [&] { return mortise_rw_write_acquire(other.get(), patience_ms, error); });
+  expect_named(look.to_query, [&] { return mortise_rw_query(other.get(), info_.get(), error); });
+  expect_named(look.to_release, [&] { return mortise_rw_write_unlock(lock.get(), error); });
+}
+
+INSTANTIATE_TEST_SUITE_P(rights, rw_right,
+                         ::testing::Values(first_look{"queued", "queued", "zscore", "zscore",
+                                                      "zscore"},
+                                           first_look{"two_key", "two_key", "get", "get", "get"},
+                                           first_look{"hash", "hash", "hlen", "hlen", "hlen"}),
+                         [](const auto& of) { return of.param.name; });
 
 }  // namespace
 }  // namespace mortise::testing

@@ -9,11 +9,12 @@
 -- Error FOREIGN when the key holds no hash; nothing is changed.
 
 -- #include "foreign.lua"
+-- #include "refusal.lua"
 -- #include "fence.lua"
 
 local mine = redis.pcall('HEXISTS', KEYS[1], ARGV[1])
 if type(mine) == 'table' then
-  return foreign('hash')
+  return refusal(mine, 'hexists') or foreign('hash')
 end
 if mine == 0 and redis.call('EXISTS', KEYS[1]) == 1 then
   return {0, 0, now_us(), redis.call('PTTL', KEYS[1]), -1}

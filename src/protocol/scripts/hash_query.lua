@@ -6,10 +6,11 @@
 --       owner, number of owners, 0, {}, number of owners, 1}
 
 -- #include "foreign.lua"
+-- #include "refusal.lua"
 
 local owners = redis.pcall('HKEYS', KEYS[1])
 if owners.err then
-  return foreign('hash')
+  return refusal(owners, 'hkeys') or foreign('hash')
 end
 local is_mine = redis.call('HEXISTS', KEYS[1], ARGV[1])
 return {

@@ -4,8 +4,11 @@
 -- ARGV  1 owner
 -- Reply 1 released, 0 not the owner (any more): nothing was changed (hazard 17)
 
-if redis.pcall('HDEL', KEYS[1], ARGV[1]) ~= 1 then
-  return 0
+-- #include "refusal.lua"
+
+local removed = redis.pcall('HDEL', KEYS[1], ARGV[1])
+if removed ~= 1 then
+  return refusal(removed, 'hdel') or 0
 end
 if redis.call('EXISTS', KEYS[1]) == 0 then
   local tag = string.find(KEYS[1], '{', 1, true) and KEYS[1] or '{' .. KEYS[1] .. '}'

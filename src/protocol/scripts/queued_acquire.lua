@@ -11,6 +11,7 @@
 -- Error FOREIGN when the key holds something that this protocol did not write; nothing is changed.
 
 -- #include "foreign.lua"
+-- #include "refusal.lua"
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "mark.lua"
@@ -20,7 +21,7 @@
 local owner, ttl, mode = ARGV[1], ARGV[2], ARGV[3]
 local held = redis.pcall('GET', KEYS[1])
 if type(held) == 'table' or held and string.sub(held, 1, 3) ~= 'm1:' then
-  return foreign('queued')
+  return refusal(held, 'get') or foreign('queued')
 end
 
 if held == owner or held == owner .. '*' then

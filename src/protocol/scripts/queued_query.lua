@@ -7,11 +7,12 @@
 --       permits in use, permits}
 
 -- #include "foreign.lua"
+-- #include "refusal.lua"
 -- #include "mark.lua"
 
 local held = redis.pcall('GET', KEYS[1])
 if type(held) == 'table' then
-  return foreign('queued')
+  return refusal(held, 'get') or foreign('queued')
 end
 local left = held and lease_left(held) or -2
 local owners = left ~= -2 and {held} or {}

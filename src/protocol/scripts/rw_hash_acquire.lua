@@ -8,10 +8,12 @@
 -- Error FOREIGN when the key holds something else; nothing is changed.
 
 -- #include "foreign.lua"
+-- #include "refusal.lua"
 -- #include "fence.lua"
 -- #include "rw_hash.lua"
 
-if is_foreign() then return foreign('hash of a read-write lock') end
+local wrong, problem = is_foreign()
+if wrong then return problem or foreign('hash of a read-write lock') end
 if not is_owner() then
   local left = refused_for()
   if left then

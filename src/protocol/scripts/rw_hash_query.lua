@@ -8,10 +8,12 @@
 --       is among the holders, number of holders, 0, {}, holders' weight, weight of all there is}
 
 -- #include "foreign.lua"
+-- #include "refusal.lua"
 -- #include "fence.lua"
 -- #include "rw_hash.lua"
 
-if is_foreign() then return foreign('hash of a read-write lock') end
+local wrong, problem = is_foreign()
+if wrong then return problem or foreign('hash of a read-write lock') end
 local WHOLE = 1073741824  -- the weight of a writer
 local holders, is_mine, count, left = {}, 0, 0, -2
 for _, field in ipairs({'write', 'read'}) do

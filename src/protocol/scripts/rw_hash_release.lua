@@ -7,10 +7,12 @@
 -- ms Reply 1 released, 0 not the owner (any more): the lock was not changed (hazard 17)
 
 -- #include "fence.lua"
+-- #include "refusal.lua"
 -- #include "rw_hash.lua"
 
-if is_foreign() or not is_owner() then
-  return 0
+local wrong, problem = is_foreign()
+if wrong or not is_owner() then
+  return problem or 0
 end
 local is_last_word = noted(ENTRY) == began(FIELD)
 redis.call('ZREM', KEYS[3], ENTRY)

@@ -6,10 +6,12 @@
 -- in ms Reply {1, 0, server time in us, ttl in ms, 0}, or {0} not the owner
 
 -- #include "fence.lua"
+-- #include "refusal.lua"
 -- #include "rw_hash.lua"
 
-if is_foreign() or not is_owner() then
-  return {0}
+local wrong, problem = is_foreign()
+if wrong or not is_owner() then
+  return problem or {0}
 end
 write()
 return {1, 0, NOW_US, TTL, 0}

@@ -12,20 +12,23 @@
 -- Reply the server time in us
 
 -- #include "fence.lua"
+-- #include "refusal.lua"
 -- #include "unsettled.lua"
 
 local now = now_us()
 -- A user who may not ask is told an error, which names no run.
 local info = redis.pcall('INFO', 'server')
 local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)')
-local known = redis.pcall('GET', KEYS[1])
+local known, counter = redis.pcall('GET', KEYS[1]), redis.pcall('GET', KEYS[2])
+-- Who may not look would let tokens fall (hazard 30).
+local problem = refusal(counter, 'get')
+if problem then return problem end
 -- Where no client has been before nobody can wait.
 local is_changed = run and type(known) == 'string' and known ~= run
 local for_now = is_changed and CHANGED or ARGV[1] == 'back' and CUT_OFF or 0
 local life = FENCE_LIFE + math.max(for_now, unsettled_for() or 0)
 
 redis.call('PEXPIRE', KEYS[2], life)
-local counter = redis.pcall('GET', KEYS[2])
 counter = type(counter) == 'string' and tonumber(counter) or 0
 redis.call('SET', KEYS[2], string.format('%.0f', math.max(counter, now)), 'PX', life)
 if run then redis.call('SET', KEYS[1], run, 'PX', FENCE_LIFE) end

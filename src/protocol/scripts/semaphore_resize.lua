@@ -9,6 +9,7 @@
 -- #include "foreign.lua"
 -- #include "fence.lua"
 -- #include "inbox.lua"
+-- #include "refusal.lua"
 -- #include "holders.lua"
 -- #include "unsettled.lua"
 -- #include "admission.lua"

@@ -15,6 +15,7 @@
 
 -- #include "foreign.lua"
 -- #include "fence.lua"
+-- #include "refusal.lua"
 -- #include "holders.lua"
 
 local owner, ttl, mode, weight = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])

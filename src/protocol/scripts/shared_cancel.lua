@@ -7,6 +7,7 @@
 
 -- #include "fence.lua"
 -- #include "inbox.lua"
+-- #include "refusal.lua"
 -- #include "holders.lua"
 -- #include "unsettled.lua"
 -- #include "admission.lua"

@@ -10,6 +10,7 @@
 -- #include "foreign.lua"
 -- #include "fence.lua"
 -- #include "inbox.lua"
+-- #include "refusal.lua"
 -- #include "holders.lua"
 
 if IS_FOREIGN then return foreign(KIND) end

@@ -6,6 +6,7 @@
 -- Reply 1 released, 2 released and somebody was let in, 0 not the owner (any more) (hazard 17)
 
 -- #include "fence.lua"
+-- #include "refusal.lua"
 -- #include "holders.lua"
 
 if IS_FOREIGN then return 0 end

@@ -8,13 +8,14 @@
 -- Error FOREIGN when the key holds no such time; nothing is changed.
 
 -- #include "foreign.lua"
+-- #include "refusal.lua"
 -- #include "fence.lua"
 -- #include "timestamp.lua"
 
 local owner, ttl = ARGV[1], tonumber(ARGV[2])
-local value, left = look()
+local value, left, problem = look()
 if value == nil then
-  return foreign('timestamp, ' .. FORM .. ',')
+  return problem or foreign('timestamp, ' .. FORM .. ',')
 end
 if left ~= -2 and not is_noted(owner, value) then
   return {0, 0, NOW_US, left, -1}

@@ -7,12 +7,13 @@
 --       owner, number of owners, 0, {}, number of owners, 1}
 
 -- #include "foreign.lua"
+-- #include "refusal.lua"
 -- #include "fence.lua"
 -- #include "timestamp.lua"
 
-local value, left = look()
+local value, left, problem = look()
 if value == nil then
-  return foreign('timestamp, ' .. FORM .. ',')
+  return problem or foreign('timestamp, ' .. FORM .. ',')
 end
 local owners = {}
 if left ~= -2 then

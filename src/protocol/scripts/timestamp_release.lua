@@ -5,9 +5,11 @@
 -- ARGV  1 owner token
 -- Reply 1 released, 0 not the owner (any more): nothing was changed (hazard 17)
 
+-- #include "refusal.lua"
+
 local value = redis.pcall('GET', KEYS[1])
 if type(value) ~= 'string' or redis.call('GET', KEYS[3]) ~= ARGV[1] .. ' ' .. value then
-  return 0
+  return refusal(value, 'get') or 0
 end
 redis.call('DEL', KEYS[1], KEYS[3])
 return 1

@@ -6,12 +6,13 @@
 -- Reply {1, 0, server time in us, ttl in ms, 0}, or {0} not the owner
 
 -- #include "fence.lua"
+-- #include "refusal.lua"
 -- #include "timestamp.lua"
 
 local owner, ttl = ARGV[1], tonumber(ARGV[2])
-local value = look()
+local value, _, problem = look()
 if not is_noted(owner, value) then
-  return {0}
+  return problem or {0}
 end
 write(owner, ttl)
 return {1, 0, NOW_US, ttl, 0}

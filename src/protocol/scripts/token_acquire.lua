@@ -8,11 +8,12 @@
 -- Error FOREIGN when the key holds no string; nothing is changed.
 
 -- #include "foreign.lua"
+-- #include "refusal.lua"
 -- #include "fence.lua"
 
 local held = redis.pcall('GET', KEYS[1])
 if type(held) == 'table' then
-  return foreign('token')
+  return refusal(held, 'get') or foreign('token')
 end
 if held and held ~= ARGV[1] then
   return {0, 0, now_us(), redis.call('PTTL', KEYS[1]), -1}

@@ -6,10 +6,11 @@
 --       owner, number of owners, 0, {}, number of owners, 1}
 
 -- #include "foreign.lua"
+-- #include "refusal.lua"
 
 local held = redis.pcall('GET', KEYS[1])
 if type(held) == 'table' then
-  return foreign('token')
+  return refusal(held, 'get') or foreign('token')
 end
 local owners = held and {held} or {}
 local is_mine = held == ARGV[1] and 1 or 0

@@ -4,7 +4,10 @@
 -- ARGV  1 owner token
 -- Reply 1 released, 0 not the owner (any more): nothing was changed (hazard 17)
 
-if redis.pcall('GET', KEYS[1]) ~= ARGV[1] then
-  return 0
+-- #include "refusal.lua"
+
+local held = redis.pcall('GET', KEYS[1])
+if held ~= ARGV[1] then
+  return refusal(held, 'get') or 0
 end
 return redis.call('DEL', KEYS[1])

@@ -6,10 +6,11 @@
 -- Reply {1, 0, server time in us, ttl in ms, 0}, or {0} not the owner
 
 -- #include "fence.lua"
+-- #include "refusal.lua"
 
 local held = redis.pcall('GET', KEYS[1])
 if held ~= ARGV[1] then
-  return held and {0, 1} or {0}
+  return refusal(held, 'get') or held and {0, 1} or {0}
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return {1, 0, now_us(), tonumber(ARGV[2]), 0}

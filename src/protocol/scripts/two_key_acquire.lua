@@ -8,11 +8,12 @@
 -- Error FOREIGN when one of the keys holds something else; nothing is changed.
 
 -- #include "foreign.lua"
+-- #include "refusal.lua"
 -- #include "fence.lua"
 -- #include "two_key.lua"
 
-local wrong = foreign_key()
-if wrong then return foreign('two_key', wrong) end
+local wrong, problem = foreign_key()
+if wrong then return problem or foreign('two_key', wrong) end
 if not is_owner() then
   local writes, reads = ends_at(KEYS[3]), ends_at(KEYS[1])
   if writes or reads and not IS_READER then

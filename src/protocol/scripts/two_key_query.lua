@@ -7,11 +7,12 @@
 --       is among the holders, number of holders, 0, {}, holders' weight, weight of all there is}
 
 -- #include "foreign.lua"
+-- #include "refusal.lua"
 -- #include "fence.lua"
 -- #include "two_key.lua"
 
-local wrong = foreign_key()
-if wrong then return foreign('two_key', wrong) end
+local wrong, problem = foreign_key()
+if wrong then return problem or foreign('two_key', wrong) end
 local WHOLE = 1073741824  -- the weight of a writer
 local reads, writes = ends_at(KEYS[1]), ends_at(KEYS[3])
 local holders, is_mine = {}, 0

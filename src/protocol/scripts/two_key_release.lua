@@ -6,10 +6,12 @@
 -- Reply 1 released, 0 not the owner (any more): neither key was changed (hazard 17)
 
 -- #include "fence.lua"
+-- #include "refusal.lua"
 -- #include "two_key.lua"
 
-if foreign_key() or not is_owner() then
-  return 0
+local wrong, problem = foreign_key()
+if wrong or not is_owner() then
+  return problem or 0
 end
 if not IS_READER then
   redis.call('DEL', KEYS[3], KEYS[4])

@@ -6,10 +6,12 @@
 -- Reply {1, 0, server time in us, ttl in ms, 0}, or {0} not the owner
 
 -- #include "fence.lua"
+-- #include "refusal.lua"
 -- #include "two_key.lua"
 
-if foreign_key() or not is_owner() then
-  return {0}
+local wrong, problem = foreign_key()
+if wrong or not is_owner() then
+  return problem or {0}
 end
 write()
 return {1, 0, NOW_US, TTL, 0}

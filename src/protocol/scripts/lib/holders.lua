@@ -3,13 +3,15 @@
 -- permits. An entry is `<weight> <owner token>`: a reader weighs 1, a writer all there is. The
 -- holders are a sorted set of entries by the end of their lease in ms of the server's clock; one
 -- more member, named for the kind of lock, has minus the weight in use as its score, so that both
--- live and end together. Needs fence.lua.
+-- live and end together. Needs fence.lua and refusal.lua.
 
 local WHOLE = 1073741824
 local KIND = KEYS[4] and 'semaphore' or 'rw'
 local NOW_US = now_us()
 local NOW = math.floor(NOW_US / 1000)
 local COUNTER = redis.pcall('ZSCORE', KEYS[1], KIND)
+local PROBLEM = refusal(COUNTER, 'zscore')
+if PROBLEM then return PROBLEM end
 -- Whether the key is neither free nor of this kind. No step changes such a key: it may have come to
 -- be after our lease had ended.
 local IS_FOREIGN = type(COUNTER) == 'table' or not COUNTER and redis.call('EXISTS', KEYS[1]) == 1

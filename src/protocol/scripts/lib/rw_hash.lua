@@ -4,7 +4,7 @@
 -- lifetimes. A hold of another length than the lifetime is written as one that began sooner or
 -- later. The format has no owners, so a note beside it says who of ours has written which time: a
 -- sorted set of `<weight> <owner token>` by that time, and of `theirs`, the time that some other
--- reader last wrote. Times are taken from the server's clock only. Needs fence.lua.
+-- reader last wrote. Times are taken from the server's clock only. Needs fence.lua and refusal.lua.
 
 local NOW_US = now_us()
 local NOW = math.floor(NOW_US / 1000)
@@ -12,10 +12,11 @@ local OWNER, TTL, IS_READER = ARGV[1], tonumber(ARGV[2]), ARGV[4] == '1'
 local ENTRY, FIELD = ARGV[4] .. ' ' .. OWNER, IS_READER and 'read' or 'write'
 local LIFETIME = {read = tonumber(ARGV[5]), write = tonumber(ARGV[6])}
 
--- Whether the key is neither free nor of the format.
+-- Whether the key is neither free nor of the format; and the error of one that could not be looked
+-- at.
 local function is_foreign()
   local length = redis.pcall('HLEN', KEYS[1])
-  if type(length) == 'table' then return true end
+  if type(length) == 'table' then return true, refusal(length, 'hlen') end
   local read, write = redis.call('HGET', KEYS[1], 'read'), redis.call('HGET', KEYS[1], 'write')
   for _, value in ipairs({read, write}) do
     if value and not string.find(value, '^%d+$') then return true end

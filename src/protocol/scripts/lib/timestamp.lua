@@ -2,7 +2,7 @@
 -- ends, as a time of day. KEYS[1] lock, KEYS[2] fence, KEYS[3] note; ARGV[3] says which form the
 -- time has. The format has no owner, so a note beside it says who wrote which time: `<owner token>
 -- <time>`. The lock is ours while it holds what we have noted. Times are taken from the server's
--- clock only. Needs fence.lua.
+-- clock only. Needs fence.lua and refusal.lua.
 
 local FORM = ARGV[3]
 local NOW_US = now_us()
@@ -44,10 +44,11 @@ local function ends_at(value)
 end
 
 -- The lock's value, or false when there is none; and what is left of it in ms: -1 for no end, -2
--- when it is over. Nothing at all when the key holds something else.
+-- when it is over. Neither when the key holds something else or could not be looked at, and then
+-- the error that says why.
 local function look()
   local value = redis.pcall('GET', KEYS[1])
-  if type(value) == 'table' then return nil end
+  if type(value) == 'table' then return nil, nil, refusal(value, 'get') end
   if not value then return false, -2 end
   local ends = ends_at(value)
   if not ends then return nil end

@@ -3,18 +3,19 @@
 -- The format has no owners, so a note beside it says who of ours holds: a sorted set of
 -- `<weight> <owner token>` by the end of the lease, of `written`, the end that we last gave the
 -- read key, and of `theirs`, the end that some other reader last gave it. A key that ends at
--- another time than ours was written by somebody else. Needs foreign.lua and fence.lua.
+-- another time than ours was written by somebody else. Needs fence.lua and refusal.lua.
 
 local NOW_US = now_us()
 local NOW = math.floor(NOW_US / 1000)
 local OWNER, TTL, IS_READER = ARGV[1], tonumber(ARGV[2]), ARGV[4] == '1'
 local ENTRY = ARGV[4] .. ' ' .. OWNER
 
--- The key that is neither free nor of the format, or nil.
+-- The key that is neither free nor of the format, or nil; and the error of one that could not be
+-- looked at.
 local function foreign_key()
   for _, key in ipairs({KEYS[1], KEYS[3]}) do
     local value = redis.pcall('GET', key)
-    if value and value ~= '1' then return key end
+    if value and value ~= '1' then return key, refusal(value, 'get') end
   end
 end
 
