@@ -197,10 +197,7 @@ void connection::on_dialed(std::unique_ptr<net::transport> connected,
   const bool is_first = phase_ == phase::dialing;
   auto& which = is_first ? commands_ : *messages_;
   phase_ = is_first ? phase::greeting : phase::greeting_inbox;
-  if (is_first) {
-    whereabouts_.arrive(where);
-    before_.is_elsewhere = !whereabouts_.is_back();
-  }
+  if (is_first) whereabouts_.arrive(where);
   // The addresses share the time that is left, so that one that says nothing leaves some.
   const time_ns now = boot_now();
   const auto share = static_cast<time_ns>(dialer_.left() + 1);
@@ -261,7 +258,7 @@ void connection::finish_greeting() {
   if (phase_ == phase::greeting) {
     facts_ = greeting_->facts();
     facts_.is_reconnect = has_been_up_;
-    before_ = {facts_.client_id, facts_.run_id, false};
+    before_ = {facts_.client_id, facts_.run_id};
   }
   if (phase_ == phase::greeting_inbox || protocol_ == 3 || config_.inbox.empty()) return go_up();
   if (!messages_) {

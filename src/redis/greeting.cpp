@@ -87,7 +87,7 @@ void greeting::say_first_part(const login& as) {
     if (has_login_) writer.arg("AUTH").arg(as.name()).arg(as.password.view());
     if (!config_.client_name.empty()) writer.arg("SETNAME").arg(config_.client_name);
     expected_.push_back(item::hello);
-    return say(item::info, {"INFO", "server"});
+    return say_which_run();
   }
   if (has_login_ && as.user.empty()) say(item::auth, {"AUTH", as.password.view()});
   if (!as.user.empty()) say(item::auth, {"AUTH", as.user, as.password.view()});
@@ -98,13 +98,20 @@ void greeting::say_first_part(const login& as) {
   say(item::client_id, {"CLIENT", "ID"});
   has_asked_role_ = true;
   say(item::role, {"ROLE"});
-  say(item::info, {"INFO", "server"});
+  say_which_run();
 }
 
-// A server that will not tell its run is taken for the same where it was found at the same address.
+void greeting::say_which_run() {
+  say(item::info, {"INFO", "server"});
+  const bool is_hidden = has_predecessor() && before_.run_id.empty();
+  if (is_hidden && !config_.inbox.empty()) say(item::inbox, {"PUBSUB", "NUMSUB", config_.inbox});
+}
+
+// A server that will not tell its run is the same only where somebody still hears the inbox, whose
+// name is this client's own: an address may have another server by now, or another run of it.
 bool greeting::is_predecessor_here() const {
   if (!has_predecessor() || facts_.client_id <= before_.client_id) return false;
-  return facts_.run_id == before_.run_id && !(facts_.run_id.empty() && before_.is_elsewhere);
+  return before_.run_id.empty() ? is_inbox_heard_ : facts_.run_id == before_.run_id;
 }
 
 void greeting::say_second_part() {
@@ -172,6 +179,8 @@ greeting::step greeting::take(const value& reply) {
     facts_.role = reply.at(0).text() == "slave" ? "replica" : reply.at(0).text();
   } else if (what == item::info) {
     note_info(reply.text());
+  } else if (what == item::inbox) {
+    is_inbox_heard_ = reply.at(1).integer() > 0;
   } else if (what == item::probe_delifeq || what == item::probe_delex) {
     note_probe(what, reply);
   }
@@ -322,6 +331,7 @@ greeting::step greeting::take_error(std::string_view error, item what) {
     case item::client_id:
     case item::role:
     case item::info:
+    case item::inbox:
     case item::kill:
     case item::load_script:
     case item::probe_delifeq:

@@ -22,8 +22,7 @@ class greeting {
   // The session before, whose connection may still have commands on their way.
   struct predecessor {
     std::int64_t client_id = 0;
-    std::string run_id = {};
-    bool is_elsewhere = false;  // at another address than the one that is greeted
+    std::string run_id = {};  // empty where the server would not tell
   };
 
   // `as` is read here only.
@@ -55,6 +54,7 @@ class greeting {
     client_id,
     role,
     info,
+    inbox,
     kill,
     select,
     subscribe,
@@ -66,6 +66,7 @@ class greeting {
 
   void say(item what, std::initializer_list<std::string_view> words);
   void say_first_part(const login& as);
+  void say_which_run();
   [[nodiscard]] std::string mend_of_login() const;
   void say_second_part();
   step go_on();
@@ -95,6 +96,7 @@ class greeting {
   std::size_t prologue_answered_ = 0;
   bool has_said_all_ = false;
   bool has_asked_role_ = false;
+  bool is_inbox_heard_ = false;  // by a connection before this one
   session_facts facts_;
   outcome problem_;
   bool is_passing_ = false;

@@ -40,8 +40,6 @@ class whereabouts final : private net::lookup_listener {
 
   // A connection to this address was made.
   void arrive(const net::address& at) noexcept;
-  // Whether the address is that of the connection before.
-  [[nodiscard]] bool is_back() const noexcept { return left_ && *left_ == *address_; }
   // A connection that was in use has ended; why it was, in short.
   void leave(const char* why) noexcept;
   // Looks whether the name still lists the address. Ends in on_elsewhere() or in nothing.
@@ -51,6 +49,8 @@ class whereabouts final : private net::lookup_listener {
 
  private:
   void on_resolved(net::resolution found) noexcept override;
+  // Whether the address is that of the connection before.
+  [[nodiscard]] bool is_back() const noexcept { return left_ && *left_ == *address_; }
 
   const std::string name_;
   const bool is_fixed_;

@@ -121,7 +121,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto chosen = data[0];
   const auto form = static_cast<greeting::form>((chosen & 3U) % 3U);
   greeting::predecessor before;
-  if ((chosen & 8U) != 0) before = {5, "abc"};
+  if ((chosen & 8U) != 0) before = {5, (chosen & 16U) != 0 ? "" : "abc"};
   const auto config = make_config();
   greet(form, config, before, (chosen & 4U) != 0,
         {reinterpret_cast<const char*>(data) + 1, size - 1});

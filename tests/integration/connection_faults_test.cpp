@@ -1,4 +1,5 @@
 // redis::connection when the server, the network or the client itself goes away.
+#include <array>
 #include <atomic>
 #include <deque>
 #include <thread>
@@ -6,6 +7,7 @@
 #include "integration/connection_fixture.hpp"
 #include "support/fake_server.hpp"
 #include "support/server.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace mortise::testing {
 namespace {
@@ -97,6 +99,70 @@ TEST(connection_faults, ends_the_old_client_of_the_same_server_only) {
   }
   ASSERT_EQ(kills.size(), 1U);
   EXPECT_EQ(kills[0], "CLIENT KILL ID 1");
+}
+
+// Leads by way of a network, until it leads to the server.
+class rerouted_name final : public net::resolver {
+ public:
+  rerouted_name(int network_port, int server_port)
+      : ways_{net::resolver_for_host("127.0.0.1", network_port),
+              net::resolver_for_host("127.0.0.1", server_port)} {}
+  [[nodiscard]] bool is_immediate() const noexcept override { return true; }
+  [[nodiscard]] std::string text() const override { return "db.example"; }
+  net::resolution resolve(time_ns deadline) override {
+    return ways_.at(is_direct ? 1 : 0)->resolve(deadline);
+  }
+  std::atomic<bool> is_direct{false};
+
+ private:
+  std::array<std::shared_ptr<net::resolver>, 2> ways_;
+};
+
+const server_options without_info{.arguments = {"--port", "free", "--rename-command", "INFO", ""}};
+
+TEST(connection_faults, hazard_16_ends_the_old_client_where_the_server_hides_its_run) {
+  test_server server(without_info);
+  tcp_proxy network(server.socket_path());
+  const auto name = std::make_shared<rerouted_name>(network.port(), server.port());
+  session client("", [&](redis::connection_config& config) {
+    config.where = name;
+    config.command_timeout_ms = 500;
+  });
+  ASSERT_TRUE(client.open().ok());
+  const auto before = std::to_string(client.heard.ups.at(0).client_id);
+  ASSERT_NE(server.command({"CLIENT", "LIST", "ID", before}), "");
+  name->is_direct = true;
+  network.tell("freeze");
+  EXPECT_EQ(client.ask({"SET", "held back", "1"}), "(broken, sent)");
+  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  EXPECT_EQ(client.heard.ups.at(1).run_id, "");
+  EXPECT_EQ(server.command({"CLIENT", "LIST", "ID", before}), "");
+  network.tell("thaw");
+  EXPECT_EQ(client.ask_when_up({"GET", "held back"}), "(nil)");
+}
+
+TEST(connection_faults, hazard_16_spares_whoever_has_the_number_after_a_restart) {
+  test_server server(without_info);
+  tcp_proxy network(server.socket_path());
+  std::vector<std::unique_ptr<raw_client>> others;
+  const auto connect_others = [&](int count) {
+    others.clear();
+    for (int i = 0; i < count; ++i) others.push_back(server.connect());
+  };
+  connect_others(20);
+  session client("", [&](redis::connection_config& config) {
+    config.where = net::resolver_for_host("127.0.0.1", network.port());
+  });
+  ASSERT_TRUE(client.open().ok());
+  const auto before = std::to_string(client.heard.ups.at(0).client_id);
+  network.tell("refuse");
+  server.restart();
+  connect_others(40);
+  ASSERT_NE(server.command({"CLIENT", "LIST", "ID", before}), "");
+  network.tell("accept");
+  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  EXPECT_GT(client.heard.ups.at(1).client_id, client.heard.ups.at(0).client_id);
+  EXPECT_NE(server.command({"CLIENT", "LIST", "ID", before}), "") << "a stranger was ended";
 }
 
 TEST(connection_faults, tells_every_open_request_that_it_broke) {

@@ -83,16 +83,22 @@ TEST_F(greeting_test, hazard_16_the_client_before_is_killed_in_the_same_server_o
   EXPECT_FALSE(is_killed(9, "abc")) << "numbers only grow in one run";
 }
 
-TEST_F(greeting_test, hazard_16_where_the_run_is_hidden_the_address_says_whether_it_is_the_same) {
-  const auto is_killed = [&](bool is_elsewhere) {
-    begin(form::resp3, {5, "", is_elsewhere});
+TEST_F(greeting_test, hazard_16_where_the_run_is_hidden_the_inbox_says_whether_it_is_the_same) {
+  config_.inbox = "inbox";
+  const auto is_killed = [&](const std::string& heard) {
+    begin(form::resp3, {5, ""});
+    EXPECT_TRUE(has_said("NUMSUB"));
     answer(hello());
-    bytes_.clear();
     answer(bulk("redis_version:7.0.15\r\n"));
+    EXPECT_EQ(answer(heard), step::send);
     return has_said("KILL");
   };
-  EXPECT_TRUE(is_killed(false));
-  EXPECT_FALSE(is_killed(true)) << "the number is somebody else's at another server";
+  EXPECT_TRUE(is_killed("*2\r\n" + bulk("inbox") + ":1\r\n"));
+  EXPECT_FALSE(is_killed("*2\r\n" + bulk("inbox") + ":0\r\n")) << "the number is somebody else's";
+  EXPECT_FALSE(is_killed("-NOPERM no\r\n"));
+  EXPECT_FALSE(is_killed(":1\r\n"));
+  begin(form::resp3, {5, "abc"});
+  EXPECT_FALSE(has_said("NUMSUB"));
 }
 
 TEST_F(greeting_test, hazard_10_a_role_that_hello_hides_is_asked_for) {
