@@ -103,11 +103,13 @@ def main():
     if given.table:
         with open(given.table, "w", encoding="utf-8") as out:
             out.write(table_of(results, labels))
+    failed = [f"{scenario} [{label}]: {problem}" for scenario, by_label in results.items()
+              for label, problem in by_label.items() if problem]
+    print(f"{sum(len(r) for r in results.values())} plays, {len(failed)} failed")
+    if failed:
+        sys.exit("\n".join(failed))
     if given.compare:
         compare(given.compare, table_of(results, labels))
-    failed = sum(1 for by_label in results.values() for problem in by_label.values() if problem)
-    print(f"{sum(len(r) for r in results.values())} plays, {failed} failed")
-    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":
