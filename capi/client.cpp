@@ -10,10 +10,10 @@ namespace {
 
 constexpr const char* url_variable = "MORTISE_URL";
 
-// What is given, or with NULL what the environment says.
-outcome find_url(const char* url, size_t url_len, std::string& found) {
+// What is given, or with NULL what the environment says. Not copied: it may have a password.
+outcome find_url(const char* url, size_t url_len, std::string_view& found) {
   if (url != nullptr) {
-    found.assign(url, url_len);
+    found = {url, url_len};
     return {};
   }
   if (url_len > 0) return is_null("url");
@@ -28,7 +28,7 @@ outcome find_url(const char* url, size_t url_len, std::string& found) {
 }
 
 outcome open(mortise::client::client& client, const char* url, size_t url_len) {
-  std::string found;
+  std::string_view found;
   if (auto how = find_url(url, url_len, found); !how.ok()) return how;
   auto opened = client.open(found);
   if (url == nullptr && !opened.ok()) {

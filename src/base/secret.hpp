@@ -1,7 +1,10 @@
-// A text that is overwritten before its memory is given back, such as a password.
+// What is overwritten before its memory is given back: a text such as a password, and the bytes of
+// a conversation in which one was said.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -29,5 +32,23 @@ class secret {
  private:
   std::string text_;
 };
+
+// For what grows and moves, which leaves its former selves behind.
+template <class T>
+struct wiping_allocator {
+  using value_type = T;
+  wiping_allocator() noexcept = default;
+  template <class Other>
+  wiping_allocator(const wiping_allocator<Other>&) noexcept {}  // NOLINT: as allocators do
+  [[nodiscard]] T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
+  void deallocate(T* items, std::size_t count) noexcept {
+    ::explicit_bzero(items, count * sizeof(T));
+    std::allocator<T>().deallocate(items, count);
+  }
+  friend bool operator==(const wiping_allocator&, const wiping_allocator&) { return true; }
+};
+
+// Bytes for a server. What is too short for memory of its own is no command with a password.
+using wiped_bytes = std::basic_string<char, std::char_traits<char>, wiping_allocator<char>>;
 
 }  // namespace mortise

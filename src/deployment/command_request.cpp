@@ -28,7 +28,8 @@ outcome command_request::ask(redis::connection& server, const protocol::command&
 
 command_request::command_request(redis::connection& server, const protocol::command& asked,
                                  bool with_text)
-    : server_(server), is_change_(asked.is_change), read_(asked.read) {
+    : server_(server), is_change_(asked.is_change), login_(asked.says), read_(asked.read) {
+  says = login_.get();
   asked.write(bytes_, with_text);
 }
 
@@ -90,6 +91,8 @@ void command_request::read(const redis::value& reply) {
     const auto said = protocol::read_error(reply.text());
     may_be_asked_again_ = said.what == lock::answer::unsent;
     how_ = said.details;
+    if (login_) login_->hide_in(how_);
+    server_.hide_login(how_);
     how_.is_ambiguous = how_.is_ambiguous && is_change_;
     // A look that a script could not finish has changed nothing.
     if (!is_change_ && redis::find_missing_right(reply.text())) how_.code = status::refused;

@@ -36,6 +36,7 @@ class command_request final : public redis::request,
 
   redis::connection& server_;
   const bool is_change_;
+  const std::shared_ptr<const redis::login> login_;
   std::string bytes_;
   net::caller caller_;
   std::shared_ptr<command_request> self_;  // while it is on its way

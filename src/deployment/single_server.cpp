@@ -64,10 +64,10 @@ class single_inquiry final : public inquiry, private redis::request {
       // Whatever it is, it is asked again by script.
       known_.store(redis::compare_and_delete::none, std::memory_order_relaxed);
     }
-    asker_.on_verdict(*this,
-                      is_without_script_ ? protocol::read_compare_and_delete(reply)
-                                         : protocol::read_step(*rules_, what_, reply),
-                      now);
+    auto said = is_without_script_ ? protocol::read_compare_and_delete(reply)
+                                   : protocol::read_step(*rules_, what_, reply);
+    server_.hide_login(said.details);
+    asker_.on_verdict(*this, said, now);
   }
   void on_broken(bool was_sent) noexcept override {
     lock::verdict said;
@@ -238,11 +238,12 @@ outcome single_server::set_credentials(redis::login offered, time_ns deadline) {
   }
   protocol::command said;
   said.is_change = true;
+  said.says = std::make_shared<const redis::login>(std::move(offered));
   said.write = [&](std::string& out, bool) {
-    redis::command_writer(out).command({"AUTH", offered.name(), offered.password.view()});
+    redis::command_writer(out).command({"AUTH", said.says->name(), said.says->password.view()});
   };
   // What the server has accepted is kept in the order of its answers, as many as may ask at once.
-  said.read = [&](const redis::value&) { server_.follow_identity(offered, true); };
+  said.read = [&](const redis::value&) { server_.follow_identity(*said.says, true); };
   auto how = command_request::ask(server_, said, deadline);
   // No error of AUTH has an effect.
   if (how.code == status::unknown && !how.server_text.empty()) how.code = status::refused;

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "redis/command.hpp"
+#include "redis/credentials.hpp"
 #include "redis/resp.hpp"
 
 namespace mortise::protocol {
@@ -17,6 +19,8 @@ struct command {
   std::function<void(const redis::value& reply)> read = {};
   // Whether a missing answer leaves a doubt: looking changes nothing.
   bool is_change = false;
+  // The login that it says, if any, which no error of it may tell.
+  std::shared_ptr<const redis::login> says = {};
 };
 
 // Whether the server is there.

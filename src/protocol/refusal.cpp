@@ -85,7 +85,7 @@ lock::verdict read_error(std::string_view text) {
     result.what = lock::answer::unsent;
     result.details.code = status::refused;
     result.details.say(unfit->told);
-    result.details.server_text = joined({text});
+    result.details.server_text = redis::without_secrets(text);
     result.details.is_retryable = true;
     return result;
   }

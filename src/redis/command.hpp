@@ -20,9 +20,11 @@ struct script {
   std::string_view sha1;  // 40 hexadecimal digits
 };
 
+// To any kind of string.
+template <class Text>
 class command_writer {
  public:
-  explicit command_writer(std::string& out) : out_(out) {}
+  explicit command_writer(Text& out) : out_(out) {}
 
   // Announces a command of `count` arguments, which must follow.
   command_writer& begin(std::size_t count) {
@@ -80,7 +82,7 @@ class command_writer {
     return *this;
   }
 
-  std::string& out_;
+  Text& out_;
 };
 
 }  // namespace mortise::redis

@@ -19,8 +19,9 @@ enum class compare_and_delete : std::uint8_t {
 
 // Appends the command, in RESP. Its reply is 1 for deleted, and 0 where the key holds another value
 // or nothing.
-inline void write_compare_and_delete(std::string& out, compare_and_delete how, std::string_view key,
-                                     std::string_view value) {
+template <class Text>
+void write_compare_and_delete(Text& out, compare_and_delete how, std::string_view key,
+                              std::string_view value) {
   command_writer writer(out);
   if (how == compare_and_delete::delifeq) writer.command({"DELIFEQ", key, value});
   if (how == compare_and_delete::delex) writer.command({"DELEX", key, "IFEQ", value});

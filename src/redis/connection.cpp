@@ -361,6 +361,7 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
     const bool is_greeting = phase_ == phase::greeting || phase_ == phase::greeting_inbox;
     attempt_.was_at_first_socket = phase_ == phase::greeting;
     attempt_.end = why;
+    hide_login(attempt_.end);
     if (is_greeting) {
       attempt_.end.say(whereabouts_.text(), ": during the greeting ", why.message,
                        " (the server's log may say why)", config_.hint_at_end);

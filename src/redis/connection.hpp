@@ -102,6 +102,8 @@ class connection final : private pipeline_listener,
   // Why there is no connection: how the last one ended or what the last attempt came to. ok while
   // it is up.
   [[nodiscard]] outcome last_problem() const noexcept;
+  // Takes out of a server's words what they repeat of the present login. Any thread.
+  void hide_login(outcome& told) const noexcept { config_.identity->hide_in(told); }
   // How often it has come up, or was closed; and waits for more than that. False when the deadline
   // passed first.
   [[nodiscard]] std::uint32_t turns() const noexcept { return turns_.load(); }

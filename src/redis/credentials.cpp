@@ -1,5 +1,8 @@
 #include "redis/credentials.hpp"
 
+#include <new>
+
+#include "base/decimal.hpp"
 #include "base/printable.hpp"
 #include "base/small_file.hpp"
 
@@ -15,7 +18,46 @@ std::string_view without_line_end(std::string_view text) {
   return text;
 }
 
+bool is_part_of_word(char c) noexcept {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Whether it begins or ends in the midst of a word.
+bool is_within_word(std::string_view text, std::size_t at, std::size_t size) noexcept {
+  const auto joins = [&](std::size_t left) {
+    return is_part_of_word(text[left]) && is_part_of_word(text[left + 1]);
+  };
+  return (at > 0 && joins(at - 1)) || (at + size < text.size() && joins(at + size - 1));
+}
+
+bool hide(std::string& words, std::string_view hidden) {
+  constexpr std::string_view instead = "***";
+  constexpr std::size_t longest_short = 7;
+  bool has_found = false;
+  auto at = hidden.empty() ? std::string::npos : words.find(hidden);
+  while (at != std::string::npos) {
+    const bool counts = hidden.size() > longest_short || !is_within_word(words, at, hidden.size());
+    if (counts) words.replace(at, hidden.size(), instead);
+    has_found |= counts;
+    at = words.find(hidden, at + (counts ? instead.size() : 1));
+  }
+  return has_found;
+}
+
 }  // namespace
+
+bool login::hide_in(std::string& words) const noexcept try {
+  // The password first: it may be the longer one, and have the name in it.
+  const bool had_password = hide(words, password.view());
+  return hide(words, user) || had_password;
+} catch (const std::bad_alloc&) {
+  words.clear();
+  return true;
+}
+
+void login::hide_in(outcome& told) const noexcept {
+  if (hide_in(told.server_text)) hide_in(told.message);
+}
 
 outcome credentials::read(login& into) const {
   {
@@ -51,6 +93,12 @@ void credentials::replace(login with, std::atomic<std::uint64_t>* said_version) 
 std::uint64_t credentials::version() const noexcept {
   const std::lock_guard guard(mutex_);
   return current_.version;
+}
+
+void credentials::hide_in(outcome& told) const noexcept {
+  if (told.server_text.empty()) return;
+  const std::lock_guard guard(mutex_);
+  current_.hide_in(told);
 }
 
 std::string credentials::mend() const {

@@ -25,6 +25,11 @@ struct login {
   std::uint64_t version = 0;
 
   [[nodiscard]] bool is_needed() const noexcept { return !user.empty() || !password.empty(); }
+  // Takes out of a server's words what they repeat of it: every place of a long user's name or
+  // password, and of a short one where it is a word of its own. Whether there was any.
+  bool hide_in(std::string& words) const noexcept;
+  // The same in what a server's error came to.
+  void hide_in(outcome& told) const noexcept;
   // The user's name, where it has to be said.
   [[nodiscard]] std::string_view name() const noexcept {
     return user.empty() ? std::string_view("default") : std::string_view(user);
@@ -44,6 +49,8 @@ class credentials {
   // told their version before anybody can take it for one that said older ones.
   void replace(login with, std::atomic<std::uint64_t>* said_version = nullptr) noexcept;
   [[nodiscard]] std::uint64_t version() const noexcept;
+  // See login. A file's password is known only while somebody logs in with it.
+  void hide_in(outcome& told) const noexcept;
   [[nodiscard]] bool has_file() const noexcept { return !password_file_.empty(); }
   // Where a wrong login is to be corrected: "correct them in the URL".
   [[nodiscard]] std::string mend() const;

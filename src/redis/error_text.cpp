@@ -2,6 +2,9 @@
 
 #include <charconv>
 #include <initializer_list>
+#include <new>
+
+#include "redis/credentials.hpp"
 
 namespace mortise::redis {
 
@@ -65,8 +68,9 @@ std::string say_missing_right(const missing_right& lacking, std::string_view scr
          "locks of other programs on that about protocols";
 }
 
-std::string without_secrets(std::string_view error) {
+std::string without_secrets(std::string_view error, const login* said) noexcept try {
   std::string told(error.substr(0, error.find(", with args beginning with")));
+  if (said != nullptr) said->hide_in(told);
   // "NOPERM User NAME has no permissions …", and the same behind other words. The name may be any.
   constexpr std::string_view before = "User ";
   constexpr std::string_view after = " has no permissions";
@@ -76,6 +80,8 @@ std::string without_secrets(std::string_view error) {
     return told;
   }
   return told.replace(begin, end - begin, "the user");
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 std::optional<missing_right> find_missing_right(std::string_view error) noexcept {

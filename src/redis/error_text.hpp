@@ -8,9 +8,12 @@
 
 namespace mortise::redis {
 
+struct login;
+
 // The error without what must not get into a message: what a server repeats of a command that it
-// does not know, which may be a password, and the name of the user.
-std::string without_secrets(std::string_view error);
+// does not know, which may be a password, the name of the user, and what it repeats of the login
+// that the command said. Where memory has run out it is empty.
+std::string without_secrets(std::string_view error, const login* said = nullptr) noexcept;
 
 struct missing_right {
   enum class kind : std::uint8_t { command, key, channel };

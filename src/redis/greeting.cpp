@@ -65,9 +65,9 @@ std::string why_no_subscription(const std::string& inbox, std::string_view text)
 }  // namespace
 
 greeting::greeting(const connection_config& config, form how, predecessor before, const login& as)
-    : config_(config), form_(how), has_login_(as.is_needed()), before_(std::move(before)) {
+    : config_(config), form_(how), as_(as), before_(std::move(before)) {
   facts_.protocol = form_ == form::resp3 ? 3 : 2;
-  say_first_part(as);
+  say_first_part();
   // Only when it is known whether this is still the same server process can its client of the old
   // number be killed: in a new process the number may be somebody else's.
   if (!has_predecessor() || form_ == form::resp2_messages) say_second_part();
@@ -79,18 +79,18 @@ void greeting::say(item what, std::initializer_list<std::string_view> words) {
 }
 
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
-void greeting::say_first_part(const login& as) {
+void greeting::say_first_part() {
   if (form_ == form::resp3) {
     command_writer writer(bytes_);
-    writer.begin(2 + (has_login_ ? 3U : 0U) + (config_.client_name.empty() ? 0U : 2U));
+    writer.begin(2 + (as_.is_needed() ? 3U : 0U) + (config_.client_name.empty() ? 0U : 2U));
     writer.arg("HELLO").arg("3");
-    if (has_login_) writer.arg("AUTH").arg(as.name()).arg(as.password.view());
+    if (as_.is_needed()) writer.arg("AUTH").arg(as_.name()).arg(as_.password.view());
     if (!config_.client_name.empty()) writer.arg("SETNAME").arg(config_.client_name);
     expected_.push_back(item::hello);
     return say_which_run();
   }
-  if (has_login_ && as.user.empty()) say(item::auth, {"AUTH", as.password.view()});
-  if (!as.user.empty()) say(item::auth, {"AUTH", as.user, as.password.view()});
+  if (as_.is_needed() && as_.user.empty()) say(item::auth, {"AUTH", as_.password.view()});
+  if (!as_.user.empty()) say(item::auth, {"AUTH", as_.user, as_.password.view()});
   if (!config_.client_name.empty()) {
     say(item::set_name, {"CLIENT", "SETNAME", config_.client_name});
   }
@@ -269,49 +269,52 @@ greeting::step greeting::refuse(const std::string& message, std::string_view ser
   return step::refused;
 }
 
-greeting::step greeting::take_error_of(const prologue_command& command, std::string_view text) {
+greeting::step greeting::take_error_of(const prologue_command& command, std::string_view error) {
   using need = prologue_command::need;
   if (command.is_needed == need::none) return step::more;
-  if (command.is_needed == need::when_there_is_memory && text.starts_with("OOM")) return step::more;
-  if (const auto lacking = find_missing_right(text)) {
+  if (command.is_needed == need::when_there_is_memory && error.starts_with("OOM")) {
+    return step::more;
+  }
+  const auto told = without_secrets(error, &as_);
+  if (const auto lacking = find_missing_right(told)) {
     // The text of a script begins on the fifth line of its command.
     auto script = std::string_view(bytes_of(command));
     for (int line = 1; line < 5; ++line) script.remove_prefix(script.find('\n') + 1);
     return refuse("the server refused " + command.name + ": " + say_missing_right(*lacking, script),
-                  text);
+                  told);
   }
-  const auto said = std::string(text);
-  const auto* const mend = said.starts_with(unknown_command)
+  const auto* const mend = error.starts_with(unknown_command)
                                ? "; locks need EVAL, EVALSHA and SCRIPT LOAD: use a server or a "
                                  "plan that has them"
                                : "";
-  return refuse("the server refused " + command.name + ": " + said + mend, said);
+  return refuse("the server refused " + command.name + ": " + told + mend, told);
 }
 
 // `more` where the greeting goes on without that.
 greeting::step greeting::take_error(std::string_view error, item what) {
-  const auto told = without_secrets(error);
+  // What it means is read from the server's words, what is told of them is without the login.
+  const auto told = without_secrets(error, &as_);
   const std::string_view text = told;
-  if (passes_by_itself(text)) {
+  if (passes_by_itself(error)) {
     is_passing_ = true;
     const step result = refuse("the server is not ready: " + std::string(text), text);
     problem_.is_retryable = true;
     return result;
   }
   // The unknown command also arrives as the second word: "ERR unknown command `HELLO`, …".
-  if (what == item::hello && begins_with_any(text, {"NOPROTO", "NOPERM", unknown_command})) {
+  if (what == item::hello && begins_with_any(error, {"NOPROTO", "NOPERM", unknown_command})) {
     return step::fall_back;
   }
   // Valkey 9.1 tells those who have not logged in yet nothing else of a command that it
   // does not have. A HELLO with a login is never answered so by who knows it.
-  if (what == item::hello && has_login_ && text.starts_with("NOAUTH")) return step::fall_back;
-  if (text.starts_with("NOAUTH")) {
+  if (what == item::hello && as_.is_needed() && error.starts_with("NOAUTH")) return step::fall_back;
+  if (error.starts_with("NOAUTH")) {
     return refuse(
         "the server wants a password; give it in the URL, redis://:PASSWORD@HOST or "
         "redis://USER:PASSWORD@HOST, or in a file that password_file names",
         text);
   }
-  if (text.starts_with("WRONGPASS") || (what == item::auth && text.starts_with("ERR invalid"))) {
+  if (error.starts_with("WRONGPASS") || (what == item::auth && error.starts_with("ERR invalid"))) {
     return refuse("the user name or the password is wrong, or the user is off; " + mend_of_login(),
                   text);
   }
@@ -324,7 +327,7 @@ greeting::step greeting::take_error(std::string_view error, item what) {
     case item::subscribe:
       return refuse(why_no_subscription(config_.inbox, text), text);
     case item::prologue:
-      return take_error_of(config_.prologue[prologue_answered_ - 1], text);
+      return take_error_of(config_.prologue[prologue_answered_ - 1], error);
     // The rest is convenience, or is asked again when it is needed: a script that is not loaded is
     // NOSCRIPT (hazard 27), and a client that can't be killed may have ended anyway.
     case item::set_name:

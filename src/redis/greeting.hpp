@@ -25,11 +25,11 @@ class greeting {
     std::string run_id = {};  // empty where the server would not tell
   };
 
-  // `as` is read here only.
+  // Refers to both.
   greeting(const connection_config& config, form how, predecessor before, const login& as);
 
   // What is to be sent now; then nothing until a step says `send`.
-  std::string take_bytes() { return std::exchange(bytes_, {}); }
+  wiped_bytes take_bytes() { return std::exchange(bytes_, {}); }
 
   enum class step {
     more,       // wait for the next reply
@@ -65,7 +65,7 @@ class greeting {
   };
 
   void say(item what, std::initializer_list<std::string_view> words);
-  void say_first_part(const login& as);
+  void say_first_part();
   void say_which_run();
   [[nodiscard]] std::string mend_of_login() const;
   void say_second_part();
@@ -73,7 +73,7 @@ class greeting {
   void say_probes();
   step take_hello(const value& reply);
   step take_error(std::string_view error, item what);
-  step take_error_of(const prologue_command& command, std::string_view text);
+  step take_error_of(const prologue_command& command, std::string_view error);
   step refuse(const std::string& message, std::string_view server_text);
   step check_server();
   void note_info(std::string_view text);
@@ -88,9 +88,9 @@ class greeting {
 
   const connection_config& config_;
   const form form_;
-  const bool has_login_;
+  const login& as_;
   const predecessor before_;
-  std::string bytes_;
+  wiped_bytes bytes_;  // a login is among them
   std::vector<item> expected_;
   std::size_t answered_ = 0;
   std::size_t prologue_answered_ = 0;

@@ -1,6 +1,7 @@
 // Bytes on their way out: those that are being sent, which belong to whoever sends, and those that
 // were appended meanwhile. Two strings that change places, so that a busy connection allocates
-// nothing.
+// nothing; they are wiped when it has nothing to say any more, as a password may have been among
+// it.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "base/secret.hpp"
 
 namespace mortise::redis {
 
@@ -26,7 +29,7 @@ class output_buffer {
     appended_ += bytes.size();
   }
   // The same without a copy, if nothing waits.
-  void append(std::string&& bytes) {
+  void append(wiped_bytes&& bytes) {
     if (!waiting_.empty()) return append(std::string_view(bytes));
     appended_ += bytes.size();
     waiting_ = std::move(bytes);
@@ -47,22 +50,20 @@ class output_buffer {
 
   // Forgets everything; the counts go on from the same number.
   void clear() noexcept {
-    sending_.clear();
-    waiting_.clear();
-    offset_ = 0;
     sent_ = appended_;
+    release();
   }
   // Gives the memory back, if it is empty; only while nobody sends.
   void release() noexcept {
     if (!is_empty()) return;
-    std::string().swap(sending_);
-    std::string().swap(waiting_);
+    wiped_bytes().swap(sending_);
+    wiped_bytes().swap(waiting_);
     offset_ = 0;
   }
 
  private:
-  std::string sending_;
-  std::string waiting_;
+  wiped_bytes sending_;
+  wiped_bytes waiting_;
   std::size_t offset_ = 0;  // how much of sending_ has left
   std::uint64_t appended_ = 0;
   std::uint64_t sent_ = 0;

@@ -150,7 +150,7 @@ void pipeline::attach(std::unique_ptr<net::transport> connected) noexcept {
   update_interest();
 }
 
-void pipeline::greet(std::string bytes) noexcept {
+void pipeline::greet(wiped_bytes bytes) noexcept {
   lock_type lock(mutex_);
   if (!is_alive()) return;
   try {

@@ -80,7 +80,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
 
   // The I/O thread: begins to read what is connected. Only greet() may send.
   void attach(std::unique_ptr<net::transport> connected) noexcept;
-  void greet(std::string bytes) noexcept;
+  void greet(wiped_bytes bytes) noexcept;
   // From here on every thread may submit. False when it has broken meanwhile.
   bool admit() noexcept;
   // No more requests; once all bytes are sent, the server is told that there will be no more, and
@@ -148,7 +148,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
                   time_ns now) noexcept override {
     listener_.on_message(channel, payload, now);
   }
-  void on_error(std::string_view text) noexcept override;
+  void on_error(const request& asked, std::string_view text) noexcept override;
   request_list take_submitted() noexcept override;
 
   net::reactor& loop_;

@@ -11,6 +11,7 @@
 
 #include "net/futex.hpp"
 #include "net/wake_scope.hpp"
+#include "redis/error_text.hpp"
 #include "redis/pipeline.hpp"
 #include "redis/server_error.hpp"
 
@@ -215,13 +216,13 @@ bool pipeline::read(bool may_nap) noexcept {
 
 // The request is told that it was not carried out, and so are those whose answers are here already;
 // what becomes of the others is not known.
-void pipeline::on_error(std::string_view text) noexcept {
+void pipeline::on_error(const request& asked, std::string_view text) noexcept {
   const auto* const unfit = unfitness_of(text);
   if (unfit == nullptr) return;
   auto why = outcome::of(status::refused, unfit->told);
   why.is_retryable = true;
   why.cause = unfit->in_short;
-  why.server_text = joined({text});
+  why.server_text = without_secrets(text, asked.says);
   break_off(std::move(why));
 }
 

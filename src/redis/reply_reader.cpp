@@ -66,7 +66,7 @@ void reply_reader::answer(const value& reply, time_ns now) noexcept {
   replies_to_skip_ = item->replies_left_;
   open_.pop();
   answered_.fetch_add(1, std::memory_order_relaxed);
-  if (reply.is_error()) listener_.on_error(reply.text());
+  if (reply.is_error()) listener_.on_error(*item, reply.text());
   item->on_reply(reply, now);
 }
 

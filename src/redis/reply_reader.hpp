@@ -27,7 +27,7 @@ class reply_listener {
   virtual void on_message(std::string_view channel, std::string_view payload,
                           time_ns now) noexcept = 0;
   // An error is about to be told to its request.
-  virtual void on_error(std::string_view text) noexcept = 0;
+  virtual void on_error(const request& asked, std::string_view text) noexcept = 0;
   // A reply came for which no request is known here: those that were submitted meanwhile.
   virtual request_list take_submitted() noexcept = 0;
 };

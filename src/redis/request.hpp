@@ -9,6 +9,8 @@
 
 namespace mortise::redis {
 
+struct login;
+
 // Owned by the sender, who keeps it alive until exactly one of the two calls below was made. They
 // come without any lock of the engine held, on whichever thread reads (a leading caller, or the I/O
 // thread), in the order of sending. They may submit further requests, must not block, and the
@@ -30,6 +32,8 @@ class request {
   // SUBSCRIBE or UNSUBSCRIBE of one channel, whose reply is a message: it is answered by that or by
   // an error.
   bool is_subscription = false;
+  // The login that it says, which an error may repeat.
+  const login* says = nullptr;
   // Who blocks for it, if anybody; looked at in submit() only.
   net::caller* caller = nullptr;
 

@@ -24,7 +24,7 @@ class sender {
   [[nodiscard]] bool is_empty() const noexcept { return output_.is_empty(); }
   // These two throw bad_alloc.
   void append(std::string_view bytes) { output_.append(bytes); }
-  void append(std::string&& bytes) { output_.append(std::move(bytes)); }
+  void append(wiped_bytes&& bytes) { output_.append(std::move(bytes)); }
 
   // Begins to send. False when somebody does already, or the socket has to be waited for first.
   bool begin() noexcept {

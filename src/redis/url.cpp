@@ -80,15 +80,18 @@ outcome read_user(std::string_view text, endpoint_url& into) {
   return how;
 }
 
+bool is_like_port(std::string_view text) {
+  return text.size() <= 5 && std::all_of(text.begin(), text.end(), is_digit);
+}
+
 // Without an '@' in front of the host, what looks like a port may be the password of somebody who
 // forgot the host; then only what can hardly be one is shown.
 outcome read_port(std::string_view text, bool has_user, endpoint_url& into) {
   constexpr const char* mend = "; give 1 to 65535, as in redis://host:6379";
   if (text.empty()) return wrong("port", std::string("nothing behind the ':'") + mend);
   const bool is_number = std::all_of(text.begin(), text.end(), is_digit);
-  const auto shown = has_user || (is_number && text.size() <= 5)
-                         ? printable(text)
-                         : std::string("what stands behind the ':'");
+  const auto shown =
+      has_user || is_like_port(text) ? printable(text) : std::string("what stands behind the ':'");
   if (!is_number) return wrong("port", shown + " is not a number" + mend);
   int port = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), port);
@@ -115,7 +118,8 @@ outcome read_ipv6(std::string_view text, bool has_user, endpoint_url& into) {
   return wrong("host", shown + " is not an IPv6 address; give one such as [::1]");
 }
 
-outcome read_name(std::string_view text, endpoint_url& into) {
+// Nor is what stands before it, which may be the user's name.
+outcome read_name(std::string_view text, bool may_be_user, endpoint_url& into) {
   constexpr const char* mend = "; give a name or address, as in redis://host:6379";
   if (text.empty()) return wrong("host", std::string("it is empty") + mend);
   if (auto how = decode("host", text, into.host); !how.ok()) return how;
@@ -124,8 +128,9 @@ outcome read_name(std::string_view text, endpoint_url& into) {
     return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_';
   });
   if (is_clean) return {};
-  return wrong("host", printable(into.host) +
-                           " has other characters than letters, digits, '.', '-' and '_'" + mend);
+  const auto shown = may_be_user ? std::string("what stands before the ':'") : printable(into.host);
+  return wrong("host",
+               shown + " has other characters than letters, digits, '.', '-' and '_'" + mend);
 }
 
 // host, host:port, [IPv6] or [IPv6]:port
@@ -145,7 +150,9 @@ outcome read_address(std::string_view text, bool has_user, endpoint_url& into) {
                  "more than one ':'; write an IPv6 address in brackets, as in redis://[::1]:6379, "
                  "and an '@' behind user:password");
   }
-  if (auto how = read_name(name, into); !how.ok()) return how;
+  const bool may_be_user =
+      !has_user && !colon_and_port.empty() && !is_like_port(colon_and_port.substr(1));
+  if (auto how = read_name(name, may_be_user, into); !how.ok()) return how;
   return colon_and_port.empty() ? outcome() : read_port(colon_and_port.substr(1), has_user, into);
 }
 

@@ -28,6 +28,7 @@ foreach(test
     safety_tests.failover.a_slow_master_is_not_left_while_the_name_lists_it=10
     safety_tests.failover.hazard_10_a_silent_master_is_left_when_the_name_leads_elsewhere=8
     safety_tests.safety.hazard_31_hostile_replies_are_refused=9
+    safety_tests.secret_words.what_a_server_repeats_of_a_login_is_not_told=3
     safety_tests.safety.shared_chaos=9
     capi.names_test=9
     safety_tests.memory_of_a_hold.that_is_renewed=8

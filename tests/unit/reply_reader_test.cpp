@@ -54,7 +54,7 @@ class reply_reader_test : public ::testing::Test, private redis::reply_listener 
                   time_ns /*now*/) noexcept override {
     log_.push_back("told " + std::string(channel) + " " + std::string(payload));
   }
-  void on_error(std::string_view text) noexcept override {
+  void on_error(const redis::request& /*asked*/, std::string_view text) noexcept override {
     log_.push_back("heard of " + std::string(text));
   }
   redis::request_list take_submitted() noexcept override { return std::exchange(submitted_, {}); }

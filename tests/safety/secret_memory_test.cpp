@@ -1,0 +1,259 @@
+// How often a password is in the memory of a program that uses the library, as a core dump would
+// show it. The program itself has it only in disguise.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+
+#include "integration/tls_fixture.hpp"
+#include "safety/handles.hpp"
+#include "support/child.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing {
+namespace {
+
+constexpr char mask = '\x25';
+
+// A secret, each byte of which is changed while nobody says it. So long that registers which were
+// saved somewhere do not have the whole of it side by side.
+class disguised {
+ public:
+  static constexpr std::size_t size = 100;
+
+  disguised() {
+    std::random_device chance;
+    for (char& c : masked_) c = static_cast<char>(static_cast<char>('a' + chance() % 26) ^ mask);
+  }
+  // What a file has from there on.
+  disguised(const std::string& path, std::streamoff from) {
+    std::ifstream file;
+    file.rdbuf()->pubsetbuf(nullptr, 0);
+    file.open(path);
+    file.seekg(from);
+    for (char& c : masked_) {
+      c = static_cast<char>(static_cast<char>(file.get()) ^ mask);
+    }
+  }
+
+  // Calls with the secret between two texts, and wipes them.
+  template <class Call>
+  auto say(std::string_view before, std::string_view behind, Call&& call) const {
+    struct wiped {
+      ~wiped() { ::explicit_bzero(text.data(), text.size()); }
+      std::array<char, 1024> text{};
+    } all;
+    auto* at = std::copy(before.begin(), before.end(), all.text.data());
+    for (const char c : masked_) *at++ = static_cast<char>(c ^ mask);
+    at = std::copy(behind.begin(), behind.end(), at);
+    return call(std::string_view(all.text.data(), static_cast<std::size_t>(at - all.text.data())));
+  }
+
+  [[nodiscard]] bool is_at(const char* text) const {
+    for (const char c : masked_) {
+      if (*text++ != static_cast<char>(c ^ mask)) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::array<char, size> masked_;
+};
+
+// ---- memory -----------------------------------------------------------------------------------
+
+std::array<char, 1U << 20U> window;
+
+// In a part of it: at which of them it begins.
+int count_in(const disguised& secret, std::size_t size) {
+  int count = 0;
+  for (std::size_t at = 0; at + disguised::size <= size; ++at) {
+    if (secret.is_at(window.data() + at)) ++count;
+  }
+  return count;
+}
+
+int count_between(const disguised& secret, int memory, std::size_t begin, std::size_t end) {
+  int count = 0;
+  for (auto from = begin; from + disguised::size <= end;) {
+    const auto wanted = std::min(window.size(), end - from);
+    const auto got = ::pread(memory, window.data(), wanted, static_cast<off_t>(from));
+    if (got < static_cast<ssize_t>(disguised::size)) break;  // it went away meanwhile
+    count += count_in(secret, static_cast<std::size_t>(got));
+    from += static_cast<std::size_t>(got) - disguised::size + 1;
+  }
+  return count;
+}
+
+// In all that may be written to: the heap, the stacks of all threads, the data.
+int count_in_memory(const disguised& secret) {
+  const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  EXPECT_GE(memory, 0);
+  const auto own = reinterpret_cast<std::size_t>(window.data());
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string rights;
+    words >> std::hex >> begin;
+    words.ignore();
+    words >> end >> rights;
+    // The sanitizers' shadow is larger than this, and has nobody's bytes.
+    if (!rights.starts_with("rw") || end - begin > (1U << 30U)) continue;
+    if (own >= begin && own < end) {
+      count += count_between(secret, memory, begin, own);
+      begin = own + window.size();
+    }
+    count += count_between(secret, memory, begin, end);
+  }
+  ::close(memory);
+  ::explicit_bzero(window.data(), window.size());
+  return count;
+}
+
+// It may be on its way for a moment after the library is back.
+void expect_places(const disguised& secret, int wanted) {
+  EXPECT_TRUE(eventually([&] { return count_in_memory(secret) == wanted; }))
+      << count_in_memory(secret) << " places instead of " << wanted;
+}
+
+// ---- clients ----------------------------------------------------------------------------------
+
+// What has to say it aloud is a process of its own.
+void elsewhere(const std::function<void()>& what) {
+  child speaker([&](child_end& test) {
+    what();
+    test.say("done");
+  });
+  ASSERT_EQ(speaker.hear(), "done");
+}
+
+void let_in(test_server& server, const std::string& user, const disguised& password) {
+  elsewhere([&] {
+    password.say(">", "", [&](std::string_view word) {
+      server.connect()->command(
+          {"ACL", "SETUSER", user, "reset", "on", std::string(word), "~*", "&*", "+@all"});
+    });
+  });
+}
+
+client_handle open_as(const test_server& server, const disguised& password) {
+  const auto behind = "@" + server.socket_path() + "?command_timeout=1s&lease=1h";
+  return password.say("unix://locker:", behind, [](std::string_view url) {
+    return client_handle(mortise_client_new(url.data(), url.size(), nullptr, nullptr));
+  });
+}
+
+TEST(secret_memory, the_search_finds_what_is_there) {
+  const disguised secret;
+  EXPECT_EQ(count_in_memory(secret), 0);
+  secret.say("before ", "behind", [&](std::string_view text) {
+    EXPECT_EQ(count_in_memory(secret), 1);
+    const std::string another(text);
+    EXPECT_EQ(count_in_memory(secret), 2);
+  });
+}
+
+TEST(secret_memory, a_password_of_the_url_is_kept_once_for_the_next_connect) {
+  test_server server;
+  const disguised password;
+  let_in(server, "locker", password);
+  auto client = open_as(server, password);
+  ASSERT_TRUE(client);
+  EXPECT_EQ(count_in_memory(password), 1);
+  server.command({"CLIENT", "KILL", "USER", "locker"});
+  ASSERT_TRUE(answers(client));
+  expect_places(password, 1);
+  client.reset();
+  EXPECT_EQ(count_in_memory(password), 0);
+}
+
+TEST(secret_memory, a_server_without_resp3_leaves_no_more) {
+  test_server server({.arguments = {"--rename-command", "HELLO", ""}});
+  const disguised password;
+  let_in(server, "locker", password);
+  const auto client = open_as(server, password);
+  ASSERT_TRUE(client);
+  expect_places(password, 1);
+}
+
+TEST(secret_memory, a_refused_password_is_nowhere) {
+  const test_server server;
+  const disguised password;
+  EXPECT_FALSE(open_as(server, password));
+  EXPECT_EQ(count_in_memory(password), 0);
+}
+
+TEST(secret_memory, a_url_that_is_refused_leaves_nothing) {
+  const disguised password;
+  for (const auto* behind :
+       {"@host?lease=soon", "@host:99999", "@ho st", "@host?password_file=/x"}) {
+    password.say("redis://locker:", behind, [](std::string_view url) {
+      const auto error = new_error();
+      EXPECT_FALSE(client_handle(mortise_client_new(url.data(), url.size(), nullptr, error.get())));
+    });
+  }
+  EXPECT_EQ(count_in_memory(password), 0);
+}
+
+TEST(secret_memory, a_password_of_a_file_is_not_kept) {
+  test_server server;
+  const disguised password;
+  const auto file = server.socket_path() + ".password";
+  let_in(server, "locker", password);
+  elsewhere(
+      [&] { password.say("", "\n", [&](std::string_view text) { std::ofstream(file) << text; }); });
+  const auto client = open_client("unix://locker@" + server.socket_path() +
+                                  "?command_timeout=1s&password_file=" + file);
+  EXPECT_EQ(count_in_memory(password), 0);
+  server.command({"CLIENT", "KILL", "USER", "locker"});
+  ASSERT_TRUE(answers(client));
+  expect_places(password, 0);
+}
+
+TEST(secret_memory, new_credentials_take_the_place_of_those_before) {
+  test_server server;
+  const disguised first;
+  const disguised second;
+  const disguised wrong;
+  let_in(server, "locker", first);
+  let_in(server, "heir", second);
+  const auto client = open_as(server, first);
+  ASSERT_TRUE(client);
+  const auto give = [&](const disguised& password) {
+    return password.say("", "", [&](std::string_view text) {
+      return mortise_client_set_credentials(client.get(), "heir", 4, text.data(), text.size(),
+                                            nullptr);
+    });
+  };
+  EXPECT_EQ(give(wrong), MORTISE_REFUSED);
+  EXPECT_EQ(give(second), MORTISE_OK);
+  expect_places(wrong, 0);
+  expect_places(first, 0);
+  expect_places(second, 1);
+}
+
+TEST(secret_memory, tls_keeps_a_password_once_and_the_keys_text_nowhere) {
+  tls_server server;
+  const disguised password;
+  const disguised key(server.file("client.key"), 60);
+  let_in(server, "locker", password);
+  const auto behind = "@" + server.trusting_url(server.showing("client")).substr(9);
+  const auto client = password.say("rediss://locker:", behind, [](std::string_view url) {
+    return client_handle(mortise_client_new(url.data(), url.size(), nullptr, nullptr));
+  });
+  ASSERT_TRUE(client);
+  expect_places(password, 1);
+  expect_places(key, 0);
+}
+
+}  // namespace
+}  // namespace mortise::testing
