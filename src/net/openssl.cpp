@@ -1,7 +1,10 @@
 #include "net/openssl.hpp"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
+#include <atomic>
+#include <ctime>
 #include <string>
 
 #ifdef MORTISE_TLS_LINK
@@ -75,15 +78,52 @@ finding find_it() {
 
 #endif
 
+// ---- who uses it -------------------------------------------------------------------------------
+
+// Read by each use. Nobody who waits to write is overtaken.
+constexpr pthread_rwlock_t no_uses = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+pthread_rwlock_t uses = no_uses;
+std::atomic<bool> is_started{false};
+std::atomic<bool> has_ended{false};
+
+// Waits until there is no use. One takes microseconds; but a signal handler of the program's may be
+// in the middle of one, and neither exit nor fork hangs for that.
+bool wait_for_uses() noexcept {
+  timespec until{};
+  ::clock_gettime(CLOCK_REALTIME, &until);
+  ++until.tv_sec;
+  return ::pthread_rwlock_timedwrlock(&uses, &until) == 0;
+}
+
+// OpenSSL calls it before it frees anything.
+void on_end() noexcept {
+  has_ended = true;
+  if (wait_for_uses()) ::pthread_rwlock_unlock(&uses);
+}
+
+// A child has none of our threads, so what these had locked in OpenSSL would stay so (hazard 21).
+thread_local bool is_forking = false;
+void before_fork() noexcept { is_forking = wait_for_uses(); }
+void after_fork() noexcept {
+  if (is_forking) ::pthread_rwlock_unlock(&uses);
+}
+void begin_child() noexcept { uses = no_uses; }
+
+// It would end at exit; if the program has begun to use it, too, it does.
+bool start(const openssl& found) noexcept {
+  return found.OPENSSL_init_ssl(openssl_number::init_no_atexit, nullptr) == 1 &&
+         found.OPENSSL_atexit(on_end) == 1 &&
+         ::pthread_atfork(before_fork, after_fork, begin_child) == 0;
+}
+
 const finding& finding_of_process() {
   static const finding found = [] {
     auto made = find_it();
-    // It would free what our threads still use when the process exits.
-    if (made.is_there &&
-        made.functions.OPENSSL_init_ssl(openssl_number::init_no_atexit, nullptr) != 1) {
+    if (made.is_there && !start(made.functions)) {
       made.is_there = false;
       made.problem = "scheme: rediss needs OpenSSL, which does not start; correct its openssl.cnf";
     }
+    is_started = made.is_there;
     return made;
   }();
   return found;
@@ -99,5 +139,15 @@ const openssl* openssl::find(outcome& why) {
 }
 
 const openssl& openssl::found() noexcept { return finding_of_process().functions; }
+
+void openssl::end_thread() noexcept {
+  if (!is_started) return;
+  const openssl_use use;
+  if (use) found().OPENSSL_thread_stop();
+}
+
+openssl_use::openssl_use() noexcept
+    : is_there_(::pthread_rwlock_rdlock(&uses) == 0 && !has_ended) {}
+openssl_use::~openssl_use() { ::pthread_rwlock_unlock(&uses); }
 
 }  // namespace mortise::net

@@ -2,7 +2,7 @@
 // to have it: neither our library nor what it is linked into names it (MORTISE_TLS=load). A fully
 // static program cannot load a library, so it links OpenSSL (MORTISE_TLS=link), whose functions are
 // in the same table. It is never unloaded, and nothing of it that a host program may use as well is
-// changed: no global setting, no callback, no handler at exit.
+// changed: no global setting, no handler at exit.
 //
 // The types are OpenSSL's own, which are opaque, so none of its headers is needed.
 #pragma once
@@ -38,11 +38,30 @@ struct openssl {
   static const openssl* find(outcome& why);
   // What was found; for who has what only OpenSSL makes.
   static const openssl& found() noexcept;
+  // For a thread of ours that ends: gives back what OpenSSL keeps for it. OpenSSL would do so
+  // later, in a lock of its own that a child of fork finds locked for ever.
+  static void end_thread() noexcept;
 
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a type, not a value.
 #define FUNCTION(result, name, parameters) result(*name) parameters = nullptr;
 #include "net/openssl_functions.inc"
 #undef FUNCTION
+};
+
+// Our threads go on while the process exits, and there OpenSSL frees what it works with if the
+// program has begun to use it before we did. Its functions are called while there is one of these
+// that says true. A fork, too, waits until there is none, so nothing in one waits for anything, and
+// none is inside another.
+class openssl_use {
+ public:
+  openssl_use() noexcept;
+  ~openssl_use();
+  openssl_use(const openssl_use&) = delete;
+  openssl_use& operator=(const openssl_use&) = delete;
+  explicit operator bool() const noexcept { return is_there_; }
+
+ private:
+  const bool is_there_;
 };
 
 // The numbers behind OpenSSL's macros.

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/private_descriptors.hpp"
+#include "net/openssl.hpp"
 #include "net/thread.hpp"
 
 namespace mortise::net {
@@ -185,6 +186,7 @@ void* reactor::enter(void* self) noexcept {
   ::prctl(PR_SET_NAME, "mortise-io");
   { const std::lock_guard guard(me.mutex_); }  // start() has written thread_
   me.run();
+  openssl::end_thread();
   return nullptr;
 }
 

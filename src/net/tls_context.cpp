@@ -14,7 +14,7 @@ outcome tls_context::make(tls_terms terms, std::shared_ptr<tls_context>& into) {
   const auto* const library = openssl::find(why);
   if (library == nullptr) return why;
   std::shared_ptr<tls_context> made(new tls_context(*library, std::move(terms)));
-  if (auto how = made->read_files(); !how.ok()) return how;
+  if (auto how = made->begin(); !how.ok()) return how;
   into = std::move(made);
   return {};
 }
@@ -23,8 +23,17 @@ tls_context::tls_context(const openssl& library, tls_terms terms) noexcept
     : library_(library), terms_(std::move(terms)) {}
 
 tls_context::~tls_context() {
+  const openssl_use use;
+  if (!use) return;
   library_.SSL_SESSION_free(ticket_);
   library_.SSL_CTX_free(context_);
+}
+
+outcome tls_context::begin() {
+  const openssl_use use;
+  if (use) return read_files();
+  return outcome::of(status::unsupported,
+                     "scheme: rediss needs OpenSSL, which has ended, as this process exits");
 }
 
 outcome tls_context::read_files() {

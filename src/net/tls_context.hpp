@@ -41,6 +41,7 @@ class tls_context {
 
  private:
   tls_context(const openssl& library, tls_terms terms) noexcept;
+  outcome begin();
   outcome read_files();
   bool drop_ticket(bool uses_others) noexcept;
   void set_expected_name(ssl_st* connection) const;

@@ -191,4 +191,9 @@ tls_fault fault_of_end(bool has_answered) noexcept {
           has_answered ? mend_silent_refusal : mend_handshake, false};
 }
 
+tls_fault fault_of_exit() noexcept {
+  return {joined({"this process exits, and OpenSSL has ended with it"}),
+          "; end what uses locks before exit", true};
+}
+
 }  // namespace mortise::net

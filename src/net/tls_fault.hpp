@@ -24,6 +24,8 @@ bool is_alert(unsigned long error) noexcept;
 tls_fault fault_of_error(const openssl& library, unsigned long error) noexcept;
 // The server closed the connection during the handshake, after an answer or without one.
 tls_fault fault_of_end(bool has_answered) noexcept;
+// OpenSSL has ended.
+tls_fault fault_of_exit() noexcept;
 constexpr const char* mend_silent_refusal =
     "; if the server wants a certificate of its clients, give one that it accepts, with "
     "tls_certificate_file and tls_key_file";

@@ -103,7 +103,8 @@ tls_transport::tls_transport(std::shared_ptr<tls_context> shared)
 tls_transport::~tls_transport() { close(); }
 
 void tls_transport::close() noexcept {
-  if (auto* const ended = std::exchange(connection_, nullptr); ended != nullptr) {
+  const openssl_use use;
+  if (auto* const ended = std::exchange(connection_, nullptr); ended != nullptr && use) {
     // However it ended, its tickets are good: without this OpenSSL would not use them any more.
     if (!fault_) {
       library_.SSL_set_shutdown(ended, number::sent_shutdown | number::received_shutdown);
@@ -138,23 +139,30 @@ io_result tls_transport::go_on(io_result connected) noexcept try {
 }
 
 void tls_transport::begin_tls() {
+  const openssl_use use;
   stage_ = stage::shaking_hands;
+  if (!use) return;
   connection_ = shared_->new_connection(callbacks::verified, callbacks::ticket);
   auto* const bio = callbacks::new_bio(library_, this);
   library_.SSL_set_bio(connection_, bio, bio);
   if (library_.SSL_set_ex_data(connection_, 0, this) != 1) throw std::bad_alloc();
 }
 
+io_result tls_transport::try_to_shake_hands() noexcept {
+  const std::lock_guard guard(mutex_);
+  const openssl_use use;
+  if (!use) return fail(fault_of_exit());
+  io_result result;
+  lack_ = {};
+  is_reading_ = true;
+  if (library_.SSL_do_handshake(connection_) != 1) result = judge();
+  is_reading_ = false;
+  return result;
+}
+
 io_result tls_transport::shake_hands() noexcept {
   for (;;) {
-    io_result result;
-    {
-      const std::lock_guard guard(mutex_);
-      lack_ = {};
-      is_reading_ = true;
-      if (library_.SSL_do_handshake(connection_) != 1) result = judge();
-      is_reading_ = false;
-    }
+    auto result = try_to_shake_hands();
     if (result.state == io_state::done) {
       stage_ = stage::open;
       may_have_more_ = true;
@@ -200,6 +208,8 @@ io_result tls_transport::fail(tls_fault why) noexcept {
 
 io_result tls_transport::send(std::string_view bytes) noexcept {
   const std::lock_guard guard(mutex_);
+  const openssl_use use;
+  if (!use) return fail(fault_of_exit());
   lack_ = {};
   std::size_t count = 0;
   if (library_.SSL_write_ex(connection_, bytes.data(), bytes.size(), &count) != 1) return judge();
@@ -245,6 +255,8 @@ io_result tls_transport::fill(bool may_nap) noexcept {
 io_result tls_transport::decrypt(char* into, std::size_t room) noexcept {
   if (!may_have_more_) return {io_state::want_read};
   const std::lock_guard guard(mutex_);
+  const openssl_use use;
+  if (!use) return fail(fault_of_exit());
   lack_ = {};
   is_reading_ = true;
   io_result result;
@@ -270,8 +282,11 @@ io_result tls_transport::decrypt(char* into, std::size_t room) noexcept {
 void tls_transport::finish_sending() noexcept {
   if (stage_ == stage::open) {
     const std::lock_guard guard(mutex_);
-    library_.SSL_shutdown(connection_);
-    library_.ERR_clear_error();
+    const openssl_use use;
+    if (use) {
+      library_.SSL_shutdown(connection_);
+      library_.ERR_clear_error();
+    }
   }
   socket_.finish_sending();
 }

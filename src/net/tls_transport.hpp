@@ -44,6 +44,7 @@ class tls_transport final : public transport {
   io_result go_on(io_result connected) noexcept;
   void begin_tls();
   io_result shake_hands() noexcept;
+  io_result try_to_shake_hands() noexcept;
   io_result receive_by(char* into, std::size_t room, bool may_nap) noexcept;
   io_result fill(bool may_nap) noexcept;
   io_result decrypt(char* into, std::size_t room) noexcept;

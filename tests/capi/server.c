@@ -23,6 +23,7 @@ struct test_server {
   pid_t stand_in;           /* who answers in its place */
   int listener;             /* of a stand-in */
   char url[128];
+  char tls_url[192];
   char nowhere[128];
   int control;
   char reply[65536];
@@ -43,6 +44,8 @@ test_server *server_start(const char *const *arguments) {
   CHECK(launcher_open(&server->launcher, "server", arguments));
   const char *folder = server->launcher.folder;
   snprintf(server->url, sizeof server->url, "unix://%s/redis.sock", folder);
+  snprintf(server->tls_url, sizeof server->tls_url, "rediss://127.0.0.1:%d?tls_ca_file=%s/ca.pem",
+           server->launcher.port, folder);
   snprintf(server->nowhere, sizeof server->nowhere, "unix://%s/nobody.sock", folder);
   return server;
 }
@@ -117,6 +120,8 @@ void server_free(test_server *server) {
 }
 
 const char *server_url(const test_server *server) { return server->url; }
+
+const char *server_tls_url(const test_server *server) { return server->tls_url; }
 
 const char *server_nowhere(const test_server *server) { return server->nowhere; }
 

@@ -20,6 +20,8 @@ void server_free(test_server *server);
 
 /* `unix://` and the socket's path. */
 const char *server_url(const test_server *server);
+/* The same over TLS, with the authority to trust; for a server with the argument "tls". */
+const char *server_tls_url(const test_server *server);
 /* A URL in the server's folder where nobody listens. */
 const char *server_nowhere(const test_server *server);
 
