@@ -107,6 +107,7 @@ void gatekeeper::on_verdict(deployment::inquiry& answered, const lock::verdict& 
                             time_ns /*now*/) noexcept {
   // The client keeps every gatekeeper that has an open inquiry; from now on this one may have none.
   const auto self = shared_from_this();
+  if (said.last_token != 0) client_.servers().note_token(name_, said.last_token);
   enter([&](lock::gate& gate, time_ns now) {
     const auto tenure = answered.tenure;
     const auto serial = answered.serial;
@@ -118,6 +119,7 @@ void gatekeeper::on_verdict(deployment::inquiry& answered, const lock::verdict& 
 }
 
 void gatekeeper::on_message(const protocol::message& told) noexcept {
+  if (told.last_token != 0) client_.servers().note_token(name_, told.last_token);
   enter([&](lock::gate& gate, time_ns now) {
     if (told.kind == protocol::message_kind::grant) order_.after_grant();
     protocol::tell(gate, told, now);

@@ -2,6 +2,7 @@
 // quorum of masters in other deployments. The lock machinery sees only the one verdict.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -75,6 +76,9 @@ class deployment {
   virtual bool await(net::caller& caller, time_ns deadline) noexcept = 0;
   // So many more wait for messages, or fewer.
   virtual void expect_messages(int change) noexcept = 0;
+  // This client has seen this fencing token of the name: no server that is connected to later draws
+  // one that is not above it (hazard 30).
+  virtual void note_token(std::string_view name, std::int64_t token) noexcept = 0;
   // Hears what is said on the channel of this name's lock, also after a reconnect.
   virtual void listen(std::string_view name, std::string_view channel) = 0;
   virtual void unlisten(std::string_view name, std::string_view channel) noexcept = 0;

@@ -23,6 +23,9 @@ namespace {
 // server may change behind the connection, and then says so.
 using known_commands = std::atomic<redis::compare_and_delete>;
 
+// The highest fencing token that this client has seen of the database.
+using seen_token = std::atomic<std::int64_t>;
+
 // One server's word is the verdict.
 class single_inquiry final : public inquiry, private redis::request {
  public:
@@ -117,7 +120,8 @@ redis::prologue_command prologue_of(const protocol::command& said, std::string n
 
 redis::connection_config config_of(const redis::endpoint_url& where,
                                    const net::transport_factory& make_transport,
-                                   const settings& terms, std::string_view client_id) {
+                                   const settings& terms, std::string_view client_id,
+                                   const std::shared_ptr<const seen_token>& seen) {
   using need = redis::prologue_command::need;
   redis::connection_config config;
   config.where = resolver_of(where);
@@ -134,8 +138,12 @@ redis::connection_config config_of(const redis::endpoint_url& where,
   config.inbox = protocol::inbox_channel(client_id);
   config.scripts = protocol::scripts_of(protocol::queued());
   config.probe_key = protocol::probe_key;
-  auto seed = prologue_of(protocol::seed(false), "EVAL (seeding the fencing tokens)", need::always);
-  protocol::seed(true).write(seed.bytes_when_back, true);
+  auto seed = prologue_of(protocol::seed(), "EVAL (seeding the fencing tokens)", need::always);
+  seed.when_back = [seen] {
+    std::string bytes;
+    protocol::seed_again(seen->load(std::memory_order_relaxed)).write(bytes, true);
+    return bytes;
+  };
   config.prologue.push_back(std::move(seed));
   // Who holds something needs the connection, also where there is no memory for this.
   config.prologue.push_back(prologue_of(protocol::write_record(client_id), "SET mortise:client",
@@ -150,8 +158,9 @@ class single_server final : public deployment,
                             private admission::listener {
  public:
   single_server(net::reactor& loop, redis::connection_config config, const settings& terms,
-                mortise::deployment::listener& hears)
+                std::shared_ptr<seen_token> seen, mortise::deployment::listener& hears)
       : hears_(hears),
+        seen_(std::move(seen)),
         inbox_(config.inbox),
         identity_(config.identity),
         entry_(loop, server_, config.where->text(), terms, config.database, *this),
@@ -175,6 +184,12 @@ class single_server final : public deployment,
     return server_.await(caller, deadline);
   }
   void expect_messages(int change) noexcept override { server_.expect_messages(change); }
+  void note_token(std::string_view /*name*/, std::int64_t token) noexcept override {
+    auto before = seen_->load(std::memory_order_relaxed);
+    while (before < token &&
+           !seen_->compare_exchange_weak(before, token, std::memory_order_relaxed)) {
+    }
+  }
   void listen(std::string_view /*name*/, std::string_view channel) override {
     server_.listen(channel);
   }
@@ -218,6 +233,7 @@ class single_server final : public deployment,
   void on_listening(std::string_view channel) noexcept override { hears_.on_listening(channel); }
 
   mortise::deployment::listener& hears_;
+  const std::shared_ptr<seen_token> seen_;
   const std::string inbox_;
   const std::shared_ptr<redis::credentials> identity_;
   admission entry_;  // which the connection tells of its end
@@ -259,8 +275,9 @@ std::unique_ptr<deployment> make_single_server(const redis::endpoint_url& where,
                                                const net::transport_factory& make_transport,
                                                net::reactor& loop, const settings& terms,
                                                std::string_view client_id, listener& hears) {
-  return std::make_unique<single_server>(loop, config_of(where, make_transport, terms, client_id),
-                                         terms, hears);
+  auto seen = std::make_shared<seen_token>(0);
+  auto config = config_of(where, make_transport, terms, client_id, seen);
+  return std::make_unique<single_server>(loop, std::move(config), terms, std::move(seen), hears);
 }
 
 }  // namespace mortise::deployment

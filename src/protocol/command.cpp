@@ -9,10 +9,17 @@ command ping() {
   return {[](std::string& out, bool) { redis::command_writer(out).command({"PING"}); }};
 }
 
-command seed(bool is_back) {
-  return {[is_back](std::string& out, bool) {
+command seed() {
+  return {[](std::string& out, bool) {
     redis::command_writer(out).command(
-        {"EVAL", scripts::seed.text, "2", server_key, fence_key, is_back ? "back" : "new"});
+        {"EVAL", scripts::seed.text, "2", server_key, fence_key, "new", "0"});
+  }};
+}
+
+command seed_again(std::int64_t seen) {
+  return {[seen](std::string& out, bool) {
+    redis::command_writer(out).command(
+        {"EVAL", scripts::seed.text, "2", server_key, fence_key, "back", std::to_string(seen)});
   }};
 }
 

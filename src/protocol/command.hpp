@@ -2,6 +2,7 @@
 // no RESP, and who carries it does not know what it is about.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,8 +26,10 @@ struct command {
 
 // Whether the server is there.
 command ping();
-// Prepares a database for this client, which may have had a connection before.
-command seed(bool is_back);
+// Prepares a database for this client, and for one that had a connection before and has seen this
+// fencing token.
+command seed();
+command seed_again(std::int64_t seen);
 // Makes a server know a script ahead of its first use.
 command load(const redis::script& script);
 

@@ -132,13 +132,17 @@ void greeting::say_second_part() {
   constexpr std::size_t around_text = 128;
   auto room = bytes_.size();
   for (const auto* wanted : config_.scripts) room += wanted->text.size() + around_text;
-  for (const auto& command : config_.prologue) room += bytes_of(command).size();
+  for (const auto& command : config_.prologue) {
+    const bool is_other = has_predecessor() && command.when_back;
+    prologue_.push_back(is_other ? command.when_back() : command.bytes);
+    room += prologue_.back().size();
+  }
   bytes_.reserve(room);
   for (const auto* wanted : config_.scripts) {
     say(item::load_script, {"SCRIPT", "LOAD", wanted->text});
   }
-  for (const auto& command : config_.prologue) {
-    bytes_ += bytes_of(command);
+  for (const auto& command : prologue_) {
+    bytes_ += command;
     expected_.push_back(item::prologue);
   }
 }
@@ -269,7 +273,8 @@ greeting::step greeting::refuse(const std::string& message, std::string_view ser
   return step::refused;
 }
 
-greeting::step greeting::take_error_of(const prologue_command& command, std::string_view error) {
+greeting::step greeting::take_error_of_prologue(std::string_view error) {
+  const auto& command = config_.prologue[prologue_answered_ - 1];
   using need = prologue_command::need;
   if (command.is_needed == need::none) return step::more;
   if (command.is_needed == need::when_there_is_memory && error.starts_with("OOM")) {
@@ -278,7 +283,7 @@ greeting::step greeting::take_error_of(const prologue_command& command, std::str
   const auto told = without_secrets(error, &as_);
   if (const auto lacking = find_missing_right(told)) {
     // The text of a script begins on the fifth line of its command.
-    auto script = std::string_view(bytes_of(command));
+    auto script = std::string_view(prologue_[prologue_answered_ - 1]);
     for (int line = 1; line < 5; ++line) script.remove_prefix(script.find('\n') + 1);
     return refuse("the server refused " + command.name + ": " + say_missing_right(*lacking, script),
                   told);
@@ -327,7 +332,7 @@ greeting::step greeting::take_error(std::string_view error, item what) {
     case item::subscribe:
       return refuse(why_no_subscription(config_.inbox, text), text);
     case item::prologue:
-      return take_error_of(config_.prologue[prologue_answered_ - 1], error);
+      return take_error_of_prologue(error);
     // The rest is convenience, or is asked again when it is needed: a script that is not loaded is
     // NOSCRIPT (hazard 27), and a client that can't be killed may have ended anyway.
     case item::set_name:

@@ -73,7 +73,7 @@ class greeting {
   void say_probes();
   step take_hello(const value& reply);
   step take_error(std::string_view error, item what);
-  step take_error_of(const prologue_command& command, std::string_view error);
+  step take_error_of_prologue(std::string_view error);
   step refuse(const std::string& message, std::string_view server_text);
   step check_server();
   void note_info(std::string_view text);
@@ -81,10 +81,6 @@ class greeting {
   void note_probe(item what, const value& reply);
   [[nodiscard]] bool has_predecessor() const { return before_.client_id != 0; }
   [[nodiscard]] bool is_predecessor_here() const;
-  [[nodiscard]] const std::string& bytes_of(const prologue_command& command) const {
-    const bool is_other = has_predecessor() && !command.bytes_when_back.empty();
-    return is_other ? command.bytes_when_back : command.bytes;
-  }
 
   const connection_config& config_;
   const form form_;
@@ -93,6 +89,7 @@ class greeting {
   wiped_bytes bytes_;  // a login is among them
   std::vector<item> expected_;
   std::size_t answered_ = 0;
+  std::vector<std::string> prologue_;  // as it was said
   std::size_t prologue_answered_ = 0;
   bool has_said_all_ = false;
   bool has_asked_role_ = false;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,8 +24,9 @@ struct prologue_command {
   std::string name;   // for messages
   std::string bytes;  // one command, with one reply
   need is_needed = need::none;
-  // The same from a client that had a connection before; empty where it makes no difference.
-  std::string bytes_when_back = {};
+  // The same from a client that had a connection before, as of now; none where it makes no
+  // difference. The I/O thread.
+  std::function<std::string()> when_back = {};
 };
 
 struct connection_config {

@@ -26,7 +26,8 @@ blind_pipeline::blind_pipeline(const std::string& url, int depth)
   std::string loads;
   redis::command_writer writer(loads);
   for (const auto* script : scripts::all()) writer.command({"SCRIPT", "LOAD", script->text});
-  writer.command({"EVALSHA", scripts::seed.sha1, "2", "mortise:server", "mortise:fence", "new"});
+  writer.command(
+      {"EVALSHA", scripts::seed.sha1, "2", "mortise:server", "mortise:fence", "new", "0"});
   exchange(loads, static_cast<int>(scripts::all().size()) + 1);
 
   const auto& protocol = protocol::queued();

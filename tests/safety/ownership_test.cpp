@@ -15,6 +15,7 @@
 #include "support/child.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace mortise::testing {
 namespace {
@@ -268,6 +269,33 @@ TEST(safety, hazard_23_user_without_the_channel_is_told_what_to_allow) {
   EXPECT_EQ(MORTISE_REFUSED, mortise_error_code(error.get()));
   EXPECT_NE(std::string::npos, std::string(mortise_error_message(error.get())).find("&mortise:"))
       << mortise_error_message(error.get());
+}
+
+// A replica that was promoted without the newest writes, and whose clock is behind them.
+TEST(safety, hazard_30_no_server_that_comes_later_draws_a_token_below_one_that_was_seen) {
+  test_server first;
+  test_server second;
+  tcp_proxy network(first.socket_path());
+  first.command({"SET", "mortise:fence", "4000000000000000"});
+  const auto client = open_client(network.url() + "?lease=60s");
+  const auto other = open_client(first.url() + "?lease=60s");
+  const auto lock = open_lock(client, "k");
+  const auto others = open_lock(other, "k");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(others.get(), patience_ms, nullptr));
+  // The grant comes as a message, and nothing else tells of its token.
+  std::thread waiter(
+      [&] { EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr)); });
+  while (first.command({"LLEN", "{mortise:k}:q"}) != "1") std::this_thread::yield();
+  ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(others.get(), nullptr));
+  waiter.join();
+  const auto seen = mortise_lock_token(lock.get());
+  EXPECT_GT(seen, 4'000'000'000'000'000);
+  ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+  network.tell("redirect " + second.socket_path());
+  network.tell("cut");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  EXPECT_EQ("1", second.command({"EXISTS", "{mortise:k}"}));
+  EXPECT_GT(mortise_lock_token(lock.get()), seen);
 }
 
 TEST(safety, hazard_30_tokens_survive_every_state_of_the_counter) {

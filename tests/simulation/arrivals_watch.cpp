@@ -21,7 +21,7 @@ std::int64_t arrivals_watch::left_ms() const {
 
 void arrivals_watch::look(const arguments& command) {
   const bool is_greeting =
-      command.size() == 6 && command[0] == "EVAL" && command[3] == protocol::server_key;
+      command.size() == 7 && command[0] == "EVAL" && command[3] == protocol::server_key;
   const auto& fault = redis_.fault;
   if (!is_greeting || !fault.refuse_all.empty() || !fault.refuse_writes.empty()) return;
   const auto* const known = redis_.find(protocol::server_key);

@@ -90,7 +90,7 @@ void simulated_client::greet(stream& on, bool is_for_messages) {
     }
     for (const auto* script : scripts::all()) writer.command({"SCRIPT", "LOAD", script->text});
     writer.command({"EVAL", scripts::seed.text, "2", protocol::server_key, protocol::fence_key,
-                    has_been_up_ ? "back" : "new"});
+                    has_been_up_ ? "back" : "new", "0"});
     greetings_left_ += static_cast<int>(old_sessions_.size() + scripts::all().size()) + 1;
     if (!is_resp2_) ++greetings_left_;
   }

@@ -218,7 +218,8 @@ class redis_comparison : public ::testing::Test {
     if (dice_.happens(400)) command = {"EVAL", std::string(script.text)};
     if (script.name == "seed") {
       command.insert(command.end(),
-                     {"2", "mortise:server", "mortise:fence", dice_.one_of({"new", "back"})});
+                     {"2", "mortise:server", "mortise:fence", dice_.one_of({"new", "back"}),
+                      dice_.one_of({"0", "1000000000000000", "2000000000000000"})});
       return command;
     }
     if (script.name.starts_with("queued_")) return queued_command(script, std::move(command));

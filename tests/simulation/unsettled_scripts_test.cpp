@@ -17,7 +17,7 @@ class unsettled_scripts : public shared_scripts {
   unsettled_scripts() { greet("new"); }
   void greet(const std::string& who) {
     const auto said = server_.call(
-        {"EVAL", std::string(scripts::seed.text), "2", "mortise:server", "fence", who});
+        {"EVAL", std::string(scripts::seed.text), "2", "mortise:server", "fence", who, "0"});
     ASSERT_EQ(said.integer, now_us_);
   }
   // For how long it is noted to be unsettled.

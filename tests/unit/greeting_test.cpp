@@ -197,7 +197,7 @@ TEST_F(greeting_test, a_server_without_scripts_is_refused_with_the_mend_and_with
 
 TEST_F(greeting_test, whoever_had_a_connection_before_says_so) {
   const std::string again = "*1\r\n$5\r\nAGAIN\r\n";
-  config_.prologue = {{"seed", "*1\r\n$4\r\nSEED\r\n", {}, again},
+  config_.prologue = {{"seed", "*1\r\n$4\r\nSEED\r\n", {}, [&] { return again; }},
                       {"name", "*1\r\n$4\r\nNAME\r\n"}};
   begin(form::resp3);
   EXPECT_TRUE(has_said("SEED"));

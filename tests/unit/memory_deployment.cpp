@@ -63,6 +63,7 @@ class memory_deployment final : public deployment::deployment, private net::task
   outcome set_credentials(redis::login /*offered*/, time_ns /*deadline*/) override {
     return outcome::of(status::unsupported);
   }
+  void note_token(std::string_view /*name*/, std::int64_t /*token*/) noexcept override {}
   std::unique_ptr<mortise::deployment::announcement> new_announcement(
       const protocol::command& said) override {
     return std::make_unique<memory_announcement>(servers_, said);

@@ -1,14 +1,16 @@
 -- Prepares a database for a client. Run on every connect, before any lock is taken over that
--- connection. It lifts the fence counter to the server's clock, as a restart or a failover may have
--- brought back an old one, and notes when the server is unsettled: when the last client before this
--- one has met another server here, or another run of it, and when this one has lost a connection.
+-- connection. It lifts the fence counter to the server's clock and to what this client has seen, as
+-- a restart or a failover may have brought back an old one (hazard 30). It notes when the server is
+-- unsettled: when the last client before this one has met another server here, or another run of
+-- it, and when this one has lost a connection.
 --
 -- A server out of memory may carry it out as well, because holds are kept and given back by way of
 -- a new connection even then (hazard 13), and a release may grant. It refuses what may need memory
 -- only as a script's first write, and PEXPIRE, which comes first here, needs none.
 --
 -- KEYS  1 server, 2 fence
--- ARGV  1 `back` when this client had a connection before, or `new`
+-- ARGV  1 `back` when this client had a connection before, or `new`; 2 the highest fencing token
+--       that it has seen
 -- Reply the server time in us
 
 -- #include "fence.lua"
@@ -30,7 +32,8 @@ local life = FENCE_LIFE + math.max(for_now, unsettled_for() or 0)
 
 redis.call('PEXPIRE', KEYS[2], life)
 counter = type(counter) == 'string' and tonumber(counter) or 0
-redis.call('SET', KEYS[2], string.format('%.0f', math.max(counter, now)), 'PX', life)
+local lifted = math.max(counter, now, tonumber(ARGV[2]))
+redis.call('SET', KEYS[2], string.format('%.0f', lifted), 'PX', life)
 if run then redis.call('SET', KEYS[1], run, 'PX', FENCE_LIFE) end
 -- Who may not count would draw falling tokens later, so it is told now.
 redis.call('INCRBY', KEYS[2], 0)
