@@ -47,8 +47,9 @@ static void answer_with(struct words *line, mortise_status status, int64_t token
   if (status < 0) {
     printf(" retryable=%" PRId32 " ambiguous=%" PRId32, mortise_error_is_retryable(error),
            mortise_error_is_ambiguous(error));
+    words_print("printed", mortise_error_server_text(error));
   }
-  words_print_text(text);
+  words_print("text", text);
   putchar('\n');
 }
 
@@ -280,7 +281,7 @@ static void do_pump(struct words *line) {
              mortise_event_is_ambiguous(event));
     }
     if (mortise_event_token(event) != 0) printf(" token=%" PRId64, mortise_event_token(event));
-    words_print_text(mortise_event_message(event));
+    words_print("text", mortise_event_message(event));
     putchar('\n');
     timeout_ms = 0;
   }

@@ -27,6 +27,7 @@ local function fields(status, token, value, text, details)
   if details then
     parts[#parts + 1] = ("retryable=%d ambiguous=%d"):format(details.is_retryable and 1 or 0,
                                                              details.is_ambiguous and 1 or 0)
+    parts[#parts + 1] = "printed=" .. encode(details.server_text)
   end
   if token and token ~= 0 then parts[#parts + 1] = ("token=%.0f"):format(token) end
   if value then parts[#parts + 1] = ("value=%.0f"):format(value) end

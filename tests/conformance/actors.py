@@ -8,6 +8,8 @@ import subprocess
 import time
 import urllib.parse
 
+from secrets_of_play import Secrets
+
 PATIENCE_S = 30
 
 
@@ -44,8 +46,9 @@ def quote(value):
 
 
 class Actor:
-    def __init__(self, name, command, environment, patience_s=PATIENCE_S):
+    def __init__(self, name, command, environment, patience_s=PATIENCE_S, secrets=Secrets(())):
         self.name = name
+        self.secrets = secrets
         self.patience_s = patience_s
         # A session of its own, so that a language's launcher gets the signals, too.
         self.process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE,
@@ -84,7 +87,9 @@ class Actor:
         return line.decode()
 
     def take_line(self, deadline):
-        words = self.read_line(deadline).split(" ")
+        line = self.read_line(deadline)
+        self.secrets.check(line, self.name)
+        words = line.split(" ")
         kind = words.pop(0) if words[0] in ("done", "notice") else "answer"
         fields = dict(word.split("=", 1) for word in words[2:])
         fields = {key: urllib.parse.unquote(value) for key, value in fields.items()}

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The conductor itself: what it takes for a failure, and which failures count as noticed. The actors
 here say what they are told to, in place of a binding."""
+import base64
+import json
 import shlex
 import subprocess
 import sys
@@ -109,9 +111,35 @@ class Checks(unittest.TestCase):
         self.assertIsNotNone(failure([{"server": "PING", "says": "else", "eventually": True}]))
 
 
+class Secrets(unittest.TestCase):
+    def told(self, said, **login):
+        """What a play fails with in which somebody logs in, and an actor says this."""
+        steps = [{"at": "a", "new": "client", "as": "c", **login}, {"at": "a", "do": "ping", "on": "c"}]
+        return str(failure(steps, json.dumps({"ping": said})))
+
+    def test_a_login_that_comes_out_is_a_failure(self):
+        raw = "passw/rd-77"
+        for login in ({"login": f"somebody:{raw}"}, {"user": "somebody", "password": raw},
+                      {"url": "redis://somebody:passw%2Frd-77@host"}):
+            for said in (f"text={raw}", "text=passw%2Frd-77", "text=a%20somebody%20b", "printed=somebody",
+                         "text=" + base64.b64encode(f"x:{raw}!".encode()).decode()):
+                self.assertIn("tells", self.told(f"refused retryable=0 ambiguous=0 {said}", **login))
+            self.assertNotIn("tells", self.told("ok text=some%20body", **login))
+
+    def test_a_login_that_is_left_at_the_server_is_a_failure(self):
+        login = {"at": "a", "new": "client", "as": "c", "login": "somebody:password-77"}
+        for key in ("SET name password-77", "SET somebody 1"):
+            self.assertIn("tells", str(failure([login, {"server": key}])))
+        self.assertIsNone(failure([login, {"server": "SET name 1"}]))
+
+    def test_a_login_is_of_words_that_nothing_else_has(self):
+        with self.assertRaises(ValueError):
+            self.told("ok", login="me:password-77")
+
+
 class Deployments(unittest.TestCase):
     # Has the server do this, as the user of the URL, whatever it is told.
-    ASKS = ('while read -r id rest; do redis-cli -s "${MORTISE_URL#*@}" --user locker --pass PASSWORD '
+    ASKS = ('while read -r id rest; do redis-cli -s "${MORTISE_URL#*@}" --user locker-77u --pass password-77p '
             '%s >/dev/null 2>&1; echo "$id ok"; done')
 
     def played(self, command):

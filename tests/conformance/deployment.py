@@ -9,18 +9,25 @@ from server import Server
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "capi/doc"
 # The first plays each scenario in all languages.
 KINDS = ("direct", "proxy", "rights", "tls")
+# Who logs in instead of the pages' locker with PASSWORD: words that nothing else says.
+USER, PASSWORD = "locker-77u", "password-77p"
 # A lock's name, as scenarios have it where its key is its name; there is no space in a pattern.
 NAME = "the?lock"
 
 
 def rule_on(page):
     """The words of the page's ACL SETUSER, from the user's name on."""
-    return re.search(r"^ACL SETUSER (locker .*)$", (PAGES / page).read_text("utf-8"), re.M)[1].split()
+    return with_marks(re.search(r"^ACL SETUSER (locker .*)$", (PAGES / page).read_text("utf-8"), re.M)[1]).split()
 
 
 def further_rules_on(page):
     """The page's other rules: for servers that know these rights, and errors elsewhere."""
-    return re.findall(r"^ACL SETUSER locker .*$", (PAGES / page).read_text("utf-8"), re.M)[1:]
+    rules = re.findall(r"^ACL SETUSER locker .*$", (PAGES / page).read_text("utf-8"), re.M)[1:]
+    return [with_marks(rule) for rule in rules]
+
+
+def with_marks(rule):
+    return rule.replace("locker", USER, 1).replace(">PASSWORD", ">" + PASSWORD, 1)
 
 
 def rights_for(scenario):
@@ -39,6 +46,7 @@ class Deployment:
     def __init__(self, scenario, kind="direct"):
         steps = scenario["steps"]
         self.kind = kind
+        self.secrets = {USER, PASSWORD} if kind == "rights" else set()
         arguments = {"rights": ["--user", *rights_for(scenario)], "tls": ["tls"]}.get(kind, [])
         self.servers = {name: Server(*arguments)
                         for name in sorted({"first"} | {step["of"] for step in steps if is_of_server(step)})}
@@ -57,7 +65,7 @@ class Deployment:
 
     def url_of(self, place):
         scheme = "unix" if place.startswith("/") else "rediss" if self.kind == "tls" else "redis"
-        user = "locker:PASSWORD@" if self.kind == "rights" else ""
+        user = f"{USER}:{PASSWORD}@" if self.kind == "rights" else ""
         return f"{scheme}://{user}{place}" + (f"?tls_ca_file={self.signers()}" if self.kind == "tls" else "")
 
     def signers(self):
@@ -89,12 +97,13 @@ class Deployment:
                                                for name in names)]))
 
     def refused(self):
-        """What servers have refused because of a missing right; a wrong password is none."""
+        """What servers have refused their user because of a missing right; a wrong password is none."""
         if self.kind != "rights":
             return set()
-        return {found for server in self.servers.values() for reason, found in
-                re.findall(r"^reason\n(.*)\ncontext\n.*\nobject\n(.*)$", server.command("ACL LOG 128"), re.M)
-                if reason != "auth"}
+        entry = r"^reason\n(.*)\ncontext\n.*\nobject\n(.*)\nusername\n(.*)$"
+        return {found for server in self.servers.values()
+                for reason, found, user in re.findall(entry, server.command("ACL LOG 128"), re.M)
+                if reason != "auth" and user == USER}
 
     def end(self):
         for one in [self.network, *self.servers.values()]:

@@ -6,6 +6,7 @@ import time
 import actors
 import coverage
 from deployment import Deployment
+from secrets_of_play import Secrets, Told, secrets_of
 
 HEADER = pathlib.Path(__file__).resolve().parents[2] / "capi/include/mortise/mortise.h"
 # Why a hold was lost.
@@ -38,7 +39,9 @@ class Play:
 
     def __init__(self, scenario, cast, patience_s, deployment):
         self.scenario = scenario
+        own = secrets_of(scenario)
         self.deployment = Deployment(scenario, deployment)
+        self.secrets = Secrets(own | self.deployment.secrets)
         self.actors = {}
         self.cast = cast
         self.patience_s = patience_s
@@ -54,9 +57,11 @@ class Play:
             for number, step in enumerate(steps_of(self.scenario), 1):
                 self.step(step)
             step = None
+            for name, server in self.deployment.servers.items() if self.secrets.forms else ():
+                self.secrets.check_server(server.command, name)
             if refused := self.deployment.refused():
                 raise Failed(f"a right is missing for {', '.join(sorted(refused))}")
-        except (Failed, actors.Gone) as problem:
+        except (Failed, actors.Gone, Told) as problem:
             what = (f"step {number} {json.dumps(step, ensure_ascii=False)}" if step else
                     "the end" if number else "opening")
             raise Failed(f"{what}: {problem}", number) from None
@@ -68,7 +73,8 @@ class Play:
     def open(self):
         for name, command in self.cast.items():
             environment = {"MORTISE_URL": self.deployment.url, **self.scenario.get("environment", {})}
-            self.actors[name] = actors.Actor(name, command, environment, self.patience_s)
+            self.actors[name] = actors.Actor(name, command, environment, self.patience_s,
+                                              self.secrets)
             if self.scenario.get("opens_clients", True):
                 # No scenario is about this one's opening: a server that is slow to answer may be.
                 self.step({"at": name, "new": "client", "as": "client", "eventually": True,

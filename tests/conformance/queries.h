@@ -53,7 +53,7 @@ static void *run_query(void *given) {
     printf(" retryable=%" PRId32 " ambiguous=%" PRId32, mortise_error_is_retryable(how),
            mortise_error_is_ambiguous(how));
   }
-  words_print_text(mortise_error_message(how));
+  words_print("text", mortise_error_message(how));
   putchar('\n');
   fflush(stdout);
   funlockfile(stdout);

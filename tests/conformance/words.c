@@ -65,9 +65,9 @@ const char *words_status(mortise_status status) {
   return "a_new_one";
 }
 
-void words_print_text(const char *text) {
+void words_print(const char *key, const char *text) {
   if (*text == '\0') return;
-  fputs(" text=", stdout);
+  printf(" %s=", key);
   for (; *text != '\0'; ++text) {
     if (isalnum((unsigned char)*text)) {
       putchar(*text);

@@ -29,7 +29,7 @@ struct word *words_find(struct words *line, const char *key);
 int64_t words_number(struct words *line, const char *key, int64_t otherwise);
 /* The name of a status as scenarios have it. */
 const char *words_status(mortise_status status);
-/* Prints ` text=…`, or nothing for an empty text. */
-void words_print_text(const char *text);
+/* Prints ` KEY=TEXT`, or nothing for an empty text. */
+void words_print(const char *key, const char *text);
 
 #endif

@@ -79,6 +79,7 @@ func (r result) String() string {
 	if failure := (*mortise.Error)(nil); errors.As(r.err, &failure) && failure.Status < 0 {
 		text += fmt.Sprintf(" retryable=%d ambiguous=%d", *truth(failure.IsRetryable()).value,
 			*truth(failure.IsAmbiguous()).value)
+		text += " printed=" + url.PathEscape(fmt.Sprintf("%+v %#v", *failure, failure))
 	}
 	if r.text != "" {
 		text += " text=" + url.PathEscape(r.text)

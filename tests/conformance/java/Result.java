@@ -1,3 +1,5 @@
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
@@ -52,6 +54,11 @@ record Result(Status status, long token, Long value, String text, MortiseExcepti
     if (failure != null && failure.code() < 0) {
       line.append(" retryable=").append(failure.isRetryable() ? 1 : 0);
       line.append(" ambiguous=").append(failure.isAmbiguous() ? 1 : 0);
+    }
+    if (failure != null) {
+      var printed = new StringWriter();
+      failure.printStackTrace(new PrintWriter(printed));
+      line.append(" printed=").append(URLEncoder.encode(printed.toString(), StandardCharsets.UTF_8));
     }
     if (!text.isEmpty()) {
       String encoded = URLEncoder.encode(text, StandardCharsets.UTF_8);
