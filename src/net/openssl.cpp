@@ -107,7 +107,11 @@ void before_fork() noexcept { is_forking = wait_for_uses(); }
 void after_fork() noexcept {
   if (is_forking) ::pthread_rwlock_unlock(&uses);
 }
-void begin_child() noexcept { uses = no_uses; }
+// Nor has it those that wait to begin a use, which the lock has counted.
+void begin_child() noexcept {
+  after_fork();
+  uses = no_uses;
+}
 
 // It would end at exit; if the program has begun to use it, too, it does.
 bool start(const openssl& found) noexcept {
