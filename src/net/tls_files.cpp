@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
@@ -89,12 +90,35 @@ outcome tls_files::read(const openssl& library, const tls_terms& terms) {
     if (auto how = check_folder(terms.ca_folder); !how.ok()) return how;
     mix_look(fingerprint_, terms.ca_folder.c_str());
   } else if (terms.ca_file.empty()) {
-    mix_look(fingerprint_, or_default(library.X509_get_default_cert_file_env(),
-                                      library.X509_get_default_cert_file()));
-    mix_look(fingerprint_, or_default(library.X509_get_default_cert_dir_env(),
-                                      library.X509_get_default_cert_dir()));
+    system_look_ = 0;
+    for (const auto* const path : {or_default(library.X509_get_default_cert_file_env(),
+                                              library.X509_get_default_cert_file()),
+                                   or_default(library.X509_get_default_cert_dir_env(),
+                                              library.X509_get_default_cert_dir())}) {
+      mix(system_look_, path);
+      mix_look(system_look_, path);
+    }
+    fingerprint_ ^= system_look_;
   }
   return {};
+}
+
+// The system's list of authorities, as it was when it looked so: most of a megabyte, which the
+// contexts share.
+void add_system_authorities(const openssl& library, ssl_ctx_st* context, std::uint64_t look) {
+  static std::mutex mutex;
+  static x509_store_st* known = nullptr;
+  static std::uint64_t known_look = 0;
+  const std::lock_guard guard(mutex);
+  if (known != nullptr && look == known_look) {
+    library.SSL_CTX_set1_cert_store(context, known);
+    return;
+  }
+  library.SSL_CTX_set_default_verify_paths(context);
+  library.X509_STORE_free(known);
+  known = library.SSL_CTX_get_cert_store(context);
+  library.X509_STORE_up_ref(known);
+  known_look = look;
 }
 
 // One context in the making.
@@ -174,7 +198,7 @@ class tls_files::builder {
     if (!terms_.is_verified) return {};
     auto* const context = context_.get();
     if (terms_.ca_file.empty() && terms_.ca_folder.empty()) {
-      library_.SSL_CTX_set_default_verify_paths(context);
+      add_system_authorities(library_, context, files_.system_look_);
     }
     if (!terms_.ca_folder.empty()) {
       library_.SSL_CTX_load_verify_dir(context, terms_.ca_folder.c_str());

@@ -28,6 +28,7 @@ class tls_files {
   secret certificate_;
   secret key_;
   std::uint64_t fingerprint_ = 0;
+  std::uint64_t system_look_ = 0;  // of the system's authorities
 };
 
 }  // namespace mortise::net

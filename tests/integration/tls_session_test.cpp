@@ -119,6 +119,24 @@ TEST(tls_session, an_authority_that_is_gone_is_trusted_no_longer) {
   })) << client->link->last_problem().message;
 }
 
+// Clients share the system's list as it is, and nobody one of before.
+TEST(tls_session, the_systems_authorities_are_those_of_now) {
+  const tls_server server;
+  const auto list = server.file("system.pem");
+  ASSERT_EQ(::setenv("SSL_CERT_FILE", list.c_str(), 1), 0);
+  replace(list, server.file("ca.pem"));
+  const auto first = open_client(server.host_url());
+  expect_a_grant(first, "a");
+  expect_a_grant(open_client(server.host_url()), "a");
+  make_certificates(server.folder(), "other --signer other");
+  replace(list, server.file("other.pem"));
+  EXPECT_NE(attempt_to_open(server.host_url()).find("which is not in"), std::string::npos);
+  expect_a_grant(first, "a");
+  replace(list, server.file("ca.pem"));
+  expect_a_grant(open_client(server.host_url()), "a");
+  ::unsetenv("SSL_CERT_FILE");
+}
+
 // ---- files that change -------------------------------------------------------------------------
 
 TEST(tls_session, a_hold_outlives_the_rotation_of_all_files) {
