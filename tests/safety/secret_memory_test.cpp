@@ -217,6 +217,12 @@ TEST(secret_memory, a_password_of_a_file_is_not_kept) {
   server.command({"CLIENT", "KILL", "USER", "locker"});
   ASSERT_TRUE(answers(client));
   expect_places(password, 0);
+  // Nor while it is refused, and tried again and again.
+  server.command({"ACL", "SETUSER", "locker", "resetpass", ">other"});
+  server.command({"CLIENT", "KILL", "USER", "locker"});
+  ASSERT_TRUE(
+      eventually([&] { return mortise_client_ping(client.get(), nullptr) == MORTISE_REFUSED; }));
+  expect_places(password, 0);
 }
 
 TEST(secret_memory, new_credentials_take_the_place_of_those_before) {
