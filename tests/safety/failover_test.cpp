@@ -5,9 +5,11 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "safety/handles.hpp"
 #include "support/changing_name.hpp"
+#include "support/deaf_port.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing {
@@ -261,6 +263,27 @@ TEST_F(failover, a_call_that_ends_before_the_fault_names_both_servers) {
   name_.lead_to({"127.0.0.3"});
   EXPECT_EQ(MORTISE_UNREACHABLE, mortise_client_ping(client.get(), error.get()));
   check(server + " was 127.0.0.1:" + port_ + " (a replica now): cannot connect to 127.0.0.3:");
+}
+
+// Whichever of the two comes first; what hangs would cost half of the 40 s.
+TEST(a_name_of_two_addresses, hazard_26_one_that_hangs_does_not_keep_out_the_other) {
+  constexpr const char* deaf_address = "127.0.0.1";
+  constexpr const char* address = "127.0.0.2";
+  const deaf_port deaf;
+  const auto port = std::to_string(deaf.port());
+  test_server server({.arguments = {"--bind", address, "--port", port}});
+  changing_name name;
+  for (const auto& order : {std::vector{deaf_address, address}, {address, deaf_address}}) {
+    name.lead_to({order[0], order[1]});
+    const auto begin = boot_now();
+    const auto client = open_client("redis://" + name.text() + ":" + port + "?command_timeout=40s");
+    const auto lock = open_lock(client, "k");
+    EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+    server.command({"CLIENT", "KILL", "TYPE", "normal"});  // and it connects again
+    EXPECT_EQ(MORTISE_OK, mortise_lock_extend(lock.get(), 0, nullptr));
+    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+    EXPECT_LT(boot_now() - begin, 10 * ns_per_s);
+  }
 }
 
 }  // namespace
