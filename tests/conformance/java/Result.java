@@ -58,7 +58,8 @@ record Result(Status status, long token, Long value, String text, MortiseExcepti
     if (failure != null) {
       var printed = new StringWriter();
       failure.printStackTrace(new PrintWriter(printed));
-      line.append(" printed=").append(URLEncoder.encode(printed.toString(), StandardCharsets.UTF_8));
+      String shown = URLEncoder.encode(printed.toString(), StandardCharsets.UTF_8);
+      line.append(" printed=").append(shown);
     }
     if (!text.isEmpty()) {
       String encoded = URLEncoder.encode(text, StandardCharsets.UTF_8);
