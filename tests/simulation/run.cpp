@@ -168,11 +168,12 @@ void run::watch_name(watched_name& watched) {
   // After faults a waiter may have to find out by itself, and a grant to somebody who gave up has
   // to lapse. Who waits while the data are lost looks again after 15 s at the latest.
   auto bound = (world_.plan.is_exclusive ? 4 : 24) * ns_per_s;
+  const auto& leases_ms = world_.plan.leases_ms;
+  const auto longest_ns = to_ns(*std::max_element(leases_ms.begin(), leases_ms.end()));
   // An old connection whose last commands come late may take the lock for nobody.
-  if (!world_.plan.kills_old_sessions) {
-    bound += 2 * *std::max_element(world_.plan.leases_ms.begin(), world_.plan.leases_ms.end()) *
-             ns_per_ms;
-  }
+  if (!world_.plan.kills_old_sessions) bound += 2 * longest_ns;
+  // A replica that has not heard of a release keeps the lock for who had it.
+  if (world_.plan.promotions > 0) bound += 2 * longest_ns;
   if (!world_.plan.has_faults()) bound = 300 * ns_per_ms + 20 * world_.plan.latency_ns;
   if (stall > bound) {
     world_.violate("\"" + watched.name + "\": nobody gets the lock for " +
