@@ -141,8 +141,8 @@ const (
 	optionDrift = "drift"
 	// optionConnect: whether a client connects in the background: "lazy" or "wait". A client's only.
 	optionConnect = "connect"
-	// optionTlsCaFile: the certificates of who signs servers, the system's unless set. A client's
-	// only.
+	// optionTlsCaFile: certificates and revocation lists of who signs servers, else the system's. A
+	// client's only.
 	optionTlsCaFile = "tls_ca_file"
 	// optionTlsCaFolder: the same as a folder, as openssl rehash makes it. A client's only.
 	optionTlsCaFolder = "tls_ca_folder"

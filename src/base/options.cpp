@@ -211,7 +211,7 @@ constexpr option option_table[] = {
      "Whether a client connects in the background"},
     {"tls_ca_file", taker::client,
      option::text{&settings::tls_ca_file, longest_path, file_form, fault_of_path}, "",
-     "The certificates of who signs servers, the system's unless set"},
+     "Certificates and revocation lists of who signs servers, else the system's"},
     {"tls_ca_folder", taker::client,
      option::text{&settings::tls_ca_folder, longest_path, folder_form, fault_of_path}, "",
      "The same as a folder, as `openssl rehash` makes it"},

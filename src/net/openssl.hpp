@@ -15,6 +15,7 @@
 
 struct GENERAL_NAME_st;
 struct X509_VERIFY_PARAM_st;
+struct X509_crl_st;
 struct X509_name_st;
 struct asn1_string_st;
 struct bio_method_st;
@@ -80,6 +81,8 @@ constexpr long session_cache_client_outside = 1 | 0x300;
 constexpr std::uint64_t option_no_renegotiation = std::uint64_t{1} << 30U;
 constexpr int verify_none = 0;
 constexpr int verify_peer = 1;
+constexpr unsigned long check_revocation_of_all = 4 | 8;
+constexpr unsigned long end_of_pem = 9UL << 23U | 108;
 constexpr int sent_shutdown = 1;
 constexpr int received_shutdown = 2;
 constexpr int bio_source_sink = 0x0400;

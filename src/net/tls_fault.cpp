@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <new>
@@ -19,17 +20,23 @@ constexpr const char* mend_name =
     "; give one of these names, as the URL's host or as tls_name, or mend the certificate";
 constexpr const char* mend_authority =
     "; give the certificate of who signed the server's, with tls_ca_file";
+constexpr const char* mend_list =
+    "; give the newest revocation list of this authority, with tls_ca_file or tls_ca_folder";
 constexpr const char* mend_versions = "; let the server speak TLS 1.2 or 1.3 (tls-protocols)";
 constexpr const char* mend_client =
     "; give a certificate that the server accepts, with tls_certificate_file and tls_key_file";
 
 // ---- what OpenSSL says of a certificate --------------------------------------------------------
 
+constexpr int no_list = 3;
 constexpr int not_yet_valid = 9;
 constexpr int has_expired = 10;
+constexpr int expired_list = 12;
+constexpr int revoked = 23;
 constexpr int other_host = 62;
 constexpr int other_address = 64;
 constexpr std::array unknown_signer = {2, 18, 19, 20, 21};
+constexpr std::array useless_list = {no_list, 5, 8, 11, expired_list, 15, 16, 33, 35, 36, 44, 54};
 
 std::string date_of(const openssl& library, const asn1_string_st* time) {
   std::tm parts{};
@@ -83,6 +90,17 @@ std::string names_of(const openssl& library, const x509_st* certificate) {
   return printable(common_name(library, library.X509_get_subject_name(certificate)));
 }
 
+template <std::size_t size>
+bool is_one_of(const std::array<int, size>& codes, int error) {
+  return std::find(codes.begin(), codes.end(), error) != codes.end();
+}
+
+std::string problem_of_list(const openssl& library, int error, const std::string& where) {
+  if (error == no_list) return " is not in " + where;
+  if (error == expired_list) return " has expired";
+  return std::string(" cannot be used: ") + library.X509_verify_cert_error_string(error);
+}
+
 tls_fault describe_refusal(const openssl& library, const tls_terms& terms, const x509_st* refused,
                            int error, int depth) {
   const std::string whose =
@@ -103,14 +121,20 @@ tls_fault describe_refusal(const openssl& library, const tls_terms& terms, const
         whose + " is not for " + printable(terms.name) + ", but for " + names_of(library, refused),
         mend_name, true};
   }
-  for (const int code : unknown_signer) {
-    if (error != code) continue;
-    const auto signer = common_name(library, library.X509_get_issuer_name(refused));
-    const auto& where = terms.ca_file.empty() ? terms.ca_folder : terms.ca_file;
-    return {
-        whose + " is signed by " + printable(signer) + ", which is not in " +
-            (where.empty() ? "the system's list of authorities" : printable(where, where.size())),
-        mend_authority, true};
+  const auto signer = printable(common_name(library, library.X509_get_issuer_name(refused)));
+  const auto& path = terms.ca_file.empty() ? terms.ca_folder : terms.ca_file;
+  const auto where =
+      path.empty() ? "the system's list of authorities" : printable(path, path.size());
+  if (is_one_of(unknown_signer, error)) {
+    return {whose + " is signed by " + signer + ", which is not in " + where, mend_authority, true};
+  }
+  if (error == revoked) {
+    return {whose + " has been revoked by " + signer, "; replace it by a new one", true};
+  }
+  if (is_one_of(useless_list, error)) {
+    return {whose + " may be revoked: the revocation list of " + signer +
+                problem_of_list(library, error, where),
+            mend_list, true};
   }
   return {whose + " is not trusted: " + library.X509_verify_cert_error_string(error),
           mend_authority, true};

@@ -53,7 +53,14 @@ bool is_hashed_name(std::string_view name) noexcept {
          name.find_first_not_of("0123456789", 9) == name.npos;
 }
 
-outcome check_folder(const std::string& path) {
+// With an r behind the dot, too.
+bool is_hashed_list(std::string name) {
+  if (name.size() < 10 || name[9] != 'r') return false;
+  return is_hashed_name(name.erase(9, 1));
+}
+
+// How it looks from outside, and whether there are revocation lists in it.
+outcome look_into(const std::string& path, std::uint64_t& look, bool& has_revocations) {
   constexpr const char* option = "tls_ca_folder";
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
   if (!folder) {
@@ -61,9 +68,16 @@ outcome check_folder(const std::string& path) {
                  std::string("cannot be read: ") + std::strerror(errno) +
                      "; give the path of a folder that this user may read");
   }
+  mix_look(look, path.c_str());
+  bool has_certificate = false;
+  has_revocations = false;
   while (const dirent* item = ::readdir(folder.get())) {
-    if (is_hashed_name(item->d_name)) return {};
+    if (is_hashed_name(item->d_name)) has_certificate = true;
+    if (!is_hashed_list(item->d_name)) continue;
+    has_revocations = true;
+    mix_look(look, (path + "/" + item->d_name).c_str());  // a new list may be written over the old
   }
+  if (has_certificate) return {};
   return wrong(option, path,
                "has no certificate that is found by the hash of its name; run openssl rehash on "
                "it, or give the certificates in one file as tls_ca_file");
@@ -87,8 +101,8 @@ outcome tls_files::read(const openssl& library, const tls_terms& terms) {
     mix(fingerprint_, file.into.view());
   }
   if (!terms.ca_folder.empty()) {
-    if (auto how = check_folder(terms.ca_folder); !how.ok()) return how;
-    mix_look(fingerprint_, terms.ca_folder.c_str());
+    auto how = look_into(terms.ca_folder, fingerprint_, folder_has_revocations_);
+    if (!how.ok()) return how;
   } else if (terms.ca_file.empty()) {
     system_look_ = 0;
     for (const auto* const path : {or_default(library.X509_get_default_cert_file_env(),
@@ -159,6 +173,10 @@ class tls_files::builder {
       return {library_.PEM_read_bio_X509(bio_, nullptr, refuse_password, nullptr),
               library_.X509_free};
     }
+    owned<X509_crl_st> next_revocation_list() {
+      return {library_.PEM_read_bio_X509_CRL(bio_, nullptr, refuse_password, nullptr),
+              library_.X509_CRL_free};
+    }
     owned<evp_pkey_st> key(bool& is_encrypted) {
       return {library_.PEM_read_bio_PrivateKey(bio_, nullptr, refuse_password, &is_encrypted),
               library_.EVP_PKEY_free};
@@ -202,6 +220,7 @@ class tls_files::builder {
     }
     if (!terms_.ca_folder.empty()) {
       library_.SSL_CTX_load_verify_dir(context, terms_.ca_folder.c_str());
+      if (files_.folder_has_revocations_) check_revocation();
     }
     if (terms_.ca_file.empty()) return {};
     source text(library_, files_.authorities_.view());
@@ -211,9 +230,28 @@ class tls_files::builder {
       has_one = true;
       library_.X509_STORE_add_cert(store, certificate.get());
     }
-    if (has_one) return {};
+    if (has_one) return add_revocation_lists();
     return wrong("tls_ca_file", terms_.ca_file,
                  "has no certificate in PEM form; give the file of the authority's certificate");
+  }
+
+  outcome add_revocation_lists() {
+    source text(library_, files_.authorities_.view());
+    while (const auto list = text.next_revocation_list()) {
+      library_.X509_STORE_add_crl(library_.SSL_CTX_get_cert_store(context_.get()), list.get());
+      check_revocation();
+    }
+    // Whom a list that is cut off revokes would be let in.
+    if (library_.ERR_peek_last_error() == number::end_of_pem) return {};
+    return wrong("tls_ca_file", terms_.ca_file,
+                 "cannot be read to its end: " + reason() + "; write all of it anew, in PEM form");
+  }
+
+  // Of the server's certificate and of those between it and its authority, as whose key is known to
+  // others can sign for any server.
+  void check_revocation() {
+    library_.X509_STORE_set_flags(library_.SSL_CTX_get_cert_store(context_.get()),
+                                  number::check_revocation_of_all);
   }
 
   outcome add_certificate() {

@@ -29,6 +29,7 @@ class tls_files {
   secret key_;
   std::uint64_t fingerprint_ = 0;
   std::uint64_t system_look_ = 0;  // of the system's authorities
+  bool folder_has_revocations_ = false;
 };
 
 }  // namespace mortise::net

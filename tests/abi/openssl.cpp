@@ -35,6 +35,9 @@ static_assert(number::session_cache_client_outside ==
 static_assert(number::option_no_renegotiation == SSL_OP_NO_RENEGOTIATION);
 static_assert(number::verify_none == SSL_VERIFY_NONE);
 static_assert(number::verify_peer == SSL_VERIFY_PEER);
+static_assert(number::check_revocation_of_all ==
+              (X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL));
+static_assert(number::end_of_pem == ERR_PACK(ERR_LIB_PEM, 0, PEM_R_NO_START_LINE));
 static_assert(number::sent_shutdown == SSL_SENT_SHUTDOWN);
 static_assert(number::received_shutdown == SSL_RECEIVED_SHUTDOWN);
 static_assert(number::bio_source_sink == BIO_TYPE_SOURCE_SINK);

@@ -76,7 +76,7 @@ final class Constants {
   static final String OPTION_DRIFT = "drift";
   /** Whether a client connects in the background: "lazy" or "wait". A client's only. */
   static final String OPTION_CONNECT = "connect";
-  /** The certificates of who signs servers, the system's unless set. A client's only. */
+  /** Certificates and revocation lists of who signs servers, else the system's. A client's only. */
   static final String OPTION_TLS_CA_FILE = "tls_ca_file";
   /** The same as a folder, as `openssl rehash` makes it. A client's only. */
   static final String OPTION_TLS_CA_FOLDER = "tls_ca_folder";
