@@ -26,9 +26,15 @@ std::string_view after(std::string_view text, std::string_view mark) noexcept {
 
 std::string_view error_code(std::string_view text) noexcept {
   if (text.starts_with("EXECABORT ")) text = after(text, "because of: ");
-  if (text.starts_with("ERR Error running script") || text.starts_with("@user_script: ")) {
-    // Nothing of a user's is before it: the name of the function, and the line.
-    text = after(after(text, "@user_script: "), ": -");
+  // Before 7.0 the name of the function and the line come first, once more where the script was
+  // refused its command. Nothing of a user's is before that.
+  if (text.starts_with("ERR Error running script")) {
+    text = after(after(text, "@user_script:"), ": ");
+  }
+  if (text.starts_with("@user_script: ")) {
+    text = after(after(text, "@user_script: "), ": ");
+    if (!text.starts_with('-')) return {};  // words of Lua's
+    text.remove_prefix(1);
   }
   return text.substr(0, text.find(' '));
 }

@@ -1,6 +1,7 @@
 """What the clients of a scenario connect to, and how: its servers, and what stands before them."""
 import pathlib
 import re
+import tempfile
 
 from coverage import options_in
 from launched import Launched
@@ -47,12 +48,19 @@ class Deployment:
         steps = scenario["steps"]
         self.kind = kind
         self.secrets = {USER, PASSWORD} if kind == "rights" else set()
-        arguments = {"rights": ["--user", *rights_for(scenario)], "tls": ["tls"]}.get(kind, [])
+        self.folder = tempfile.TemporaryDirectory(prefix="mortise-rights-")
+        arguments = {"tls": ["tls"]}.get(kind, [])
+        if kind == "rights":
+            users = pathlib.Path(self.folder.name, "users.acl")
+            users.write_text("user default on nopass ~* &* +@all\n"
+                             f"user {' '.join(rights_for(scenario))}\n", "ascii")
+            arguments = ["--aclfile", str(users)]
         self.servers = {name: Server(*arguments)
                         for name in sorted({"first"} | {step["of"] for step in steps if is_of_server(step)})}
         for server in self.servers.values() if kind == "rights" else ():
             for rule in further_rules_on("server.md"):
                 server.command(rule)
+            server.command("ACL SAVE")  # for its next start
         self.network = None
         if kind == "proxy" or any("network" in step for step in steps):
             self.network = Launched("proxy", self.place("first"))
@@ -109,6 +117,7 @@ class Deployment:
         for one in [self.network, *self.servers.values()]:
             if one:
                 one.end()
+        self.folder.cleanup()
 
 
 def is_of_server(step):

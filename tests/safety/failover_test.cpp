@@ -224,11 +224,13 @@ TEST_F(failover, hazard_10_a_client_opens_on_a_replica_that_is_promoted) {
 }
 
 TEST_F(failover, hazard_28_a_server_that_loads_its_data_is_waited_for) {
-  test_server server({.arguments = {"--port", "free", "--key-load-delay", "50000",
-                                    "--loading-process-events-interval-bytes", "1024"}});
+  // It answers whenever it has read two MiB.
+  test_server server(
+      {.arguments = {"--port", "free", "--key-load-delay", "50000", "--rdbcompression", "no"}});
+  constexpr std::size_t key_bytes = std::size_t{256} * 1024;
   const auto client = open_client(server.tcp_url() + "?command_timeout=20s");
   for (int i = 0; i < 20; ++i) {
-    server.command({"SET", "key" + std::to_string(i), std::string(2048, 'x')});
+    server.command({"SET", "key" + std::to_string(i), std::string(key_bytes, 'x')});
   }
   ASSERT_EQ("OK", server.command({"SAVE"}));
   server.kill();

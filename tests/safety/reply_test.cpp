@@ -72,10 +72,16 @@ proxy::rule answer_transaction(const std::string& error) {
   };
 }
 
+// As the greeting of a server that has it not, so that each release is a script.
+fault without_compare_and_delete(const fake_command& command) {
+  const bool is_it = command.is("DELIFEQ") || command.is("DELEX");
+  return is_it ? fault::answer("-ERR unknown command\r\n") : fault::none();
+}
+
 class hazard_28 : public ::testing::Test {
  protected:
   hazard_28()
-      : between_(server_.socket_path()),
+      : between_(server_.socket_path(), without_compare_and_delete),
         client_(open_client(between_.url() + "?lease=60s&command_timeout=2s")),
         direct_(open_client(server_.url())),
         holder_(open_lock(direct_, "error")),

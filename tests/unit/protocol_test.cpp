@@ -182,7 +182,8 @@ TEST(refusal, hazard_28_the_table_and_unknown_for_the_rest) {
         "TRYAGAIN Multiple keys", "NOPERM this user", "WRONGTYPE Operation", "FOREIGN the key",
         "EXECABORT Transaction discarded because of previous errors.",
         "EXECABORT Transaction discarded because of: MISCONF Redis is configured",
-        "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command"}) {
+        "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command",
+        "ERR Error running script (call to f_1): @user_script:1: WRONGTYPE Operation against"}) {
     EXPECT_EQ(protocol::read_error(text).what, answer::refused) << text;
     EXPECT_EQ(protocol::read_error(text).details.server_text, text);
   }

@@ -26,7 +26,10 @@ TEST(server_error, has_its_code_wherever_it_was_met) {
     EXPECT_STREQ(unfitness_of(text)->in_short, "a replica now");
   }
   EXPECT_EQ(error_code("EXECABORT Transaction discarded because of previous errors."), "EXECABORT");
-  EXPECT_EQ(error_code("ERR Error running script (call to f_1): @user_script:1: no"), "ERR");
+  EXPECT_EQ(
+      error_code("ERR Error running script (call to f_1): @user_script:1: WRONGTYPE Operation"),
+      "WRONGTYPE");
+  EXPECT_EQ(error_code("ERR Error running script (call to f_1): no"), "no");
   EXPECT_EQ(error_code("OOM"), "OOM");
   EXPECT_EQ(error_code(""), "");
 }
