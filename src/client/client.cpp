@@ -167,9 +167,9 @@ void client::unlisten(std::string_view name, std::string_view channel,
   subscriptions_.remove(*servers_, name, channel, gate_id);
 }
 
-void client::on_up(time_ns /*now*/) noexcept {
-  subscriptions_.begin_anew();
-  gates_.enter_each([](lock::gate& gate, time_ns now) { gate.on_up(now); });
+void client::on_up(const deployment::name_set& names, time_ns /*now*/) noexcept {
+  subscriptions_.begin_anew(names);
+  gates_.enter_each_of(names, [](lock::gate& gate, time_ns now) { gate.on_up(now); });
 }
 
 void client::on_said(std::string_view channel) noexcept {

@@ -81,7 +81,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   void know_scripts(const protocol::table& rules);
 
   // deployment::listener
-  void on_up(time_ns now) noexcept override;
+  void on_up(const deployment::name_set& names, time_ns now) noexcept override;
   void on_message(std::string_view text, time_ns now) noexcept override;
   void on_said(std::string_view channel) noexcept override;
   void on_listening(std::string_view channel) noexcept override;

@@ -178,7 +178,7 @@ void event_queue::wait_for_event(std::unique_lock<std::mutex>& guard, time_ns de
     // A wake that has not seen us is seen here: each side writes before it looks.
     if (!is_woken_.load()) {
       if (client_) {
-        client_->servers().await(self.caller, deadline);
+        client_->servers().await_any(self.caller, deadline);
       } else {
         self.caller.wait(deadline);
       }

@@ -48,7 +48,7 @@ void gatekeeper::plan() noexcept {
   is_idle_.store(gate_.is_idle() && free_inquiries_.size() == inquiries_.size());
   if (gate_.is_queued() != is_queued_) {
     is_queued_ = !is_queued_;
-    client_.servers().expect_messages(is_queued_ ? 1 : -1);
+    client_.servers().expect_messages(name_, is_queued_ ? 1 : -1);
   }
   // A timer that is armed too early costs one look for nothing, setting it anew costs a system
   // call: so it is only ever moved forward.
@@ -88,7 +88,7 @@ bool gatekeeper::ask(const lock::question& asked, const lock::operation* by) noe
   if (free_inquiries_.empty()) {
     // Room for its return to the free list is made first, so that an answer never needs memory.
     free_inquiries_.reserve(inquiries_.size() + 1);
-    inquiries_.push_back(client_.servers().new_inquiry(*this));
+    inquiries_.push_back(client_.servers().new_inquiry(*this, name_));
     free_inquiries_.push_back(inquiries_.back().get());
   }
   auto* const next = free_inquiries_.back();
@@ -139,7 +139,7 @@ std::int64_t gatekeeper::random_below(std::int64_t bound) noexcept {
 }
 
 outcome gatekeeper::problem() const {
-  auto problem = client_.servers().problem();
+  auto problem = client_.servers().problem(name_);
   // A connection that has just broken may not have said yet why.
   if (problem.ok() && last_sent_ == status::unreachable) {
     problem = outcome::of(status::unreachable, "the connection to the server broke just now");

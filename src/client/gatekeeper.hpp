@@ -30,6 +30,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   ~gatekeeper() override;
 
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const protocol::table& rules() const noexcept { return rules_; }
   [[nodiscard]] const protocol::key_set& keys() const noexcept { return keys_; }
   [[nodiscard]] const std::string& key() const noexcept { return keys_.front(); }

@@ -95,12 +95,13 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
     // Memory ran out; a question may be on its way, in this thread's name.
     gatekeeper_->enter(
         [&](lock::gate& gate, time_ns now) { gate.abandon(call, status::no_memory, now); });
-    static_cast<void>(client_->servers().await(call.own_caller, 0));
+    static_cast<void>(client_->servers().await(name_, call.own_caller, 0));
     throw;
   }
   if (!accepted.ok()) return accepted;
   call.own_caller.begins_at(begun);
-  if (!client_->servers().await(call.own_caller, client::deadline_after(timeout_ms, begun))) {
+  const auto deadline = client::deadline_after(timeout_ms, begun);
+  if (!client_->servers().await(name_, call.own_caller, deadline)) {
     // Whatever happens between the deadline and here, abandon leaves the call finished.
     gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
       if (!call.own_caller.is_done()) gate.abandon(call, status::timed_out, now);

@@ -93,7 +93,7 @@ outcome multi_handle::run(const std::shared_ptr<multi_call>& call) {
   if (auto begun = begin(call); !begun.ok()) return begun;
   call->start();
   // Every step has the deadline, so it comes to an end.
-  client_->servers().await(call->caller, time_never);
+  client_->servers().await_any(call->caller, time_never);
   return call->result();
 }
 

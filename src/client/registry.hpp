@@ -15,8 +15,8 @@
 
 namespace mortise::client {
 
-// Knows of a gatekeeper only id(), key(), is_idle(), enter(), on_message() and the count `handles`,
-// so that the simulation runs it with gatekeepers of its own.
+// Knows of a gatekeeper only id(), name(), key(), is_idle(), enter(), on_message() and the count
+// `handles`, so that the simulation runs it with gatekeepers of its own.
 template <class Gatekeeper>
 class registry {
  public:
@@ -66,7 +66,7 @@ class registry {
     return found == all_.end() ? nullptr : found->second;
   }
 
-  // Runs `step(gate, now)` in one gate, if it is still there, or in each.
+  // Runs `step(gate, now)` in one gate, if it is still there, in each, or in those of these names.
   template <class Step>
   void enter(std::uint64_t gate_id, Step&& step) noexcept {
     const auto found = find(gate_id);
@@ -77,6 +77,12 @@ class registry {
   template <class Step>
   void enter_each(Step&& step) noexcept {
     for (auto each = next(0); each; each = next(each->id() + 1)) each->enter(step);
+  }
+  template <class Names, class Step>
+  void enter_each_of(const Names& names, Step&& step) noexcept {
+    for (auto each = next(0); each; each = next(each->id() + 1)) {
+      if (names.has(each->name())) each->enter(step);
+    }
   }
   void deliver(const protocol::message& told) noexcept {
     const auto found = find(told.gate_id);

@@ -15,7 +15,7 @@ void subscriptions::add(deployment::deployment& servers, std::string_view name,
   const std::lock_guard guard(mutex_);
   auto& list = by_channel_[std::string(channel)];
   const auto place = std::lower_bound(list.begin(), list.end(), gate_id, is_before);
-  list.insert(place, {gate_id, true});
+  list.insert(place, {gate_id, std::string(name), true});
   // Also for a channel that is listened to already: the confirmation tells a newcomer when to look.
   servers.listen(name, channel);
 }
@@ -34,10 +34,10 @@ void subscriptions::remove(deployment::deployment& servers, std::string_view nam
   servers.unlisten(name, channel);
 }
 
-void subscriptions::begin_anew() noexcept {
+void subscriptions::begin_anew(const deployment::name_set& names) noexcept {
   const std::lock_guard guard(mutex_);
   for (auto& [channel, list] : by_channel_) {
-    for (auto& item : list) item.is_new = true;
+    for (auto& item : list) item.is_new = item.is_new || names.has(item.name);
   }
 }
 

@@ -20,8 +20,8 @@ class subscriptions {
   void remove(deployment::deployment& servers, std::string_view name, std::string_view channel,
               std::uint64_t gate_id) noexcept;
 
-  // The connection is new: what was said meanwhile was missed.
-  void begin_anew() noexcept;
+  // The connection for these names is new: what was said meanwhile was missed.
+  void begin_anew(const deployment::name_set& names) noexcept;
   // Who listens to a channel, one after the other: the first whose number is above this, or 0.
   std::uint64_t next_listener(std::string_view channel, std::uint64_t after) noexcept;
   // Who has not looked at the lock since nothing is missed on the channel: what was said before is.
@@ -31,6 +31,7 @@ class subscriptions {
  private:
   struct subscriber {
     std::uint64_t gate_id;
+    std::string name;  // of its lock
     bool is_new;
   };
   static bool is_before(const subscriber& item, std::uint64_t gate_id) noexcept;

@@ -48,11 +48,19 @@ class announcement {
   virtual void send() noexcept = 0;
 };
 
+// Some of all the names that locks have.
+class name_set {
+ public:
+  virtual ~name_set() = default;
+  [[nodiscard]] virtual bool has(std::string_view name) const noexcept = 0;
+};
+
 class listener {
  public:
   virtual ~listener() = default;
-  // Questions reach the servers (again); what was sent before has a definite outcome.
-  virtual void on_up(time_ns now) noexcept = 0;
+  // Questions about these names reach the servers (again); what was sent before has a definite
+  // outcome.
+  virtual void on_up(const name_set& names, time_ns now) noexcept = 0;
   // A message to this client's inbox.
   virtual void on_message(std::string_view text, time_ns now) noexcept = 0;
   // A message to a channel that is listened to.
@@ -70,20 +78,23 @@ class deployment {
   virtual outcome begin() = 0;
   // Sends what is still to be sent for up to `linger_ns`. Afterwards no callback comes.
   virtual void close(time_ns linger_ns) noexcept = 0;
-  virtual std::unique_ptr<inquiry> new_inquiry(inquirer& asker) = 0;
-  // Lends the calling thread until the caller is done or the deadline; true when it is done.
-  // Whoever has sent an inquiry in its own name comes here in any case.
-  virtual bool await(net::caller& caller, time_ns deadline) noexcept = 0;
-  // So many more wait for messages, or fewer.
-  virtual void expect_messages(int change) noexcept = 0;
+  // For steps of this name's lock.
+  virtual std::unique_ptr<inquiry> new_inquiry(inquirer& asker, std::string_view name) = 0;
+  // Lends the calling thread to who speaks for this name, until the caller is done or the deadline;
+  // true when it is done. Whoever has sent an inquiry in its own name comes here in any case.
+  virtual bool await(std::string_view name, net::caller& caller, time_ns deadline) noexcept = 0;
+  // The same for a caller that waits for whatever comes, about any name.
+  virtual bool await_any(net::caller& caller, time_ns deadline) noexcept = 0;
+  // So many more wait for messages about this name, or fewer.
+  virtual void expect_messages(std::string_view name, int change) noexcept = 0;
   // This client has seen this fencing token of the name: no server that is connected to later draws
   // one that is not above it (hazard 30).
   virtual void note_token(std::string_view name, std::int64_t token) noexcept = 0;
   // Hears what is said on the channel of this name's lock, also after a reconnect.
   virtual void listen(std::string_view name, std::string_view channel) = 0;
   virtual void unlisten(std::string_view name, std::string_view channel) noexcept = 0;
-  // Why questions do not reach the servers; ok when they do.
-  [[nodiscard]] virtual outcome problem() const = 0;
+  // Why questions about this name do not reach the servers; ok when they do.
+  [[nodiscard]] virtual outcome problem(std::string_view name) const = 0;
   // Puts a command to whoever speaks for this name, or to every server, with the calling thread
   // lent for the answer. What the command refers to is not touched afterwards, answered or not.
   virtual outcome ask(std::string_view name, const protocol::command& asked, time_ns deadline) = 0;

@@ -177,13 +177,18 @@ class single_server final : public deployment,
     server_.close(linger_ns);
     entry_.close();
   }
-  std::unique_ptr<inquiry> new_inquiry(inquirer& asker) override {
+  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, std::string_view /*name*/) override {
     return std::make_unique<single_inquiry>(server_, entry_, known_, asker);
   }
-  bool await(net::caller& caller, time_ns deadline) noexcept override {
+  bool await(std::string_view /*name*/, net::caller& caller, time_ns deadline) noexcept override {
     return server_.await(caller, deadline);
   }
-  void expect_messages(int change) noexcept override { server_.expect_messages(change); }
+  bool await_any(net::caller& caller, time_ns deadline) noexcept override {
+    return server_.await(caller, deadline);
+  }
+  void expect_messages(std::string_view /*name*/, int change) noexcept override {
+    server_.expect_messages(change);
+  }
   void note_token(std::string_view /*name*/, std::int64_t token) noexcept override {
     auto before = seen_->load(std::memory_order_relaxed);
     while (before < token &&
@@ -196,10 +201,7 @@ class single_server final : public deployment,
   void unlisten(std::string_view /*name*/, std::string_view channel) noexcept override {
     server_.unlisten(channel);
   }
-  [[nodiscard]] outcome problem() const override {
-    auto problem = server_.last_problem();
-    return problem.ok() ? entry_.problem() : problem;
-  }
+  [[nodiscard]] outcome problem(std::string_view /*name*/) const override { return problem(); }
   outcome ask(std::string_view /*name*/, const protocol::command& asked,
               time_ns deadline) override {
     return ask_all(asked, deadline);
@@ -220,12 +222,19 @@ class single_server final : public deployment,
   }
 
  private:
+  struct every_name final : name_set {
+    [[nodiscard]] bool has(std::string_view /*name*/) const noexcept override { return true; }
+  };
+  [[nodiscard]] outcome problem() const {
+    auto problem = server_.last_problem();
+    return problem.ok() ? entry_.problem() : problem;
+  }
   void on_up(const redis::session_facts& facts) noexcept override {
     known_.store(facts.compare_and_delete, std::memory_order_relaxed);
     entry_.on_up();
   }
   void on_down(const outcome& /*why*/) noexcept override { entry_.on_down(); }
-  void on_admitted() noexcept override { hears_.on_up(boot_now()); }
+  void on_admitted() noexcept override { hears_.on_up(every_name(), boot_now()); }
   void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {
     if (channel == inbox_) return hears_.on_message(payload, now);
     hears_.on_said(channel);

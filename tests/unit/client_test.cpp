@@ -158,6 +158,59 @@ TEST_F(client_on_memory, queries_and_then_asks_where_the_holders_are) {
   EXPECT_TRUE(has_said("MGET mortise:client:c"));
 }
 
+TEST_F(client_on_memory, asks_again_only_for_the_names_that_have_come_up) {
+  const auto user = new_client();
+  const auto rival = new_client();
+  std::vector<std::shared_ptr<lock_handle>> handles;
+  client::event_queue queue(4, user);
+  ASSERT_TRUE(queue.open().ok());
+  const std::shared_ptr<client::event_queue> borrowed(&queue, [](auto*) {});
+  for (const auto* name : {"a", "b", "c"}) {
+    handles.push_back(new_mutex(*rival, name));
+    ASSERT_TRUE(handles.back()->acquire(whole, forever_ms).ok());
+    handles.push_back(new_mutex(*user, name));
+    ASSERT_TRUE(handles.back()->acquire_async(borrowed, 0, whole, forever_ms).ok());
+  }
+  while (count(step::acquire) < 3) std::this_thread::yield();
+  servers.come_up("none of them");
+  servers.come_up("b");
+  // Each client has heard of that before it hears of these.
+  ASSERT_TRUE(new_mutex(*user, "d")->try_acquire(whole).ok());
+  ASSERT_TRUE(new_mutex(*rival, "e")->try_acquire(whole).ok());
+  // Who holds looks whether it still does, and who waits whether it is still in the queue.
+  EXPECT_EQ(count(step::renew), 1);
+  EXPECT_EQ(count(step::reacquire), 1);
+}
+
+TEST_F(client_on_memory, resizes_a_semaphore) {
+  const auto user = new_client();
+  std::shared_ptr<lock_handle> semaphore;
+  ASSERT_TRUE(user->new_handle(lock_kind::semaphore, "s", settings{}, 3, semaphore).ok());
+  servers.reply("EVALSHA", "*1\r\n:3\r\n");
+  EXPECT_TRUE(semaphore->resize(5).ok());
+  EXPECT_TRUE(has_said("EVALSHA"));
+}
+
+TEST_F(client_on_memory, is_told_what_an_examination_finds) {
+  const auto user = new_client();
+  protocol::examination found;
+  ASSERT_TRUE(user->read_examination(found).ok());
+  EXPECT_TRUE(found.findings.empty());
+  ASSERT_TRUE(user->examine(found).ok());
+  EXPECT_EQ(found.worst()->server, "memory");
+  protocol::examination last;
+  ASSERT_TRUE(user->read_examination(last).ok());
+  EXPECT_EQ(last.findings.size(), 1U);
+  servers.go_away();
+  EXPECT_EQ(user->examine(found).code, status::unreachable);
+}
+
+TEST_F(client_on_memory, gives_others_to_log_in_with) {
+  const auto user = new_client();
+  EXPECT_TRUE(user->set_credentials("guest", "secret").ok());
+  EXPECT_EQ(user->set_credentials("nobody", "secret").code, status::refused);
+}
+
 TEST_F(client_on_memory, tells_every_server_of_scripts_and_of_its_end) {
   const auto user = new_client();
   servers.reply("PING", "+PONG\r\n");

@@ -30,21 +30,26 @@ class memory_deployment final : public deployment::deployment, private net::task
     loop_.cancel(*this);
     run();
   }
-  std::unique_ptr<mortise::deployment::inquiry> new_inquiry(
-      mortise::deployment::inquirer& who) override {
+  std::unique_ptr<mortise::deployment::inquiry> new_inquiry(mortise::deployment::inquirer& who,
+                                                            std::string_view /*name*/) override {
     return std::make_unique<memory_inquiry>(*this, who);
   }
-  bool await(net::caller& who, time_ns deadline) noexcept override { return who.wait(deadline); }
-  void expect_messages(int /*change*/) noexcept override {}
+  bool await(std::string_view /*name*/, net::caller& who, time_ns deadline) noexcept override {
+    return who.wait(deadline);
+  }
+  bool await_any(net::caller& who, time_ns deadline) noexcept override {
+    return who.wait(deadline);
+  }
+  void expect_messages(std::string_view /*name*/, int /*change*/) noexcept override {}
   void listen(std::string_view /*name*/, std::string_view /*channel*/) override {}
   void unlisten(std::string_view /*name*/, std::string_view /*channel*/) noexcept override {}
-  [[nodiscard]] outcome problem() const override {
+  [[nodiscard]] outcome problem(std::string_view /*name*/) const override {
     return servers_.is_away() ? outcome::of(status::unreachable, "the servers are away")
                               : outcome();
   }
   outcome ask(std::string_view /*name*/, const protocol::command& asked,
               time_ns /*deadline*/) override {
-    if (servers_.is_away()) return problem();
+    if (servers_.is_away()) return problem({});
     const auto reply = servers_.take_command(asked);
     redis::parser parser;
     const bool is_read = parser.parse(reply) == redis::parse_result::complete;
@@ -54,14 +59,19 @@ class memory_deployment final : public deployment::deployment, private net::task
   outcome ask_all(const protocol::command& asked, time_ns deadline) override {
     return ask({}, asked, deadline);
   }
-  outcome examine(protocol::examination& /*into*/, time_ns /*deadline*/) override {
-    return outcome::of(status::unsupported, "there is no server to be examined");
+  outcome examine(protocol::examination& into, time_ns /*deadline*/) override {
+    if (servers_.is_away()) return problem({});
+    into.findings.push_back(
+        {"persistence", protocol::finding_verdict::warn, "memory", "none", "", ""});
+    last_examination_ = std::make_shared<const protocol::examination>(into);
+    return {};
   }
   [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
-    return nullptr;
+    return last_examination_;
   }
-  outcome set_credentials(redis::login /*offered*/, time_ns /*deadline*/) override {
-    return outcome::of(status::unsupported);
+  outcome set_credentials(redis::login offered, time_ns /*deadline*/) override {
+    if (offered.user == "guest") return {};
+    return outcome::of(status::refused, offered.user, " is not known");
   }
   void note_token(std::string_view /*name*/, std::int64_t /*token*/) noexcept override {}
   std::unique_ptr<mortise::deployment::announcement> new_announcement(
@@ -75,6 +85,14 @@ class memory_deployment final : public deployment::deployment, private net::task
       to_tell_.push_back(std::move(what));
     }
     loop_.post(*this);
+  }
+  void tell_up(const std::string& name) {
+    struct one_name final : mortise::deployment::name_set {
+      explicit one_name(std::string name) : own(std::move(name)) {}
+      [[nodiscard]] bool has(std::string_view name) const noexcept override { return name == own; }
+      const std::string own;
+    };
+    tell([this, name] { hears_.on_up(one_name(name), boot_now()); });
   }
   void send_message(const std::string& text) {
     tell([this, text] { hears_.on_message(text, boot_now()); });
@@ -126,6 +144,7 @@ class memory_deployment final : public deployment::deployment, private net::task
   net::reactor& loop_;
   const std::string client_id_;
   mortise::deployment::listener& hears_;
+  std::shared_ptr<const protocol::examination> last_examination_;
   std::mutex mutex_;
   std::deque<std::function<void()>> to_tell_;
 };
@@ -224,6 +243,11 @@ std::vector<lock::step> memory_servers::asked_steps() {
 std::vector<std::string> memory_servers::said_commands() {
   const std::lock_guard guard(mutex_);
   return commands_;
+}
+
+void memory_servers::come_up(const std::string& name) {
+  const std::lock_guard guard(mutex_);
+  for (const auto& [id, client] : clients_) client->tell_up(name);
 }
 
 void memory_servers::reply(std::string word, std::string resp) {

@@ -31,6 +31,8 @@ class memory_servers {
   void reply(std::string word, std::string resp);
   // Nobody answers from now on.
   void go_away() { is_away_ = true; }
+  // Every client is told that this name's questions reach the servers again.
+  void come_up(const std::string& name);
   [[nodiscard]] bool is_away() const { return is_away_; }
 
  private:
