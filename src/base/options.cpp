@@ -1,7 +1,9 @@
 #include "base/options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 
 #include "base/decimal.hpp"
 #include "base/printable.hpp"
@@ -197,7 +199,7 @@ constexpr option option_table[] = {
      option::text{&settings::client_name, 64, "letters, digits and punctuation",
                   fault_of_client_name},
      "", "The connection's name in CLIENT LIST, `mortise` unless set"},
-    {"password_file", taker::client,
+    {"password_file", taker::server,
      option::text{&settings::password_file, longest_path, "the whole path of a file", fault_of_path,
                   false},
      "", "A file with the password, read again at each connect"},
@@ -209,22 +211,22 @@ constexpr option option_table[] = {
      "10%", "How far this machine's clock and the server's may differ in speed"},
     {"connect", taker::client, option::toggle{&settings::connects_lazily, "lazy", "wait"}, "wait",
      "Whether a client connects in the background"},
-    {"tls_ca_file", taker::client,
+    {"tls_ca_file", taker::server,
      option::text{&settings::tls_ca_file, longest_path, file_form, fault_of_path}, "",
      "Certificates and revocation lists of who signs servers, else the system's"},
-    {"tls_ca_folder", taker::client,
+    {"tls_ca_folder", taker::server,
      option::text{&settings::tls_ca_folder, longest_path, folder_form, fault_of_path}, "",
      "The same as a folder, as `openssl rehash` makes it"},
-    {"tls_certificate_file", taker::client,
+    {"tls_certificate_file", taker::server,
      option::text{&settings::tls_certificate_file, longest_path, file_form, fault_of_path}, "",
      "The certificate that the client shows the server"},
-    {"tls_key_file", taker::client,
+    {"tls_key_file", taker::server,
      option::text{&settings::tls_key_file, longest_path, file_form, fault_of_path}, "", "Its key"},
-    {"tls_name", taker::client,
+    {"tls_name", taker::server,
      option::text{&settings::tls_name, 253, "a name such as redis.example, or an address",
                   fault_of_host},
      "", "The name or address in the server's certificate, the URL's host unless set"},
-    {"tls_verify", taker::client, option::toggle{&settings::tls_verify}, "on",
+    {"tls_verify", taker::server, option::toggle{&settings::tls_verify}, "on",
      "Whether the server has to prove who it is"},
     {"examine", taker::client, option::choice{&settings::examine, examine_words}, "off",
      "Whether servers are examined when they are connected to"},
@@ -339,7 +341,8 @@ outcome set(settings& values, std::string_view key, Take&& take_value) {
     known.append(known.empty() ? "one of " : ", ").append(row.key);
     if (key != row.key) continue;
     auto how = take_value(row);
-    if (how.ok() && row.whose == taker::client) values.client_option = row.key;
+    const bool is_client_only = row.whose == taker::client || row.whose == taker::server;
+    if (how.ok() && is_client_only) values.client_option = row.key;
     if (how.ok() && key.starts_with("tls_")) values.tls_option = row.key;
     return how;
   }
@@ -355,6 +358,17 @@ settings::settings() {
 }
 
 std::span<const option> known_options() noexcept { return option_table; }
+
+const option* find_option(std::string_view key) noexcept {
+  const auto* const found = std::find_if(std::begin(option_table), std::end(option_table),
+                                         [&](const option& row) { return key == row.key; });
+  return found == std::end(option_table) ? nullptr : found;
+}
+
+bool is_same(const option& of, const settings& first, const settings& second) {
+  return std::visit([&](const auto& kind) { return first.*kind.member == second.*kind.member; },
+                    of.values);
+}
 
 outcome set_option(settings& values, std::string_view key, std::string_view text) {
   return set(values, key, [&](const option& row) { return take(values, row, text); });

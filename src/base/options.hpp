@@ -103,8 +103,9 @@ struct option {
     std::string (*fault)(std::string_view text);  // what is not of that form in it; "" for nothing
     bool may_be_shown = true;                     // in messages, when it is wrong
   };
-  // Who has a use for it. A client takes those of its locks, too, as their defaults.
-  enum class taker { client, every_lock, mutex, rw, mutex_and_rw };
+  // Who has a use for it. A client takes those of its locks, too, as their defaults, and those of a
+  // server for each that it has; in a list of URLs each says those of its own.
+  enum class taker { client, server, every_lock, mutex, rw, mutex_and_rw };
 
   const char* key;
   taker whose;
@@ -114,6 +115,10 @@ struct option {
 };
 
 std::span<const option> known_options() noexcept;
+// The one of this key; nullptr for none.
+const option* find_option(std::string_view key) noexcept;
+// Whether both have the same value of it.
+bool is_same(const option& of, const settings& first, const settings& second);
 
 // Sets one option from text: see mortise_options_set for the keys and forms. What fails leaves the
 // settings as they were, and says which values are right.

@@ -1,61 +1,40 @@
 #include "deployment/open.hpp"
 
 #include <utility>
+#include <vector>
 
-#include "deployment/single_server.hpp"
-#include "net/tls_transport.hpp"
-#include "redis/url.hpp"
+#include "deployment/sharded.hpp"
+#include "deployment/single_url.hpp"
+#include "deployment/url_list.hpp"
 
 namespace mortise::deployment {
 
 namespace {
 
-// What makes the sockets; empty for plain ones.
-outcome choose_transport(const redis::endpoint_url& where, const settings& terms,
-                         net::transport_factory& into) {
-  if (where.scheme != redis::url_scheme::tls) {
-    if (terms.tls_option == nullptr) return {};
-    return outcome::of(status::invalid_argument, terms.tls_option, ": it has no meaning with ",
-                       scheme_text(where.scheme), ":; give rediss://, or leave it away");
-  }
-  if (terms.tls_certificate_file.empty() != terms.tls_key_file.empty()) {
-    const bool has_key = terms.tls_certificate_file.empty();
-    return outcome::of(status::invalid_argument, has_key ? "tls_key_file" : "tls_certificate_file",
-                       ": it is given without ", has_key ? "tls_certificate_file" : "tls_key_file",
-                       "; give both or none");
-  }
-  net::tls_terms tls;
-  tls.name = terms.tls_name.empty() ? where.host : terms.tls_name;
-  tls.ca_file = terms.tls_ca_file;
-  tls.ca_folder = terms.tls_ca_folder;
-  tls.certificate_file = terms.tls_certificate_file;
-  tls.key_file = terms.tls_key_file;
-  tls.is_verified = terms.tls_verify;
-  std::shared_ptr<net::tls_context> shared;
-  if (auto made = net::tls_context::make(std::move(tls), shared); !made.ok()) return made;
-  into = [shared = std::move(shared)] { return std::make_unique<net::tls_transport>(shared); };
+constexpr std::string_view shard_word = "shard";
+
+outcome read_shards(std::string_view urls, settings& terms, maker& into) {
+  std::vector<single_url> shards;
+  if (auto read = read_url_list(urls, terms, shards); !read.ok()) return read;
+  into = [shards = std::move(shards)](net::reactor& loop, const settings& of,
+                                      std::string_view client_id, listener& hears) {
+    return make_sharded(shards, loop, of, client_id, hears);
+  };
   return {};
 }
 
 }  // namespace
 
 outcome read_url(std::string_view url, settings& terms, maker& into) {
-  redis::endpoint_url where;
-  if (auto parsed = redis::parse_url(url, where); !parsed.ok()) return parsed;
-  for (const auto& [key, value] : where.query) {
-    if (auto set = set_option(terms, key, value); !set.ok()) return set;
+  if (has_word(url, shard_word)) return read_shards(url.substr(shard_word.size() + 1), terms, into);
+  single_url single;
+  if (auto read = read_single_url(url, terms, single); !read.ok()) return read;
+  if (!single.shard.empty() || single.weight != 0) {
+    return outcome::of(status::invalid_argument, single.weight != 0 ? "weight" : "shard",
+                       ": the URL is in no list of shards; leave it away, or give shard: and "
+                       "several URLs");
   }
-  if (!terms.password_file.empty() && !where.password.empty()) {
-    return outcome::of(status::invalid_argument,
-                       "password_file: the URL has a password as well; give it in one place");
-  }
-  net::transport_factory make_transport;
-  if (auto chosen = choose_transport(where, terms, make_transport); !chosen.ok()) return chosen;
-  // Each scheme of today names one server.
-  into = [where = std::move(where), make_transport = std::move(make_transport)](
-             net::reactor& loop, const settings& of, std::string_view client_id, listener& hears) {
-    return make_single_server(where, make_transport, loop, of, client_id, hears);
-  };
+  into = std::move(single.make);
   return {};
 }
 

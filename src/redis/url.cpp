@@ -18,8 +18,11 @@ namespace {
 constexpr std::size_t longest_url = 4096;
 constexpr std::size_t longest_host = 253;  // of a DNS name
 constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
+constexpr std::size_t longest_shard = 64;
+constexpr std::int64_t most_weight = 100;
 constexpr const char* url_forms =
-    "; give redis://host:port, rediss://host:port, unix:///path or local:";
+    "; give redis://host:port, rediss://host:port, unix:///path or local:, or shard: and several "
+    "of these";
 
 outcome wrong(std::string_view part, std::string_view problem) {
   return outcome::of(status::invalid_argument, std::string(part).append(": ").append(problem));
@@ -169,6 +172,32 @@ outcome read_db(std::string_view text, endpoint_url& into) {
   return {};
 }
 
+outcome read_shard(std::string value, endpoint_url& into) {
+  if (!into.shard.empty()) return wrong("shard", "it is given twice; give it once");
+  if (value.size() > longest_shard) return too_long("shard", value.size(), longest_shard);
+  const auto is_plain = [](char c) { return c > ' ' && c <= '~'; };
+  if (value.empty() || !std::all_of(value.begin(), value.end(), is_plain)) {
+    return wrong("shard", printable(value) +
+                              " is not a name; give letters, digits and punctuation, as in "
+                              "shard=north-1");
+  }
+  into.shard = std::move(value);
+  return {};
+}
+
+outcome read_weight(std::string_view text, endpoint_url& into) {
+  if (into.weight != 0) return wrong("weight", "it is given twice; give it once");
+  std::int64_t weight = 0;
+  const auto* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, weight);
+  if (result.ec != std::errc() || result.ptr != end || weight < 1 || weight > most_weight) {
+    return wrong("weight",
+                 printable(text) + " is not a weight; give 1 to " + std::to_string(most_weight));
+  }
+  into.weight = weight;
+  return {};
+}
+
 outcome read_option(std::string_view text, bool& has_db, endpoint_url& into) {
   constexpr const char* mend = "; write key=value, with '&' between two of them";
   if (text.empty()) return wrong("query", std::string("an option is empty") + mend);
@@ -179,6 +208,8 @@ outcome read_option(std::string_view text, bool& has_db, endpoint_url& into) {
   if (key.empty()) return wrong("query", std::string("an option has no name") + mend);
   if (coded_value.empty()) return wrong("query", printable(key) + " has no value" + mend);
   if (auto how = decode("query", coded_value.substr(1), value); !how.ok()) return how;
+  if (key == "shard") return read_shard(std::move(value), into);
+  if (key == "weight") return read_weight(value, into);
   if (key != "db") {
     into.query.emplace_back(std::move(key), std::move(value));
     return {};
@@ -279,8 +310,7 @@ std::string lower(std::string_view text) {
 }
 
 outcome refuse_scheme(std::string_view scheme, std::string_view url) {
-  constexpr std::array<std::string_view, 4> later = {"redis+sentinel", "redis+cluster", "redlock",
-                                                     "shard"};
+  constexpr std::array<std::string_view, 3> later = {"redis+sentinel", "redis+cluster", "redlock"};
   if (std::find(later.begin(), later.end(), scheme) != later.end()) {
     return outcome::of(status::unsupported,
                        "scheme: " + printable(scheme) + " is not in this version" + url_forms);
@@ -306,6 +336,20 @@ const char* scheme_text(url_scheme scheme) noexcept {
       break;
   }
   return "local";
+}
+
+std::string place_text(const endpoint_url& where) {
+  switch (where.scheme) {
+    case url_scheme::unix_socket:
+      return where.path;
+    case url_scheme::local:
+      return "local:";
+    case url_scheme::tcp:
+    case url_scheme::tls:
+      break;
+  }
+  const auto host = contains(where.host, ':') ? "[" + where.host + "]" : where.host;
+  return lower(host) + ":" + std::to_string(where.port);
 }
 
 outcome parse_url(std::string_view url, endpoint_url& into) {

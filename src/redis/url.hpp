@@ -1,4 +1,4 @@
-// Where a client connects to, as text: redis://, rediss://, unix:// and local:.
+// Where one server is, as text: redis://, rediss://, unix:// and local:.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,15 @@ struct endpoint_url {
   std::string user;
   secret password;
   std::int64_t db = 0;
-  std::vector<std::pair<std::string, std::string>> query;  // in order, without `db`
+  // What it is among others of a list; empty and 0 unless given.
+  std::string shard;
+  std::int64_t weight = 0;
+  // In order, without `db`, `shard` and `weight`.
+  std::vector<std::pair<std::string, std::string>> query;
 };
+
+// Its place as the URL says it, in small letters: "host:port", a path, or "local:".
+std::string place_text(const endpoint_url& where);
 
 // redis://[user[:password]@]host[:port][/db][?key=value&…], and the same with rediss:// (TLS)
 // unix://[user[:password]@]/path/to.sock[?db=n&key=value…]

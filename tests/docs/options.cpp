@@ -42,6 +42,8 @@ std::string shown(option::taker whose) {
   switch (whose) {
     case option::taker::client:
       return "client";
+    case option::taker::server:
+      return "client, for one server";
     case option::taker::every_lock:
       return "every lock";
     case option::taker::mutex:
@@ -76,8 +78,10 @@ std::string key_of_header(const option& row) {
   std::string upper = row.key;
   for (char& c : upper) c = static_cast<char>(std::toupper(c));
   const auto values = std::visit([](const auto& kind) { return said(kind); }, row.values);
-  const auto comment = "/** " + (row.help + values) + "." +
-                       (row.whose == option::taker::client ? " A client's only." : "") + " */";
+  const bool is_client_only =
+      row.whose == option::taker::client || row.whose == option::taker::server;
+  const auto comment =
+      "/** " + (row.help + values) + "." + (is_client_only ? " A client's only." : "") + " */";
   if (comment.size() > longest_line) throw std::runtime_error(row.key + (": shorten " + comment));
   return comment + "\n#define MORTISE_OPTION_" + upper + " " + quoted(row.key) + "\n";
 }

@@ -24,11 +24,16 @@ const lock::portion whole;
 
 class client_on_memory : public ::testing::Test {
  protected:
+  // What is still on its way must not be the last to keep a client whose servers are gone.
+  ~client_on_memory() override {
+    for (const auto& one : clients_) one->close();
+  }
   std::shared_ptr<client::client> new_client(std::int64_t command_timeout_ms = 3000) {
     settings defaults;
     defaults.command_timeout_ms = command_timeout_ms;
     auto made = std::make_shared<client::client>(defaults);
     EXPECT_TRUE(made->open(servers.maker()).ok());
+    clients_.push_back(made);
     return made;
   }
   static std::shared_ptr<lock_handle> new_mutex(client::client& of, std::string_view name,
@@ -50,6 +55,9 @@ class client_on_memory : public ::testing::Test {
   }
 
   memory_servers servers;
+
+ private:
+  std::vector<std::shared_ptr<client::client>> clients_;
 };
 
 TEST_F(client_on_memory, acquires_and_gives_back) {

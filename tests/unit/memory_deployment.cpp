@@ -73,7 +73,10 @@ class memory_deployment final : public deployment::deployment, private net::task
     if (offered.user == "guest") return {};
     return outcome::of(status::refused, offered.user, " is not known");
   }
-  void note_token(std::string_view /*name*/, std::int64_t /*token*/) noexcept override {}
+  void note_token(std::string_view name, std::int64_t token) noexcept override {
+    const std::lock_guard guard(servers_.mutex_);
+    servers_.noted_[std::string(name)] = token;
+  }
   std::unique_ptr<mortise::deployment::announcement> new_announcement(
       const protocol::command& said) override {
     return std::make_unique<memory_announcement>(servers_, said);
@@ -238,6 +241,11 @@ std::string memory_servers::take_command(const protocol::command& said) {
 std::vector<lock::step> memory_servers::asked_steps() {
   const std::lock_guard guard(mutex_);
   return steps_;
+}
+
+std::int64_t memory_servers::noted_token(const std::string& name) {
+  const std::lock_guard guard(mutex_);
+  return noted_[name];
 }
 
 std::vector<std::string> memory_servers::said_commands() {

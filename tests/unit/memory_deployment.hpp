@@ -27,6 +27,8 @@ class memory_servers {
   // The questions and commands of all clients, in their order.
   std::vector<lock::step> asked_steps();
   std::vector<std::string> said_commands();
+  // The last fencing token of a name that a client has told to have seen; 0 for none.
+  std::int64_t noted_token(const std::string& name);
   // What is answered to a command that begins with this word, in RESP.
   void reply(std::string word, std::string resp);
   // Nobody answers from now on.
@@ -49,6 +51,7 @@ class memory_servers {
   std::map<std::string, mutex_state> locks_;
   std::map<std::string, std::string> replies_;
   std::map<std::string, memory_deployment*> clients_;
+  std::map<std::string, std::int64_t> noted_;
   std::vector<lock::step> steps_;
   std::vector<std::string> commands_;
   std::int64_t last_token_ = 1'800'000'000'000'000;

@@ -57,6 +57,20 @@ TEST(url, tcp) {
   EXPECT_EQ(good("redis://%68").host, "h");
 }
 
+TEST(url, what_it_is_in_a_list) {
+  EXPECT_EQ(good("redis://h").shard, "");
+  EXPECT_EQ(good("redis://h").weight, 0);
+  const auto one = good("redis://h?shard=north%2D1&lease=1s&weight=7");
+  EXPECT_EQ(one.shard, "north-1");
+  EXPECT_EQ(one.weight, 7);
+  EXPECT_EQ(one.query.size(), 1U);
+  EXPECT_EQ(place_text(one), "h:6379");
+  EXPECT_EQ(place_text(good("rediss://Host.Example:1")), "host.example:1");
+  EXPECT_EQ(place_text(good("redis://[FE80::1]")), "[fe80::1]:6379");
+  EXPECT_EQ(place_text(good("unix:///Run/r.sock?db=2")), "/Run/r.sock");
+  EXPECT_EQ(place_text(good("local:")), "local:");
+}
+
 TEST(url, user_and_password) {
   EXPECT_EQ(good("redis://:pw@h").password, "pw");
   EXPECT_EQ(good("redis://:pw@h").user, "");
@@ -115,14 +129,13 @@ TEST(url, query) {
 }
 
 TEST(url, later_schemes_are_named_unsupported) {
-  for (const char* text :
-       {"redis+sentinel://a,b/m", "redis+cluster://a", "redlock:redis://a,redis://b",
-        "shard:redis://a", "REDIS+CLUSTER://u:pw@h"}) {
+  for (const char* text : {"redis+sentinel://a,b/m", "redis+cluster://a",
+                           "redlock:redis://a,redis://b", "REDIS+CLUSTER://u:pw@h"}) {
     const auto message = problem(text, status::unsupported);
     EXPECT_NE(message.find("; give redis://host:port, rediss://host:port, "), message.npos);
     EXPECT_EQ(message.find("pw"), std::string::npos);
   }
-  EXPECT_NE(problem("shard:h", status::unsupported).find("\"shard\""), std::string::npos);
+  EXPECT_NE(problem("redlock:h", status::unsupported).find("\"redlock\""), std::string::npos);
 }
 
 struct bad_sample {

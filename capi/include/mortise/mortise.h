@@ -496,10 +496,14 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  * @param url `redis://[user[:password]@]host[:port][/db][?option=value&…]`, since 1.2 `rediss://…`
  *   for the same over TLS, `unix://[user[:password]@]/path/to.sock[?db=n&…]`, or `local:`, a
  * private server of this user on this host that is started when needed and ends by itself.
+ * Since 1.2 it may be `shard:` and 2 to 64 of these with a ',' between two: each name of a lock
+ * belongs to one of the servers, and the client opens when all have answered. Queries may then have
+ * `shard=NAME` and `weight=N`, 1 to 100, and options of one server, `tls_…` and `password_file`,
+ * count for their own URL.
  * Percent-encoding is undone in every part. Since 1.1 NULL is the URL in the environment variable
  * MORTISE_URL, which is read only then, during this call, and never by a program that runs with
  * another user's rights (see secure_getenv).
- * @param url_len bytes of `url`, 1 to 4096; 0 with NULL.
+ * @param url_len bytes of `url`, 1 to 4096, and as many for each of a list; 0 with NULL.
  * @param options defaults for the handles, overridden by the URL's query; NULL for the defaults.
  * @param error filled on failure; may be NULL.
  * @return the client, connected and greeted unless `connect=lazy`; NULL on MORTISE_INVALID_ARGUMENT

@@ -1,0 +1,119 @@
+#include "deployment/server_group.hpp"
+
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "net/at_once.hpp"
+
+namespace mortise::deployment {
+
+namespace {
+
+class group_announcement final : public announcement {
+ public:
+  explicit group_announcement(std::vector<std::unique_ptr<announcement>> parts)
+      : parts_(std::move(parts)) {}
+  void send() noexcept override {
+    for (const auto& part : parts_) part->send();
+  }
+
+ private:
+  const std::vector<std::unique_ptr<announcement>> parts_;
+};
+
+// What came of all of it, of which so much is known.
+void note(outcome& total, const outcome& next) noexcept {
+  if (next.ok()) return;
+  if (total.ok()) {
+    total = next;
+    return;
+  }
+  total.is_ambiguous = total.is_ambiguous || next.is_ambiguous;
+  total.is_retryable = total.is_retryable && next.is_retryable;
+  total.say(total.words(), "; ", next.words());
+}
+
+}  // namespace
+
+outcome server_group::named(std::size_t index, outcome how) const noexcept try {
+  if (how.ok()) return how;
+  const auto name = printable(members_[index].name);
+  if (how.code == status::invalid_argument) {
+    how.say(how.words(), " (", noun_, " ", name, ")");  // it begins with what is wrong
+  } else {
+    how.say(noun_, " ", name, ": ", how.words());
+  }
+  return how;
+} catch (const std::bad_alloc&) {
+  return how;  // without the name
+}
+
+outcome server_group::each(const std::function<outcome(deployment&, std::size_t)>& call) {
+  std::vector<outcome> all(members_.size());
+  net::at_once(members_.size(), [&](std::size_t i) {
+    try {
+      all[i] = call(at(i), i);
+    } catch (const std::bad_alloc&) {
+      all[i] = outcome::of(status::no_memory);
+    }
+  });
+  outcome total;
+  for (std::size_t i = 0; i < all.size(); ++i) note(total, named(i, std::move(all[i])));
+  return total;
+}
+
+outcome server_group::open(time_ns deadline) {
+  auto opened = each([&](deployment& one, std::size_t) { return one.open(deadline); });
+  if (!opened.ok()) close(0);
+  return opened;
+}
+
+outcome server_group::begin() {
+  outcome begun;
+  for (std::size_t i = 0; begun.ok() && i < members_.size(); ++i) begun = named(i, at(i).begin());
+  if (!begun.ok()) close(0);
+  return begun;
+}
+
+void server_group::close(time_ns linger_ns) noexcept {
+  net::at_once(members_.size(), [&](std::size_t i) { at(i).close(linger_ns); });
+}
+
+outcome server_group::ask(const protocol::command& asked, time_ns deadline) {
+  return each([&](deployment& one, std::size_t) { return one.ask_all(asked, deadline); });
+}
+
+outcome server_group::examine(protocol::examination& into, time_ns deadline) {
+  std::vector<protocol::examination> found(members_.size());
+  auto how = each([&](deployment& one, std::size_t i) { return one.examine(found[i], deadline); });
+  for (auto& part : found) {
+    into.findings.insert(into.findings.end(), std::make_move_iterator(part.findings.begin()),
+                         std::make_move_iterator(part.findings.end()));
+  }
+  return how;
+}
+
+outcome server_group::set_credentials(const redis::login& offered, time_ns deadline) {
+  return each([&](deployment& one, std::size_t) { return one.set_credentials(offered, deadline); });
+}
+
+std::shared_ptr<const protocol::examination> server_group::last_examination() const {
+  std::shared_ptr<protocol::examination> all;
+  for (const auto& one : members_) {
+    const auto part = one.servers->last_examination();
+    if (!part) continue;
+    if (!all) all = std::make_shared<protocol::examination>();
+    all->findings.insert(all->findings.end(), part->findings.begin(), part->findings.end());
+  }
+  return all;
+}
+
+std::unique_ptr<announcement> server_group::new_announcement(const protocol::command& said) {
+  std::vector<std::unique_ptr<announcement>> parts;
+  for (const auto& one : members_) parts.push_back(one.servers->new_announcement(said));
+  return std::make_unique<group_announcement>(std::move(parts));
+}
+
+}  // namespace mortise::deployment

@@ -1,0 +1,54 @@
+// Several deployments of which each is asked the same: opened, closed, examined, told, at the same
+// time and with one deadline. What is wrong with one is said with its name.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "deployment/deployment.hpp"
+
+namespace mortise::deployment {
+
+class server_group {
+ public:
+  // `noun` is what messages call a member.
+  explicit server_group(const char* noun) : noun_(noun) {}
+
+  void add(std::string name, std::unique_ptr<deployment> servers) {
+    members_.push_back({std::move(name), std::move(servers)});
+  }
+  [[nodiscard]] deployment& at(std::size_t index) const noexcept {
+    return *members_[index].servers;
+  }
+
+  // These need all members: what is wrong with each that could not do it. No member stays open when
+  // one did not open.
+  outcome open(time_ns deadline);
+  outcome begin();
+  outcome ask(const protocol::command& asked, time_ns deadline);
+  outcome examine(protocol::examination& into, time_ns deadline);
+  outcome set_credentials(const redis::login& offered, time_ns deadline);
+  void close(time_ns linger_ns) noexcept;
+  // Of those that were looked at; nullptr where none was.
+  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const;
+  std::unique_ptr<announcement> new_announcement(const protocol::command& said);
+
+  // Says of which member it is told.
+  [[nodiscard]] outcome named(std::size_t index, outcome how) const noexcept;
+
+ private:
+  struct member {
+    std::string name;
+    std::unique_ptr<deployment> servers;
+  };
+  outcome each(const std::function<outcome(deployment&, std::size_t)>& call);
+
+  const char* const noun_;
+  std::vector<member> members_;
+};
+
+}  // namespace mortise::deployment

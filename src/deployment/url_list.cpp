@@ -1,0 +1,155 @@
+#include "deployment/url_list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/decimal.hpp"
+#include "base/printable.hpp"
+
+namespace mortise::deployment {
+
+namespace {
+
+constexpr std::size_t most_urls = 64;
+// Words of URLs that have no "//" behind their ':'.
+constexpr std::array<std::string_view, 3> bare_words = {"local", "shard", "redlock"};
+
+outcome wrong(std::string_view part, std::string_view problem) {
+  return outcome::of(status::invalid_argument, part, ": ", problem);
+}
+
+// Says which URL of the list it is about.
+outcome at(std::size_t index, outcome how) {
+  how.say(how.message, " (URL ", decimal(static_cast<std::int64_t>(index + 1)), " of the list)");
+  return how;
+}
+
+bool is_scheme_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
+         c == '-' || c == '.';
+}
+
+// Whether a URL begins here. Other commas belong to the URL that they stand in.
+bool begins_url(std::string_view text) {
+  const auto colon = std::find_if_not(text.begin(), text.end(), is_scheme_character);
+  const auto rest = text.substr(static_cast<std::size_t>(colon - text.begin()));
+  if (rest.starts_with("://")) return colon != text.begin();
+  return std::any_of(bare_words.begin(), bare_words.end(),
+                     [&](std::string_view word) { return has_word(text, word); });
+}
+
+std::vector<std::string_view> split(std::string_view urls) {
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    if (urls[i] != ',' || !begins_url(urls.substr(i + 1))) continue;
+    parts.push_back(urls.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  parts.push_back(urls.substr(begin));
+  return parts;
+}
+
+outcome check(const std::vector<std::string_view>& urls) {
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    const auto url = urls[i];
+    if (url.empty() || url.starts_with(',') || url.ends_with(',')) {
+      return at(i, wrong("url",
+                         "nothing stands before or behind a ','; put one between two URLs, "
+                         "and write one that is part of a URL as %2C"));
+    }
+    if (has_word(url, "shard") || has_word(url, "redlock")) {
+      return at(i, wrong("url", "a list in a list; give each server's own URL"));
+    }
+  }
+  if (urls.size() < 2) {
+    return wrong("url",
+                 "a list of one; give at least two URLs with a ',' between them, or the one "
+                 "without the word in front of it");
+  }
+  if (urls.size() <= most_urls) return {};
+  return wrong("url", std::to_string(urls.size()) + " URLs are above the maximum of " +
+                          std::to_string(most_urls) + " in a list; give fewer");
+}
+
+bool is_of_server(std::string_view key) { return find_option(key)->whose == option::taker::server; }
+
+// What the URLs say of the client and its locks.
+class shared_options {
+ public:
+  // `own` has the values of this URL's options.
+  outcome add(const single_url& url, const settings& own, settings& of_client) {
+    for (const auto& [key, value] : url.options) {
+      if (is_of_server(key)) continue;
+      const auto [said, is_first] = said_.try_emplace(key, own);
+      if (!is_first && !is_same(*find_option(key), said->second, own)) {
+        return wrong(key, "another URL of the list has it with another value; give it once");
+      }
+      static_cast<void>(set_option(of_client, key, value));  // it was right for `own`
+    }
+    return {};
+  }
+
+ private:
+  std::map<std::string, settings> said_;  // by whom it was said first
+};
+
+outcome check_names(const std::vector<single_url>& urls) {
+  std::map<std::string_view, std::size_t> places;
+  std::map<std::string_view, std::size_t> names;
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    const auto& url = urls[i];
+    if (!places.emplace(url.place, i).second) {
+      return at(i, wrong("url", printable(url.place) + " is there already; give each server once"));
+    }
+    if (!names.emplace(url.shard, i).second) {
+      return at(i, wrong("shard", printable(url.shard) +
+                                      " is the name of another URL as well; give each its own"));
+    }
+  }
+  return {};
+}
+
+// Gives it settings of its own: the client's, and what it says of its server.
+void bind(single_url& url, settings of_client) {
+  for (const auto& [key, value] : url.options) {
+    if (is_of_server(key)) static_cast<void>(set_option(of_client, key, value));
+  }
+  url.make = [make = std::move(url.make), own = std::move(of_client)](
+                 net::reactor& loop, const settings& /*of_client*/, std::string_view client_id,
+                 listener& hears) { return make(loop, own, client_id, hears); };
+}
+
+}  // namespace
+
+bool has_word(std::string_view url, std::string_view word) noexcept {
+  if (url.size() <= word.size() || url[word.size()] != ':') return false;
+  return std::equal(word.begin(), word.end(), url.begin(), [](char small, char given) {
+    return given == small || given == small - 'a' + 'A';
+  });
+}
+
+outcome read_url_list(std::string_view urls, settings& terms, std::vector<single_url>& into) {
+  const auto parts = split(urls);
+  if (auto fit = check(parts); !fit.ok()) return fit;
+  std::vector<single_url> all(parts.size());
+  shared_options shared;
+  auto of_client = terms;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto own = terms;
+    auto read = read_single_url(parts[i], own, all[i]);
+    if (read.ok()) read = shared.add(all[i], own, of_client);
+    if (!read.ok()) return at(i, std::move(read));
+    if (all[i].shard.empty()) all[i].shard = all[i].place;
+  }
+  if (auto fit = check_names(all); !fit.ok()) return fit;
+  for (auto& url : all) bind(url, of_client);
+  terms = std::move(of_client);
+  into = std::move(all);
+  return {};
+}
+
+}  // namespace mortise::deployment
