@@ -154,6 +154,7 @@ local function examine(client, method, of)
       value = mortise["VERDICT_" .. finding.verdict:upper()]
       text = table.concat({finding.verdict, finding.server, finding.value, finding.consequence,
                            finding.mend}, "\n")
+      break
     end
   end
   return fields(status, nil, value, text, details)

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 import noticed
-from deployment import Deployment, rights_for
+from deployment import Deployment, name_in, rights_for, shard_of, together
 from play import play
 
 # Answers each call with what its argument has for the method, and everything else with "ok".
@@ -173,6 +173,29 @@ class Deployments(unittest.TestCase):
         self.assertEqual("second", asked())
         self.assertEqual("OK", deployment.command({"server": "REPLICAOF {second}"}))
         self.assertIn("slave", deployment.command({"server": "ROLE"}))
+
+
+class Shards(unittest.TestCase):
+    def test_a_command_names_a_lock_or_none(self):
+        for command, name in (('LLEN "{mortise:the lock}:q"', b"the lock"), ("LLEN {mortise:y}:sq", b"y"),
+                              ('EXISTS "{mortise:gr\\xc3\\xb6\\x00}"', b"gr\xc3\xb6\x00"),
+                              ('SET "the lock:read" 1', b"the lock"), ("CLIENT LIST", None)):
+            self.assertEqual(name, name_in(command), command)
+
+    def test_answers_are_one(self):
+        for answers, one in ((["OK", "OK"], "OK"), (["1", "0", "3"], "4"), (["1", "1"], "1"),
+                             (["# Clients\na:1", "# Clients\na:2"], "# Clients\n# Clients\na:3"),
+                             (["x", "y"], "x\ny")):
+            self.assertEqual(one, together(answers))
+
+    def test_a_command_goes_to_the_shard_of_its_lock_or_to_all(self):
+        deployment = Deployment({"name": "n", "steps": []}, "shard")
+        self.addCleanup(deployment.end)
+        self.assertEqual("OK", deployment.command({"server": 'SET "the lock" theirs'}))
+        sizes = [server.command("DBSIZE") for server in deployment.all_servers()]
+        self.assertEqual(["0", "0", "1"], sorted(sizes))
+        self.assertEqual(sizes.index("1"), shard_of(b"the lock"))
+        self.assertEqual("1", deployment.command({"server": "DBSIZE"}))
 
 
 class Noticed(unittest.TestCase):

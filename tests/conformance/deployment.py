@@ -9,11 +9,14 @@ from server import Server
 
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "capi/doc"
 # The first plays each scenario in all languages.
-KINDS = ("direct", "proxy", "rights", "tls")
+KINDS = ("direct", "proxy", "rights", "tls", "shard")
+# Of a deployment with several servers wherever others have one.
+SHARDS = ("a", "b", "c")
 # Who logs in instead of the pages' locker with PASSWORD: words that nothing else says.
 USER, PASSWORD = "locker-77u", "password-77p"
 # A lock's name, as scenarios have it where its key is its name; there is no space in a pattern.
 NAME = "the?lock"
+DEFAULT_NAME = "the lock"
 
 
 def rule_on(page):
@@ -40,13 +43,46 @@ def rights_for(scenario):
     return words + scenario.get("rights", [])
 
 
+def shard_of(name):
+    """The number of the shard that a lock's name belongs to, by the program of the page."""
+    program = {}
+    exec(re.search(r"^```python\n(.*?)^```$", (PAGES / "sharding.md").read_text("utf-8"), re.M | re.S)[1],
+         program)
+    return SHARDS.index(program["shard_of"](name, dict.fromkeys(SHARDS, 1)))
+
+
+def name_in(command):
+    """The name of the lock that a command for redis-cli is about, as bytes; None for none."""
+    if found := re.search(r"\{mortise:(.*?)\}", command):
+        return found[1].encode("latin-1").decode("unicode_escape").encode("latin-1")
+    return DEFAULT_NAME.encode() if DEFAULT_NAME in command else None
+
+
+def together(answers):
+    """What several servers that were asked the same have answered: the same, numbers that are added, or
+    lines, those of `key:number` added as well."""
+    if len(set(answers)) == 1:
+        return answers[0]
+    if all(re.fullmatch(r"-?\d+", answer) for answer in answers):
+        return str(sum(int(answer) for answer in answers))
+    sums, lines = {}, []
+    for line in "\n".join(answers).split("\n"):
+        if found := re.fullmatch(r"(\w+):(\d+)\s*", line):
+            sums[found[1]] = sums.get(found[1], 0) + int(found[2])
+        else:
+            lines.append(line)
+    return "\n".join(lines + [f"{key}:{number}" for key, number in sums.items()])
+
+
 class Deployment:
     """`direct`: a unix socket. `proxy`: TCP, by way of tests/support/proxy, as is every scenario that
-    does something with the network. `rights`: as the user of the pages. `tls`: TLS."""
+    does something with the network. `rights`: as the user of the pages. `tls`: TLS. `shard`: of each
+    server several, by their sockets."""
 
     def __init__(self, scenario, kind="direct"):
         steps = scenario["steps"]
         self.kind = kind
+        self.shards = range(len(SHARDS) if kind == "shard" else 1)
         self.secrets = {USER, PASSWORD} if kind == "rights" else set()
         self.folder = tempfile.TemporaryDirectory(prefix="mortise-rights-")
         arguments = {"tls": ["tls"]}.get(kind, [])
@@ -55,68 +91,88 @@ class Deployment:
             users.write_text("user default on nopass ~* &* +@all\n"
                              f"user {' '.join(rights_for(scenario))}\n", "ascii")
             arguments = ["--aclfile", str(users)]
-        self.servers = {name: Server(*arguments)
+        self.servers = {name: [Server(*arguments) for _ in self.shards]
                         for name in sorted({"first"} | {step["of"] for step in steps if is_of_server(step)})}
-        for server in self.servers.values() if kind == "rights" else ():
+        for server in self.all_servers() if kind == "rights" else ():
             for rule in further_rules_on("server.md"):
                 server.command(rule)
             server.command("ACL SAVE")  # for its next start
-        self.network = None
+        self.networks = []
         if kind == "proxy" or any("network" in step for step in steps):
-            self.network = Launched("proxy", self.place("first"))
-        self.url = self.url_of(f"127.0.0.1:{self.network.ports[0]}" if self.network else self.place("first"))
+            self.networks = [Launched("proxy", self.place("first", shard)) for shard in self.shards]
+        self.url = self.url_as(f"{USER}:{PASSWORD}" if kind == "rights" else "")
 
-    def place(self, name):
+    def all_servers(self):
+        return [server for shards in self.servers.values() for server in shards]
+
+    def place(self, name, shard):
         """Where the server is to be connected to in this deployment."""
-        server = self.servers[name]
+        server = self.servers[name][shard]
         return f"127.0.0.1:{server.ports[1]}" if self.kind == "tls" else server.socket
 
-    def url_of(self, place):
+    def url_as(self, login):
+        """Its URL, for its own user, or another, or user and password, if one is given."""
+        if login is None:
+            return self.url
+        urls = [self.url_of(shard, login) for shard in self.shards]
+        return urls[0] if len(urls) == 1 else "shard:" + ",".join(urls)
+
+    def url_of(self, shard, login):
+        place = f"127.0.0.1:{self.networks[shard].ports[0]}" if self.networks else self.place("first", shard)
         scheme = "unix" if place.startswith("/") else "rediss" if self.kind == "tls" else "redis"
-        user = f"{USER}:{PASSWORD}@" if self.kind == "rights" else ""
-        return f"{scheme}://{user}{place}" + (f"?tls_ca_file={self.signers()}" if self.kind == "tls" else "")
+        query = {"tls": f"?tls_ca_file={self.signers()}" if self.kind == "tls" else "",
+                 "shard": f"?shard={SHARDS[shard]}"}.get(self.kind, "")
+        return f"{scheme}://{login}{'@' if login else ''}{place}{query}"
 
     def signers(self):
         """A file with the certificates of who signs the servers' own."""
-        together = pathlib.Path(self.servers["first"].folder, "signers.pem")
-        together.write_text("".join(pathlib.Path(server.folder, "ca.pem").read_text("ascii")
-                                    for server in self.servers.values()), "ascii")
-        return together
+        all_of_them = pathlib.Path(self.server_folder({}), "signers.pem")
+        all_of_them.write_text("".join(pathlib.Path(server.folder, "ca.pem").read_text("ascii")
+                                       for server in self.all_servers()), "ascii")
+        return all_of_them
 
-    def url_as(self, login):
-        """Its URL, for another user, or user and password, if one is given."""
-        scheme, rest = self.url.split("://")
-        return f"{scheme}://{login}@{rest.split('@')[-1]}" if login else self.url
+    def server_folder(self, step):
+        return self.servers[step.get("of", "first")][0].folder
 
-    def server(self, step):
-        return self.servers[step.get("of", "first")]
+    def write(self, step):
+        self.servers[step.get("of", "first")][0].write(step["write"], step["text"])
+
+    def control(self, step):
+        for server in self.servers[step.get("of", "first")]:
+            server.control(step["control"], step.get("in_ms", 0))
 
     def command(self, step):
-        """What the step's server answers; in a command `{first}` is that server's host and port."""
+        """What the step's server answers; in a command `{first}` is that server's host and port. Of
+        several it is the one that speaks for the lock that the command names, or all."""
+        name = name_in(step["server"])
+        asked = [shard_of(name)] if name is not None and len(self.shards) > 1 else self.shards
+        return together([self.command_of(step, shard) for shard in asked])
+
+    def command_of(self, step, shard):
         text = step["server"]
-        for name, server in self.servers.items():
-            text = text.replace(f"{{{name}}}", f"127.0.0.1 {server.ports[0]}")
-        return self.server(step).command(text)
+        for name, servers in self.servers.items():
+            text = text.replace(f"{{{name}}}", f"127.0.0.1 {servers[shard].ports[0]}")
+        return self.servers[step.get("of", "first")][shard].command(text)
 
     def tell_network(self, command):
         """What tests/support/proxy can do; it is redirected to a server by its name here."""
         command, *names = command.split()
-        self.network.tell(" ".join([command, *(self.place(name) if command == "redirect" else name
-                                               for name in names)]))
+        for shard, network in enumerate(self.networks):
+            network.tell(" ".join([command, *(self.place(name, shard) if command == "redirect" else name
+                                              for name in names)]))
 
     def refused(self):
         """What servers have refused their user because of a missing right; a wrong password is none."""
         if self.kind != "rights":
             return set()
         entry = r"^reason\n(.*)\ncontext\n.*\nobject\n(.*)\nusername\n(.*)$"
-        return {found for server in self.servers.values()
+        return {found for server in self.all_servers()
                 for reason, found, user in re.findall(entry, server.command("ACL LOG 128"), re.M)
                 if reason != "auth" and user == USER}
 
     def end(self):
-        for one in [self.network, *self.servers.values()]:
-            if one:
-                one.end()
+        for one in [*self.networks, *self.all_servers()]:
+            one.end()
         self.folder.cleanup()
 
 

@@ -57,8 +57,8 @@ class Play:
             for number, step in enumerate(steps_of(self.scenario), 1):
                 self.step(step)
             step = None
-            for name, server in self.deployment.servers.items() if self.secrets.forms else ():
-                self.secrets.check_server(server.command, name)
+            for server in self.deployment.all_servers() if self.secrets.forms else ():
+                self.secrets.check_server(server.command, server.url)
             if refused := self.deployment.refused():
                 raise Failed(f"a right is missing for {', '.join(sorted(refused))}")
         except (Failed, actors.Gone, Told) as problem:
@@ -86,11 +86,11 @@ class Play:
         if "server" in step:
             self.until(step, lambda: check_reply(step, self.deployment.command(step), self.remembered))
         elif "control" in step:
-            self.deployment.server(step).control(step["control"], step.get("in_ms", 0))
+            self.deployment.control(step)
         elif "network" in step:
             self.deployment.tell_network(step["network"])
         elif "write" in step:
-            self.deployment.server(step).write(step["write"], step["text"])
+            self.deployment.write(step)
         elif "sleep_ms" in step:
             actors.sleep_ms(step["sleep_ms"])
         elif "is_pretended" in step:
@@ -162,7 +162,7 @@ class Play:
         if "members" in step:
             given["members"] = step["members"]
         for key, value in step.get("options", {}).items():
-            given["opt." + key] = value.replace("{folder}", self.deployment.server(step).folder)
+            given["opt." + key] = value.replace("{folder}", self.deployment.server_folder(step))
         return given
 
     def check(self, step, answer, began=None):
@@ -180,12 +180,13 @@ class Play:
 
 
 def check_examination(ask):
-    """The JSON text of what was found last says the same as what is told finding by finding."""
+    """The JSON text of what was found last says the same as what is told finding by finding; of several
+    servers, as the first of each name."""
     answer = ask("json")
     told = json.loads(answer.text)
     if not told["findings"] or len(told["findings"]) != answer.value:
         raise Failed(f"{answer.value} findings are not those of {answer.text}")
-    for finding in told["findings"]:
+    for finding in {one["name"]: one for one in reversed(told["findings"])}.values():
         one = ask(finding["name"])
         texts = [finding[key] for key in ("verdict", "server", "value", "consequence", "mend")]
         if one.text.split("\n") != texts:

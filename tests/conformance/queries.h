@@ -74,7 +74,7 @@ static int start_query(const struct handle *handle, const char *method, struct c
   return 1;
 }
 
-/* What was found when the server was examined: of all, as JSON, or of one matter. */
+/* What was found when the server was examined: of all, as JSON, or first of one matter. */
 static void tell_examination(struct call *call, mortise_examination *found) {
   static char text[65536];
   call->status = mortise_error_code(error);
@@ -93,6 +93,7 @@ static void tell_examination(struct call *call, mortise_examination *found) {
              mortise_verdict_text(mortise_examination_verdict(found, i)),
              mortise_examination_server(found, i), mortise_examination_value(found, i),
              mortise_examination_consequence(found, i), mortise_examination_mend(found, i));
+    break;
   }
   mortise_examination_free(found);
 }

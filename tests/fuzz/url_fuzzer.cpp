@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/options.hpp"
+#include "deployment/open.hpp"
 #include "redis/url.hpp"
 
 namespace {
@@ -53,10 +54,23 @@ void check(std::string_view text) {
   }
 }
 
+void check_list(const std::string& text) {
+  mortise::settings values;
+  mortise::deployment::maker make;
+  const auto result = mortise::deployment::read_url(text, values, make);
+  check_message(result);
+  require(result.ok() == static_cast<bool>(make));
+}
+
 void check_secrecy(const std::string& text) {
   endpoint_url url;
   const auto result = parse_url(text, url);
   require(!contains(result.message, secret));
+  for (const auto& list : {"shard:redis://other," + text, "shard:" + text + ",redis://other"}) {
+    mortise::settings values;
+    mortise::deployment::maker make;
+    require(!contains(mortise::deployment::read_url(list, values, make).message, secret));
+  }
 }
 
 }  // namespace
@@ -68,6 +82,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check("redis://" + std::string(text));
   check("unix:///" + std::string(text));
   check("local:?" + std::string(text));
+  check_list("shard:" + std::string(text));
+  check_list("shard:redis://" + std::string(text) + ",redis://other");
 
   // text = before + after, with the secret between them, in each place of a password.
   const auto middle = std::min<std::size_t>(data[0], text.size());
