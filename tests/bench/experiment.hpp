@@ -32,6 +32,7 @@ const experiment& handshake();
 const experiment& memory();
 const experiment& kinds();
 const experiment& examination();
+const experiment& shard();
 // One for each language that has a binding.
 const std::vector<experiment>& languages();
 

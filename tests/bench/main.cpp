@@ -19,7 +19,7 @@ std::vector<const experiment*> all_experiments() {
   std::vector<const experiment*> all{
       &uncontended(), &threads(), &async(), &server_cost(), &handoff(),  &handoff_cost(),
       &local_gate(),  &fence(),   &death(), &dead_waiter(), &failover(), &compare_and_delete(),
-      &handshake(),   &memory(),  &kinds(), &examination()};
+      &handshake(),   &memory(),  &kinds(), &examination(), &shard()};
   for (const auto& language : languages()) all.push_back(&language);
   return all;
 }
