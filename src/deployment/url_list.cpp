@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t most_urls = 64;
 // Words of URLs that have no "//" behind their ':'.
 constexpr std::array<std::string_view, 3> bare_words = {"local", "shard", "redlock"};
+constexpr std::array<std::string_view, 8> known_words = {
+    "redis", "rediss", "unix", "local", "shard", "redlock", "redis+sentinel", "redis+cluster"};
 
 outcome wrong(std::string_view part, std::string_view problem) {
   return outcome::of(status::invalid_argument, part, ": ", problem);
@@ -32,13 +34,18 @@ bool is_scheme_character(char c) {
          c == '-' || c == '.';
 }
 
+template <class Words>
+bool has_any(std::string_view url, const Words& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return has_word(url, word); });
+}
+
 // Whether a URL begins here. Other commas belong to the URL that they stand in.
 bool begins_url(std::string_view text) {
   const auto colon = std::find_if_not(text.begin(), text.end(), is_scheme_character);
   const auto rest = text.substr(static_cast<std::size_t>(colon - text.begin()));
   if (rest.starts_with("://")) return colon != text.begin();
-  return std::any_of(bare_words.begin(), bare_words.end(),
-                     [&](std::string_view word) { return has_word(text, word); });
+  return has_any(text, bare_words);
 }
 
 std::vector<std::string_view> split(std::string_view urls) {
@@ -60,6 +67,12 @@ outcome check(const std::vector<std::string_view>& urls) {
       return at(i, wrong("url",
                          "nothing stands before or behind a ','; put one between two URLs, "
                          "and write one that is part of a URL as %2C"));
+    }
+    // What stands here may be the rest of a password, and before it the most of it.
+    if (!has_any(url, known_words)) {
+      return at(i, wrong("scheme",
+                         "none that is known; give redis://host:port, rediss://host:port, "
+                         "unix:///path or local:, and write a ',' in a password as %2C"));
     }
     if (has_word(url, "shard") || has_word(url, "redlock")) {
       return at(i, wrong("url", "a list in a list; give each server's own URL"));

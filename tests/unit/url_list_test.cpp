@@ -81,7 +81,7 @@ TEST(url_list, every_problem_names_its_part_and_its_url) {
       {"shard:,redis://a", "url: ", "%2C", "URL 1 of the list"},
       {"shard:redis://a,,redis://b", "url: ", "%2C", "URL 1 of the list"},
       {"shard:redis://a,redis://b,", "url: ", "%2C", "URL 2 of the list"},
-      {"shard:redis://a,http://b", "scheme: ", "\"http\"", "URL 2 of the list"},
+      {"shard:redis://a,http://b", "scheme: ", "none that is known", "URL 2 of the list"},
       {"shard:redis://a,redis://b:0", "port: ", "6379", "URL 2 of the list"},
       {"shard:redis://a,shard:redis://b,redis://c", "url: ", "a list in a list", "URL 2"},
       {"shard:shard:redis://a,redis://b", "url: ", "a list in a list", "URL 1"},
@@ -121,8 +121,10 @@ TEST(url_list, messages_never_show_a_password) {
   for (const std::string bad :
        {"redis://u:SECRET%@h", "redis://u:x,SECRET/y@h", "redis://u:x,redis://SECRET@h:x",
         "redis://u:SECRET", "redis://u:SECRET@h,", "redis://u:SECRET,redis://x",
-        "redis://u:SECRET@h?lease=x", "redis://u:SECRET@h?shard=x&shard=y", "u:SECRET@h",
-        "redis://u:SECRET@other", "redis://u:SECRET@h?shard=other:6379"}) {
+        "redis://u:x@y?SECRET,z://[@h", "redis://u:x@y?z,SECRET://[@h",
+        "redis://u:x,SECRET://z,z://@h", "redis://u:SECRET@h?lease=x",
+        "redis://u:SECRET@h?shard=x&shard=y", "u:SECRET@h", "redis://u:SECRET@other",
+        "redis://u:SECRET@h?shard=other:6379"}) {
     for (const auto& url : {"shard:redis://other," + bad, "shard:" + bad + ",redis://other"}) {
       const auto message = problem(url);
       EXPECT_EQ(message.find("SECRET"), std::string::npos) << url << " -> " << message;
