@@ -180,9 +180,10 @@ static const ending endings[] = {
     {"forks", end_after_forks},
 };
 
-/* A child of a process with threads is nothing that ThreadSanitizer can follow. */
+/* A child of a process with threads is nothing that ThreadSanitizer can follow; and what another
+   thread had locked in AddressSanitizer's malloc stays locked in it. */
 enum {
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   ending_count = sizeof endings / sizeof endings[0] - 1
 #else
   ending_count = sizeof endings / sizeof endings[0]
