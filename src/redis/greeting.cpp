@@ -1,5 +1,6 @@
 #include "redis/greeting.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -36,7 +37,7 @@ int version_number(std::string_view text) {
   for (int part = 0; part < 3; ++part) {
     int value = 0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-    number = number * 1000 + (value > 999 ? 999 : value);
+    number = number * 1000 + std::clamp(value, 0, 999);
     text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
     if (!text.empty()) text.remove_prefix(1);
   }
