@@ -76,25 +76,18 @@ func (c *Client) Close() error {
 // before stay in force; see mortise_client_set_credentials. A client that reads its password from a
 // file, by WithPasswordFile, needs no such call, and answers ErrInvalidArgument.
 func (c *Client) SetCredentials(ctx context.Context, user, password string) error {
-	e := c.core()
-	if e == nil {
-		return noClient()
-	}
-	defer runtime.KeepAlive(c)
-	return under(ctx, e.blocking(ctx, func() error {
-		client, err := e.client.enter()
-		if err != nil {
-			return clientClosed()
-		}
-		defer e.client.leave()
-		return checked(func(details uintptr) int32 {
-			return swig.Client_set_credentials(client, user, password, details)
-		})
-	}))
+	return c.ask(ctx, func(client, details uintptr) int32 {
+		return swig.Client_set_credentials(client, user, password, details)
+	})
 }
 
 // Ping asks the server for a sign of life.
 func (c *Client) Ping(ctx context.Context) error {
+	return c.ask(ctx, swig.Client_ping)
+}
+
+// ask makes a call of C that answers when the server has.
+func (c *Client) ask(ctx context.Context, call func(client, details uintptr) int32) error {
 	e := c.core()
 	if e == nil {
 		return noClient()
@@ -106,6 +99,6 @@ func (c *Client) Ping(ctx context.Context) error {
 			return clientClosed()
 		}
 		defer e.client.leave()
-		return checked(func(details uintptr) int32 { return swig.Client_ping(client, details) })
+		return checked(func(details uintptr) int32 { return call(client, details) })
 	}))
 }

@@ -42,7 +42,11 @@ void find_place(std::string_view error, missing_right& in) noexcept {
 
 // The commands that a line of a script calls, as rights: "+get" or "+get or +set".
 std::string rights_on_line(std::string_view text, int line) {
-  for (int skipped = 1; skipped < line; ++skipped) text.remove_prefix(text.find('\n') + 1);
+  for (int skipped = 1; skipped < line; ++skipped) {
+    const auto end = text.find('\n');
+    if (end == std::string_view::npos) return {};  // no line of it, whatever the server says
+    text.remove_prefix(end + 1);
+  }
   text = text.substr(0, text.find('\n'));
   std::string rights;
   for (auto left = behind(text, "call('"); !left.empty(); left = behind(left, "call('")) {

@@ -84,9 +84,10 @@ class Deployment:
         self.kind = kind
         self.shards = range(len(SHARDS) if kind == "shard" else 1)
         self.secrets = {USER, PASSWORD} if kind == "rights" else set()
-        self.folder = tempfile.TemporaryDirectory(prefix="mortise-rights-")
+        self.folder = None
         arguments = {"tls": ["tls"]}.get(kind, [])
         if kind == "rights":
+            self.folder = tempfile.TemporaryDirectory(prefix="mortise-rights-")
             users = pathlib.Path(self.folder.name, "users.acl")
             users.write_text("user default on nopass ~* &* +@all\n"
                              f"user {' '.join(rights_for(scenario))}\n", "ascii")
@@ -173,7 +174,8 @@ class Deployment:
     def end(self):
         for one in [*self.networks, *self.all_servers()]:
             one.end()
-        self.folder.cleanup()
+        if self.folder:
+            self.folder.cleanup()
 
 
 def is_of_server(step):

@@ -10,6 +10,7 @@
 #include "client/lock_handle.hpp"
 #include "client/multi_handle.hpp"
 #include "protocol/query.hpp"
+#include "unit/client_fixture.hpp"
 #include "unit/memory_deployment.hpp"
 
 namespace mortise::testing {
@@ -19,30 +20,12 @@ using client::lock_handle;
 using lock::lock_kind;
 using lock::step;
 
-constexpr std::int64_t forever_ms = -1;
-const lock::portion whole;
-
-class client_on_memory : public ::testing::Test {
+class client_on_memory : public client_fixture {
  protected:
-  // What is still on its way must not be the last to keep a client whose servers are gone.
-  ~client_on_memory() override {
-    for (const auto& one : clients_) one->close();
-  }
   std::shared_ptr<client::client> new_client(std::int64_t command_timeout_ms = 3000) {
     settings defaults;
     defaults.command_timeout_ms = command_timeout_ms;
-    auto made = std::make_shared<client::client>(defaults);
-    EXPECT_TRUE(made->open(servers.maker()).ok());
-    clients_.push_back(made);
-    return made;
-  }
-  static std::shared_ptr<lock_handle> new_mutex(client::client& of, std::string_view name,
-                                                bool is_strict = false) {
-    settings terms;
-    terms.fair_strict = is_strict;
-    std::shared_ptr<lock_handle> made;
-    EXPECT_TRUE(of.new_handle(lock_kind::mutex, name, terms, 0, made).ok());
-    return made;
+    return open_client(servers.maker(), std::move(defaults));
   }
   std::int64_t count(step what) {
     const auto all = servers.asked_steps();
@@ -55,9 +38,6 @@ class client_on_memory : public ::testing::Test {
   }
 
   memory_servers servers;
-
- private:
-  std::vector<std::shared_ptr<client::client>> clients_;
 };
 
 TEST_F(client_on_memory, acquires_and_gives_back) {

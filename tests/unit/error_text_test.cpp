@@ -101,7 +101,7 @@ TEST(error_text, the_line_of_a_script_names_the_command_where_the_server_does_no
       "ERR The user executing the script can't run this command or subcommand script: " +
       std::string(script.sha1) + ", on @user_script:" + std::to_string(line) + ".");
   EXPECT_NE(met.details.message.find("the right +del"), std::string::npos) << met.details.message;
-  for (const auto* elsewhere : {"0", "999999", "", "99999999999999999999"}) {
+  for (const auto* elsewhere : {"0", "999999", "2147483647", "", "99999999999999999999"}) {
     const auto other =
         protocol::read_error("ERR The user executing the script can't run this command script: " +
                              std::string(script.sha1) + ", on @user_script:" + elsewhere);

@@ -13,39 +13,22 @@
 #include "client/multi_handle.hpp"
 #include "deployment/rendezvous.hpp"
 #include "protocol/query.hpp"
+#include "unit/client_fixture.hpp"
 #include "unit/memory_deployment.hpp"
 
 namespace mortise::testing {
 namespace {
 
 using client::lock_handle;
-using lock::lock_kind;
 using lock::step;
 
-constexpr std::int64_t forever_ms = -1;
-const lock::portion whole;
-
-class client_on_shards : public ::testing::Test {
+class client_on_shards : public client_fixture {
  protected:
-  // What is still on its way must not be the last to keep a client whose servers are gone.
-  ~client_on_shards() override {
-    for (const auto& one : clients_) one->close();
-  }
   std::shared_ptr<client::client> new_client() {
-    settings defaults;
-    auto made = std::make_shared<client::client>(defaults);
-    EXPECT_TRUE(made->open([this](net::reactor& loop, const settings& terms,
-                                  std::string_view client_id, deployment::listener& hears) {
-                      return make_sharded(urls(), loop, terms, client_id, hears);
-                    })
-                    .ok());
-    clients_.push_back(made);
-    return made;
-  }
-  static std::shared_ptr<lock_handle> new_mutex(client::client& of, std::string_view name) {
-    std::shared_ptr<lock_handle> made;
-    EXPECT_TRUE(of.new_handle(lock_kind::mutex, name, settings{}, 0, made).ok());
-    return made;
+    return open_client([this](net::reactor& loop, const settings& terms, std::string_view client_id,
+                              deployment::listener& hears) {
+      return make_sharded(urls(), loop, terms, client_id, hears);
+    });
   }
   // A name that this shard speaks for.
   static std::string name_on(std::size_t shard) {
@@ -70,8 +53,6 @@ class client_on_shards : public ::testing::Test {
     }
     return all;
   }
-
-  std::vector<std::shared_ptr<client::client>> clients_;
 };
 
 TEST_F(client_on_shards, each_name_is_asked_of_its_own) {
