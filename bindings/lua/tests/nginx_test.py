@@ -66,7 +66,11 @@ class Nginx:
         self.process = subprocess.Popen(
             [FOLDER / "usr/sbin/nginx", "-e", "stderr", "-p", self.folder, "-c", config],
             env={**os.environ, **LUA})
-        until(lambda: self.process.poll() is not None or (self.folder / "socket").exists())
+        until(lambda: self.process.poll() is not None or self.listens())
+
+    def listens(self):
+        with socket.socket(socket.AF_UNIX) as connection:
+            return connection.connect_ex(str(self.folder / "socket")) == 0
 
     def connect(self, path="/count"):
         connection = socket.socket(socket.AF_UNIX)
