@@ -158,6 +158,9 @@ const (
 	// optionExamine: whether servers are examined when they are connected to, such as "off". A
 	// client's only.
 	optionExamine = "examine"
+	// optionQuarantine: how long a server of redlock: runs before it votes: a duration. A client's
+	// only.
+	optionQuarantine = "quarantine"
 )
 
 // What this package was written for: an older library lacks functions.

@@ -150,6 +150,13 @@ func WithTLSVerify(isOn bool) Option {
 // with a finding that is bad, and lets Open fail with it. For Open only.
 func WithExamination(how string) Option { return WithOption(optionExamine, how) }
 
+// WithQuarantine sets how long a server of redlock: has to run before it votes, 60 s unless set. No
+// lease may be longer. With 0 it votes at once, which is safe only where servers forget nothing
+// (appendfsync always). For Open only.
+func WithQuarantine(quarantine time.Duration) Option {
+	return keyedDuration(optionQuarantine, quarantine)
+}
+
 // WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").
 func WithOption(key, value string) Option {
 	return Option{func(options uintptr) error {

@@ -230,6 +230,9 @@ constexpr option option_table[] = {
      "Whether the server has to prove who it is"},
     {"examine", taker::client, option::choice{&settings::examine, examine_words}, "off",
      "Whether servers are examined when they are connected to"},
+    {"quarantine", taker::client,
+     option::number{&settings::quarantine_ms, &milliseconds, 0, longest_ms}, "60s",
+     "How long a server of `redlock:` runs before it votes"},
 };
 
 // ---- taking a value --------------------------------------------------------------------------

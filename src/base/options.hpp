@@ -30,6 +30,13 @@ struct tls_settings {
   const char* tls_option = nullptr;
 };
 
+// What no option says: the place of a server in a list of URLs.
+struct list_place {
+  bool votes = false;        // it is one of a quorum
+  std::int64_t number = 0;   // from 1
+  std::int64_t servers = 0;  // how many the list has
+};
+
 // The values of all options. New ones have the table's defaults.
 struct settings : tls_settings {
   settings();
@@ -56,6 +63,8 @@ struct settings : tls_settings {
   bool release_at_exit = false;
   std::string examine;
   std::int64_t drift_ppm = 0;
+  std::int64_t quarantine_ms = 0;  // 0: none
+  list_place place;
   // The last option of a client that was set here; nullptr for none.
   const char* client_option = nullptr;
 };

@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "base/decimal.hpp"
 #include "base/printable.hpp"
 #include "base/random.hpp"
 #include "client/exit_release.hpp"
@@ -66,6 +67,8 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
                                                      std::string(rules->facts.name) +
                                                      " takes names as keys; give another name");
   }
+  if (auto fit = check_lease(terms.lease_ms); !fit.ok()) return fit;
+  if (auto fit = servers_->choose_rules(kind, *rules, rules); !fit.ok()) return fit;
   const auto limit = kind == lock::lock_kind::mutex ? 1
                      : kind == lock::lock_kind::rw  ? lock::whole_weight
                                                     : permits;
@@ -89,6 +92,16 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
     throw;
   }
   return {};
+}
+
+outcome client::check_lease(std::int64_t lease_ms) const {
+  const auto longest = servers_->longest_lease_ms();
+  if (lease_ms <= longest) return {};
+  return outcome::of(status::invalid_argument, "lease: ", decimal(lease_ms), " ms is above ",
+                     decimal(longest),
+                     " ms, the longest that the client's option quarantine allows, by which a "
+                     "server that restarts has to wait for what it may have forgotten; give a "
+                     "shorter lease or a longer quarantine");
 }
 
 // Every server knows the scripts of the common mutex; those of other kinds follow with their first

@@ -144,6 +144,7 @@ outcome lock_handle::downgrade() {
 }
 
 outcome lock_handle::extend(std::int64_t lease_ms) {
+  if (auto fit = client_->check_lease(lease_ms); !fit.ok()) return fit;
   blocking_operation<lock::operation> call;
   return block(call, command_timeout_ms(), [&](lock::gate& gate, time_ns now) {
     return gate.extend(owner_, lease_ms, call, now);
@@ -257,6 +258,7 @@ outcome lock_handle::downgrade_async(const std::shared_ptr<event_queue>& queue, 
 
 outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                                   std::int64_t lease_ms) {
+  if (auto fit = client_->check_lease(lease_ms); !fit.ok()) return fit;
   return submit<lock::operation>(queue, tag, event_kind::extended, command_timeout_ms(),
                                  [&](lock::gate& gate, lock::operation& call, time_ns now) {
                                    return gate.extend(owner_, lease_ms, call, now);
@@ -277,6 +279,7 @@ outcome lock_handle::start_unlock(lock::operation& call, lock::hold_mode mode) {
 }
 
 outcome lock_handle::start_extend(lock::operation& call, std::int64_t lease_ms) {
+  if (auto fit = client_->check_lease(lease_ms); !fit.ok()) return fit;
   return gatekeeper_->enter(
       [&](lock::gate& gate, time_ns now) { return gate.extend(owner_, lease_ms, call, now); });
 }

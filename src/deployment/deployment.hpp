@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/options.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "lock/link.hpp"
@@ -78,6 +79,15 @@ class deployment {
   virtual outcome begin() = 0;
   // Sends what is still to be sent for up to `linger_ns`. Afterwards no callback comes.
   virtual void close(time_ns linger_ns) noexcept = 0;
+  // How locks of a kind whose handles want this protocol are asked for here.
+  virtual outcome choose_rules(lock::lock_kind kind, const protocol::table& wanted,
+                               const protocol::table*& into) const {
+    static_cast<void>(kind);
+    into = &wanted;
+    return {};
+  }
+  // No lease may be longer.
+  [[nodiscard]] virtual std::int64_t longest_lease_ms() const { return longest_ms; }
   // For steps of this name's lock.
   virtual std::unique_ptr<inquiry> new_inquiry(inquirer& asker, std::string_view name) = 0;
   // Lends the calling thread to who speaks for this name, until the caller is done or the deadline;

@@ -3,15 +3,19 @@
 #include <utility>
 #include <vector>
 
+#include "base/decimal.hpp"
+#include "deployment/quorum.hpp"
 #include "deployment/sharded.hpp"
 #include "deployment/single_url.hpp"
 #include "deployment/url_list.hpp"
+#include "quorum/tally.hpp"
 
 namespace mortise::deployment {
 
 namespace {
 
 constexpr std::string_view shard_word = "shard";
+constexpr std::string_view quorum_word = "redlock";
 
 outcome read_shards(std::string_view urls, settings& terms, maker& into) {
   std::vector<single_url> shards;
@@ -23,10 +27,42 @@ outcome read_shards(std::string_view urls, settings& terms, maker& into) {
   return {};
 }
 
+// Servers of a quorum are all alike.
+outcome check_alike(const std::vector<single_url>& servers) {
+  if (servers.size() > quorum::most_servers) {
+    return outcome::of(status::invalid_argument, "url: ", decimal(servers.size()),
+                       " URLs are above the maximum of ", decimal(quorum::most_servers),
+                       " of redlock:; give fewer, an odd number");
+  }
+  for (const auto& url : servers) {
+    if (url.weight == 0 && url.shard == url.place) continue;
+    return outcome::of(status::invalid_argument, url.weight != 0 ? "weight" : "shard",
+                       ": the servers of redlock: share nothing out; leave it away");
+  }
+  return {};
+}
+
+outcome read_quorum(std::string_view urls, settings& terms, maker& into) {
+  std::vector<single_url> servers;
+  auto read = terms;
+  read.place.votes = true;
+  if (auto how = read_url_list(urls, read, servers); !how.ok()) return how;
+  if (auto how = check_alike(servers); !how.ok()) return how;
+  terms = std::move(read);
+  into = [servers = std::move(servers)](net::reactor& loop, const settings& of,
+                                        std::string_view client_id, listener& hears) {
+    return make_quorum(servers, loop, of, client_id, hears);
+  };
+  return {};
+}
+
 }  // namespace
 
 outcome read_url(std::string_view url, settings& terms, maker& into) {
   if (has_word(url, shard_word)) return read_shards(url.substr(shard_word.size() + 1), terms, into);
+  if (has_word(url, quorum_word)) {
+    return read_quorum(url.substr(quorum_word.size() + 1), terms, into);
+  }
   single_url single;
   if (auto read = read_single_url(url, terms, single); !read.ok()) return read;
   if (!single.shard.empty() || single.weight != 0) {

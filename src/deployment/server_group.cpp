@@ -1,5 +1,6 @@
 #include "deployment/server_group.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <new>
 #include <utility>
@@ -50,22 +51,26 @@ outcome server_group::named(std::size_t index, outcome how) const noexcept try {
   return how;  // without the name
 }
 
-outcome server_group::each(const std::function<outcome(deployment&, std::size_t)>& call) {
-  std::vector<outcome> all(members_.size());
+outcome server_group::each(std::size_t needed,
+                           const std::function<outcome(deployment&, std::size_t)>& call) {
+  std::vector<outcome> came(members_.size());
   net::at_once(members_.size(), [&](std::size_t i) {
     try {
-      all[i] = call(at(i), i);
+      came[i] = call(at(i), i);
     } catch (const std::bad_alloc&) {
-      all[i] = outcome::of(status::no_memory);
+      came[i] = outcome::of(status::no_memory);
     }
   });
+  const auto done =
+      std::count_if(came.begin(), came.end(), [](const auto& how) { return how.ok(); });
+  if (static_cast<std::size_t>(done) >= needed) return {};
   outcome total;
-  for (std::size_t i = 0; i < all.size(); ++i) note(total, named(i, std::move(all[i])));
+  for (std::size_t i = 0; i < came.size(); ++i) note(total, named(i, std::move(came[i])));
   return total;
 }
 
 outcome server_group::open(time_ns deadline) {
-  auto opened = each([&](deployment& one, std::size_t) { return one.open(deadline); });
+  auto opened = each(all, [&](deployment& one, std::size_t) { return one.open(deadline); });
   if (!opened.ok()) close(0);
   return opened;
 }
@@ -82,12 +87,13 @@ void server_group::close(time_ns linger_ns) noexcept {
 }
 
 outcome server_group::ask(const protocol::command& asked, time_ns deadline) {
-  return each([&](deployment& one, std::size_t) { return one.ask_all(asked, deadline); });
+  return each(needed_, [&](deployment& one, std::size_t) { return one.ask_all(asked, deadline); });
 }
 
 outcome server_group::examine(protocol::examination& into, time_ns deadline) {
   std::vector<protocol::examination> found(members_.size());
-  auto how = each([&](deployment& one, std::size_t i) { return one.examine(found[i], deadline); });
+  auto how = each(needed_,
+                  [&](deployment& one, std::size_t i) { return one.examine(found[i], deadline); });
   for (auto& part : found) {
     into.findings.insert(into.findings.end(), std::make_move_iterator(part.findings.begin()),
                          std::make_move_iterator(part.findings.end()));
@@ -96,18 +102,19 @@ outcome server_group::examine(protocol::examination& into, time_ns deadline) {
 }
 
 outcome server_group::set_credentials(const redis::login& offered, time_ns deadline) {
-  return each([&](deployment& one, std::size_t) { return one.set_credentials(offered, deadline); });
+  return each(all,
+              [&](deployment& one, std::size_t) { return one.set_credentials(offered, deadline); });
 }
 
 std::shared_ptr<const protocol::examination> server_group::last_examination() const {
-  std::shared_ptr<protocol::examination> all;
+  std::shared_ptr<protocol::examination> found;
   for (const auto& one : members_) {
     const auto part = one.servers->last_examination();
     if (!part) continue;
-    if (!all) all = std::make_shared<protocol::examination>();
-    all->findings.insert(all->findings.end(), part->findings.begin(), part->findings.end());
+    if (!found) found = std::make_shared<protocol::examination>();
+    found->findings.insert(found->findings.end(), part->findings.begin(), part->findings.end());
   }
-  return all;
+  return found;
 }
 
 std::unique_ptr<announcement> server_group::new_announcement(const protocol::command& said) {

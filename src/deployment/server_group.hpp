@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,22 +16,26 @@ namespace mortise::deployment {
 
 class server_group {
  public:
-  // `noun` is what messages call a member.
-  explicit server_group(const char* noun) : noun_(noun) {}
+  static constexpr std::size_t all = SIZE_MAX;
+
+  // `noun` is what messages call a member. What so many have done is done.
+  explicit server_group(const char* noun, std::size_t needed = all)
+      : noun_(noun), needed_(needed) {}
 
   void add(std::string name, std::unique_ptr<deployment> servers) {
     members_.push_back({std::move(name), std::move(servers)});
   }
+  [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
   [[nodiscard]] deployment& at(std::size_t index) const noexcept {
     return *members_[index].servers;
   }
 
-  // These need all members: what is wrong with each that could not do it. No member stays open when
-  // one did not open.
-  outcome open(time_ns deadline);
-  outcome begin();
+  // What is wrong with each that could not do it.
   outcome ask(const protocol::command& asked, time_ns deadline);
   outcome examine(protocol::examination& into, time_ns deadline);
+  // The same, and these need all members. No member stays open when one did not open.
+  outcome open(time_ns deadline);
+  outcome begin();
   outcome set_credentials(const redis::login& offered, time_ns deadline);
   void close(time_ns linger_ns) noexcept;
   // Of those that were looked at; nullptr where none was.
@@ -45,9 +50,10 @@ class server_group {
     std::string name;
     std::unique_ptr<deployment> servers;
   };
-  outcome each(const std::function<outcome(deployment&, std::size_t)>& call);
+  outcome each(std::size_t needed, const std::function<outcome(deployment&, std::size_t)>& call);
 
   const char* const noun_;
+  const std::size_t needed_;
   std::vector<member> members_;
 };
 

@@ -136,8 +136,18 @@ redis::connection_config config_of(const redis::endpoint_url& where,
   config.database = where.db;
   config.client_name = terms.client_name.empty() ? "mortise" : terms.client_name;
   config.inbox = protocol::inbox_channel(client_id);
-  config.scripts = protocol::scripts_of(protocol::queued());
+  config.scripts =
+      protocol::scripts_of(terms.place.votes ? protocol::ballot() : protocol::queued());
   config.probe_key = protocol::probe_key;
+  if (terms.place.votes) {
+    const auto join = protocol::join_quorum({.client_id = std::string(client_id),
+                                             .number = terms.place.number,
+                                             .servers = terms.place.servers,
+                                             .quarantine_ms = terms.quarantine_ms});
+    config.why_no_cluster =
+        "this is a node of a cluster, which fails with its others; give independent servers";
+    config.prologue.push_back(prologue_of(join, "EVAL (joining the quorum)", need::always));
+  }
   auto seed = prologue_of(protocol::seed(), "EVAL (seeding the fencing tokens)", need::always);
   seed.when_back = [seen] {
     std::string bytes;

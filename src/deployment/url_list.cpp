@@ -159,7 +159,11 @@ outcome read_url_list(std::string_view urls, settings& terms, std::vector<single
     if (all[i].shard.empty()) all[i].shard = all[i].place;
   }
   if (auto fit = check_names(all); !fit.ok()) return fit;
-  for (auto& url : all) bind(url, of_client);
+  of_client.place.servers = static_cast<std::int64_t>(all.size());
+  for (auto& url : all) {
+    ++of_client.place.number;
+    bind(url, of_client);
+  }
   terms = std::move(of_client);
   into = std::move(all);
   return {};

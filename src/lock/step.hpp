@@ -37,7 +37,8 @@ struct question {
   std::int64_t limit = 1;    // of how much there is
   // For how long what others wrote counts, by their mode: the whole, a part.
   std::array<std::int64_t, 2> lifetimes_ms{};
-  bool with_text = false;  // the server has forgotten the script (hazard 27)
+  std::int64_t proposal = 0;  // the fencing token that is proposed to a server of a quorum
+  bool with_text = false;     // the server has forgotten the script (hazard 27)
 };
 
 // What became of a step.
@@ -70,6 +71,8 @@ struct verdict {
   std::int64_t place = -1;   // in the queue, 0 is its head; -1 not queued
   outcome details;           // of refused and unknown; of unsent where the server said why
   bool is_passing = false;   // refused: the server is expected to change its mind by itself
+  // not_free: when to ask again, where nobody has it whose lease could be waited for; 0 otherwise.
+  std::int64_t look_in_ns = 0;
 };
 
 }  // namespace mortise::lock

@@ -22,6 +22,8 @@ struct command {
   bool is_change = false;
   // The login that it says, if any, which no error of it may tell.
   std::shared_ptr<const redis::login> says = {};
+  // What several servers have to agree on in their replies; empty where any one's will do.
+  std::function<std::string(const redis::value& reply)> gist = {};
 };
 
 // Whether the server is there.
@@ -30,6 +32,14 @@ command ping();
 // fencing token.
 command seed();
 command seed_again(std::int64_t seen);
+// Prepares a server of a quorum for a client that takes it for the `number`th of so many servers.
+struct membership {
+  std::string client_id;
+  std::int64_t number = 0;
+  std::int64_t servers = 0;
+  std::int64_t quarantine_ms = 0;
+};
+command join_quorum(const membership& as);
 // Makes a server know a script ahead of its first use.
 command load(const redis::script& script);
 

@@ -70,6 +70,7 @@ command query(const table& rules, const key_set& keys, const lock::question& ask
   made.read = [has_weights = rules.has_weights, &info](const redis::value& reply) {
     read_query(reply, has_weights, info);
   };
+  made.gist = [](const redis::value& reply) { return std::string(reply.at(0).at(0).text()); };
   return made;
 }
 

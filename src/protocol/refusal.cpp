@@ -19,7 +19,7 @@ struct refusal {
 };
 
 // Errors that mean "not executed". UNBLOCKED and everything else are unknown.
-constexpr std::array<refusal, 13> refusals{{
+constexpr std::array<refusal, 15> refusals{{
     {"BUSY", true, true, "the server is busy running a script"},
     {"TRYAGAIN", true, true, "the keys' slot is being moved"},
     {"OOM", true, false, "the server is out of memory; raise maxmemory or free some"},
@@ -38,6 +38,11 @@ constexpr std::array<refusal, 13> refusals{{
     {"MOVED", false, false, "the server is part of a cluster; use a cluster URL"},
     {"CROSSSLOT", false, false, "the server is part of a cluster; use a cluster URL"},
     {"EXECABORT", true, false, "the server refused the transaction"},
+    {"QUARANTINE", true, true,
+     "the server has not run for as long as the option quarantine says, and may have forgotten "
+     "locks"},
+    {"CLOCK", true, false,
+     "a fencing token is more than an hour ahead of the server's clock; set the clocks right"},
 }};
 
 const refusal* find_refusal(std::string_view text) {

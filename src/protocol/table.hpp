@@ -36,6 +36,7 @@ struct row {
   std::size_t keys = 0;
   std::size_t arguments = 0;
   std::string_view mode;
+  bool proposes = false;  // the proposed fencing token is the last argument
 };
 
 // One row for each lock::step, by its name.
@@ -72,10 +73,19 @@ const table& queued();
 const table& queued_rw();
 const table& queued_semaphore();
 
+// What the servers of a quorum are asked for a mutex, in our format and in that of `token`.
+const table& ballot();
+const table& ballot_token();
+
 // The fence counter of a database.
 constexpr std::string_view fence_key = "mortise:fence";
 // Which run of which server the last client met in a database.
 constexpr std::string_view server_key = "mortise:server";
+// There while a server of a quorum may have forgotten votes: it gives none then.
+constexpr std::string_view quarantine_key = "mortise:quarantine";
+// Of how many servers one is, for all clients; and as which a client knows it.
+constexpr std::string_view quorum_key = "mortise:quorum";
+constexpr std::string_view member_key = "mortise:member:";
 // Never written, so that a greeting can try on it what the server knows.
 constexpr std::string_view probe_key = "mortise:probe";
 

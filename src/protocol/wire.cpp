@@ -81,6 +81,7 @@ verdict read_acquire(const table& protocol, step what, const redis::value& reply
   const bool is_queued = protocol.facts.how == lock::wait_method::queue &&
                          (what == step::acquire || what == step::reacquire);
   result.what = is_queued ? answer::queued : answer::not_free;
+  result.last_token = reply.at(1).integer();
   result.place = reply.at(4).integer();
   return result;
 }
@@ -145,7 +146,7 @@ const row& row_set::of(lock::step what) const {
 
 void write_script(std::string& out, const row& script, const question& asked, const key_set& keys) {
   redis::command_writer writer(out);
-  writer.begin(3 + script.keys + script.arguments);
+  writer.begin(3 + script.keys + script.arguments + (script.proposes ? 1U : 0U));
   if (asked.with_text) {
     writer.arg("EVAL").arg(script.code->text);
   } else {
@@ -160,6 +161,7 @@ void write_script(std::string& out, const row& script, const question& asked, co
   if (script.arguments > 3) writer.arg(asked.weight);
   if (script.arguments == 5) writer.arg(asked.limit);
   if (script.arguments > 5) writer.arg(asked.lifetimes_ms[1]).arg(asked.lifetimes_ms[0]);
+  if (script.proposes) writer.arg(asked.proposal);
 }
 
 int write_step(std::string& out, const table& protocol, const question& asked,

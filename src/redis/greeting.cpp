@@ -235,6 +235,8 @@ void greeting::note_version(std::string_view text) {
 
 void greeting::note_info(std::string_view text) {
   facts_.run_id = info_field(text, "run_id");
+  facts_.is_of_cluster =
+      info_field(text, "redis_mode") == "cluster" || info_field(text, "server_mode") == "cluster";
   if (const auto version = info_field(text, "redis_version");
       !version.empty() && facts_.version.empty()) {
     note_version(version);
@@ -258,6 +260,9 @@ greeting::step greeting::check_server() {
         refuse("this is a read-only replica, which is not served; give the master's address", {});
     problem_.is_retryable = true;
     return result;
+  }
+  if (facts_.is_of_cluster && config_.why_no_cluster != nullptr) {
+    return refuse(config_.why_no_cluster, {});
   }
   // Valkey began at 7.2, and calls itself Redis 7.2 where it is asked for that.
   if (facts_.version_number != 0 && facts_.version_number < oldest_redis) {

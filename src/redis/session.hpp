@@ -33,6 +33,7 @@ struct connection_config {
   std::shared_ptr<net::resolver> where;
   net::transport_factory make_transport = {};  // empty: plain sockets
   const char* hint_at_end = "";                // where the server ends the greeting
+  const char* why_no_cluster = nullptr;        // what a node of a cluster is refused with
   std::shared_ptr<credentials> identity = {};  // none: nobody logs in
   std::string client_name = {};
   std::string inbox = {};  // the channel to subscribe to; empty for none
@@ -56,6 +57,7 @@ struct session_facts {
   int version_number = 0;    // 7000015; 0 when unknown
   std::string run_id = {};   // names one run of the server process; empty when unknown
   std::string role = {};     // "master"; empty when unknown
+  bool is_of_cluster = false;
   std::int64_t client_id = 0;
   int protocol = 3;  // 3, or 2 where the server has no HELLO 3
   // What the server knows, and lets this user do.

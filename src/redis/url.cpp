@@ -310,7 +310,7 @@ std::string lower(std::string_view text) {
 }
 
 outcome refuse_scheme(std::string_view scheme, std::string_view url) {
-  constexpr std::array<std::string_view, 3> later = {"redis+sentinel", "redis+cluster", "redlock"};
+  constexpr std::array<std::string_view, 2> later = {"redis+sentinel", "redis+cluster"};
   if (std::find(later.begin(), later.end(), scheme) != later.end()) {
     return outcome::of(status::unsupported,
                        "scheme: " + printable(scheme) + " is not in this version" + url_forms);

@@ -19,7 +19,7 @@ from concurrent import futures
 import coverage
 import noticed
 from casts import casts, in_turn
-from deployment import KINDS
+from deployment import KINDS, fits
 from play import play
 
 PLAYS_AT_A_TIME = 6
@@ -33,9 +33,11 @@ def plays_of(scenario, languages, given):
         if not given.every_cast:
             yield label, cast, KINDS[0]
         for kind in others if given.every_cast else ():
-            yield f"{label}, {kind}", cast, kind
+            if fits(kind, scenario):
+                yield f"{label}, {kind}", cast, kind
     for number, kind in enumerate(() if given.every_cast else others, 1):
-        yield kind, in_turn(scenario, languages, number), kind
+        if fits(kind, scenario):
+            yield kind, in_turn(scenario, languages, number), kind
 
 
 def play_all(scenarios, languages, given):

@@ -9,9 +9,13 @@ from server import Server
 
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "capi/doc"
 # The first plays each scenario in all languages.
-KINDS = ("direct", "proxy", "rights", "tls", "shard")
+KINDS = ("direct", "proxy", "rights", "tls", "shard", "redlock")
 # Of a deployment with several servers wherever others have one.
 SHARDS = ("a", "b", "c")
+# How a scenario asks how many wait.
+WAITERS = re.compile(r'LLEN "?(\{mortise:[^}]*\}):q"?')
+# The formats of locks that a quorum of servers can have.
+QUORUM_PROTOCOLS = {"queued", "token"}
 # Who logs in instead of the pages' locker with PASSWORD: words that nothing else says.
 USER, PASSWORD = "locker-77u", "password-77p"
 # A lock's name, as scenarios have it where its key is its name; there is no space in a pattern.
@@ -41,6 +45,17 @@ def rights_for(scenario):
     if any("protocol" in given for given in options_in(scenario)):
         words += [word.replace("NAME", NAME) for word in rule_on("protocols.md")[1:]]
     return words + scenario.get("rights", [])
+
+
+def fits(kind, scenario):
+    """Whether the scenario is about what this deployment has: a quorum has mutexes, in two formats, and
+    no order among those who wait."""
+    if kind in scenario.get("not_on", []):
+        return False
+    if kind != "redlock":
+        return True
+    return (not any(step.get("new") in ("rw", "semaphore") for step in scenario["steps"]) and
+            all(given.get("protocol", "queued") in QUORUM_PROTOCOLS for given in options_in(scenario)))
 
 
 def shard_of(name):
@@ -74,15 +89,22 @@ def together(answers):
     return "\n".join(lines + [f"{key}:{number}" for key, number in sums.items()])
 
 
+def agreed(answers):
+    """What most servers of a quorum have answered: the middle one of numbers."""
+    if all(re.fullmatch(r"-?\d+", answer) for answer in answers):
+        return sorted(answers, key=int)[len(answers) // 2]
+    return max(answers, key=answers.count)
+
+
 class Deployment:
     """`direct`: a unix socket. `proxy`: TCP, by way of tests/support/proxy, as is every scenario that
     does something with the network. `rights`: as the user of the pages. `tls`: TLS. `shard`: of each
-    server several, by their sockets."""
+    server several, by their sockets. `redlock`: the same, as one quorum."""
 
     def __init__(self, scenario, kind="direct"):
         steps = scenario["steps"]
         self.kind = kind
-        self.shards = range(len(SHARDS) if kind == "shard" else 1)
+        self.shards = range(len(SHARDS) if kind in ("shard", "redlock") else 1)
         self.secrets = {USER, PASSWORD} if kind == "rights" else set()
         self.folder = None
         arguments = {"tls": ["tls"]}.get(kind, [])
@@ -116,13 +138,14 @@ class Deployment:
         if login is None:
             return self.url
         urls = [self.url_of(shard, login) for shard in self.shards]
-        return urls[0] if len(urls) == 1 else "shard:" + ",".join(urls)
+        return urls[0] if len(urls) == 1 else f"{self.kind}:" + ",".join(urls)
 
     def url_of(self, shard, login):
         place = f"127.0.0.1:{self.networks[shard].ports[0]}" if self.networks else self.place("first", shard)
         scheme = "unix" if place.startswith("/") else "rediss" if self.kind == "tls" else "redis"
         query = {"tls": f"?tls_ca_file={self.signers()}" if self.kind == "tls" else "",
-                 "shard": f"?shard={SHARDS[shard]}"}.get(self.kind, "")
+                 "shard": f"?shard={SHARDS[shard]}",
+                 "redlock": "" if shard else "?quarantine=0"}.get(self.kind, "")
         return f"{scheme}://{login}{'@' if login else ''}{place}{query}"
 
     def signers(self):
@@ -144,13 +167,20 @@ class Deployment:
 
     def command(self, step):
         """What the step's server answers; in a command `{first}` is that server's host and port. Of
-        several it is the one that speaks for the lock that the command names, or all."""
+        several it is the one that speaks for the lock that the command names, or all; of a quorum all."""
+        if self.kind == "redlock":
+            return agreed([self.command_of(step, shard) for shard in self.shards])
         name = name_in(step["server"])
         asked = [shard_of(name)] if name is not None and len(self.shards) > 1 else self.shards
         return together([self.command_of(step, shard) for shard in asked])
 
     def command_of(self, step, shard):
         text = step["server"]
+        if self.kind == "redlock" and (found := WAITERS.fullmatch(text)):
+            # Who waits has no place in a queue, but listens.
+            reply = self.servers[step.get("of", "first")][shard].command(
+                f'PUBSUB NUMSUB "mortise:free:{found[1]}"')
+            return reply.split("\n")[-1]
         for name, servers in self.servers.items():
             text = text.replace(f"{{{name}}}", f"127.0.0.1 {servers[shard].ports[0]}")
         return self.servers[step.get("of", "first")][shard].command(text)

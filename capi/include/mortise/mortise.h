@@ -160,6 +160,8 @@
 #define MORTISE_OPTION_TLS_VERIFY "tls_verify"
 /** Whether servers are examined when they are connected to, such as "off". A client's only. */
 #define MORTISE_OPTION_EXAMINE "examine"
+/** How long a server of `redlock:` runs before it votes: a duration. A client's only. */
+#define MORTISE_OPTION_QUARANTINE "quarantine"
 
 /** What a call came to. See capi/doc/errors.md for what to do about each. */
 enum mortise_status_code {
@@ -377,11 +379,11 @@ MORTISE_NODISCARD MORTISE_API mortise_options *mortise_options_new_from(
 MORTISE_API void mortise_options_free(mortise_options *options);
 /**
  * Sets one option from text, as the URL's query and config files do: one of the keys
- * MORTISE_OPTION_LEASE to MORTISE_OPTION_EXAMINE, which say what values they have. New in 1.1 are
- * `reentrant_read`, `reentrant_write`, `poll_interval`, `poll_attempts`, `read_lifetime`,
+ * MORTISE_OPTION_LEASE to MORTISE_OPTION_QUARANTINE, which say what values they have. New in 1.1
+ * are `reentrant_read`, `reentrant_write`, `poll_interval`, `poll_attempts`, `read_lifetime`,
  * `write_lifetime` (see capi/doc/protocols.md), `release_at_exit` (see capi/doc/operations.md),
- * `drift` and `connect` (mortise_client_new says what it means); new in 1.2 is `examine` (see
- * capi/doc/examination.md).
+ * `drift` and `connect` (mortise_client_new says what it means); new in 1.2 are `examine` (see
+ * capi/doc/examination.md) and `quarantine` (see capi/doc/redlock.md).
  *
  * A handle is not made with options in which one was set that is a client's only.
  *
@@ -499,7 +501,8 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  * Since 1.2 it may be `shard:` and 2 to 64 of these with a ',' between two: each name of a lock
  * belongs to one of the servers, and the client opens when all have answered. Queries may then have
  * `shard=NAME` and `weight=N`, 1 to 100, and options of one server, `tls_…` and `password_file`,
- * count for their own URL.
+ * count for their own URL. Since 1.2 it may also be `redlock:` and 2 to 31 of these: more than half
+ * of the servers have to agree on each lock, and the client opens when so many have answered.
  * Percent-encoding is undone in every part. Since 1.1 NULL is the URL in the environment variable
  * MORTISE_URL, which is read only then, during this call, and never by a program that runs with
  * another user's rights (see secure_getenv).

@@ -92,6 +92,8 @@ final class Constants {
   static final String OPTION_TLS_VERIFY = "tls_verify";
   /** Whether servers are examined when they are connected to, such as "off". A client's only. */
   static final String OPTION_EXAMINE = "examine";
+  /** How long a server of `redlock:` runs before it votes: a duration. A client's only. */
+  static final String OPTION_QUARANTINE = "quarantine";
 
   private Constants() {}
 }

@@ -341,6 +341,18 @@ public final class MortiseOptions {
     return with(Constants.OPTION_EXAMINE, how);
   }
 
+  /**
+   * How long a server of {@code redlock:} has to run before it votes. No lease may be longer. For
+   * clients only.
+   *
+   * @param quarantine 60 seconds is the default; with zero it votes at once, which is safe only
+   *     where servers forget nothing ({@code appendfsync always})
+   * @return options with that value
+   */
+  public MortiseOptions withQuarantine(Duration quarantine) {
+    return with(Constants.OPTION_QUARANTINE, Long.toString(quarantine.toMillis()));
+  }
+
   /** Calls with the address of native options, which live that long. */
   long use(LongUnaryOperator call) {
     return use(MortiseNative.options_new(), call);

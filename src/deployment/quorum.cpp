@@ -1,0 +1,339 @@
+#include "deployment/quorum.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/decimal.hpp"
+#include "deployment/server_group.hpp"
+#include "deployment/voting.hpp"
+#include "lock/lease.hpp"
+#include "net/at_once.hpp"
+#include "net/caller.hpp"
+#include "quorum/tally.hpp"
+
+namespace mortise::deployment {
+
+namespace {
+
+// How long a client that could be opened waits for the other servers, so that what is wrong with
+// one is told now; and how often it looks.
+constexpr time_ns open_patience_ns = 200 * ns_per_ms;
+constexpr time_ns open_look_ns = 2 * ns_per_ms;
+// How long a look is given before those that have answered are enough.
+constexpr time_ns look_patience_ns = 250 * ns_per_ms;
+
+// All names are every server's.
+class all_names final : public name_set {
+ public:
+  [[nodiscard]] bool has(std::string_view /*name*/) const noexcept override { return true; }
+};
+
+class quorum_deployment final : public deployment, private voting::listener {
+ public:
+  quorum_deployment(const std::vector<single_url>& servers, net::reactor& loop,
+                    const settings& terms, std::string_view client_id,
+                    mortise::deployment::listener& hears)
+      : hears_(hears),
+        needed_(quorum::needed_of(servers.size())),
+        longest_lease_ms_(longest_lease(terms)),
+        ears_(servers.size()),
+        all_("server", needed_),
+        votes_(all_, loop, *this) {
+    for (std::size_t number = 0; number < servers.size(); ++number) {
+      ears_[number].all = this;
+      ears_[number].number = number;
+      const auto& url = servers[number];
+      all_.add(url.place, url.make(loop, terms, client_id, ears_[number]));
+    }
+  }
+
+  outcome open(time_ns deadline) override;
+  outcome begin() override { return all_.begin(); }
+  void close(time_ns linger_ns) noexcept override {
+    all_.close(linger_ns);
+    votes_.close();
+  }
+  outcome choose_rules(lock::lock_kind kind, const protocol::table& wanted,
+                       const protocol::table*& into) const override;
+  [[nodiscard]] std::int64_t longest_lease_ms() const override { return longest_lease_ms_; }
+  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, std::string_view name) override {
+    return std::make_unique<quorum_inquiry>(votes_, asker, name);
+  }
+  // A caller can read one connection only, so the I/O thread reads all of them for this one.
+  bool await(std::string_view /*name*/, net::caller& caller, time_ns deadline) noexcept override {
+    return caller.wait(deadline);
+  }
+  bool await_any(net::caller& caller, time_ns deadline) noexcept override {
+    return caller.wait(deadline);
+  }
+  void expect_messages(std::string_view /*name*/, int /*change*/) noexcept override {}
+  void note_token(std::string_view name, std::int64_t token) noexcept override;
+  void listen(std::string_view name, std::string_view channel) override;
+  void unlisten(std::string_view name, std::string_view channel) noexcept override;
+  [[nodiscard]] outcome problem(std::string_view name) const override;
+  outcome ask(std::string_view name, const protocol::command& asked, time_ns deadline) override;
+  outcome ask_all(const protocol::command& asked, time_ns deadline) override {
+    return all_.ask(asked, deadline);
+  }
+  outcome examine(protocol::examination& into, time_ns deadline) override {
+    return all_.examine(into, deadline);
+  }
+  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
+    return all_.last_examination();
+  }
+  outcome set_credentials(redis::login offered, time_ns deadline) override {
+    return all_.set_credentials(offered, deadline);
+  }
+  std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
+    return all_.new_announcement(said);
+  }
+
+ private:
+  // Tells what comes of one server from what comes of the others.
+  struct ear final : mortise::deployment::listener {
+    void on_up(const name_set& /*names*/, time_ns now) noexcept override {
+      all->on_server_up(number, now);
+    }
+    // Votes are no grants: no message is about a quorum but that something is free.
+    void on_message(std::string_view /*text*/, time_ns /*now*/) noexcept override {}
+    void on_said(std::string_view channel) noexcept override { all->on_said(number, channel); }
+    void on_listening(std::string_view channel) noexcept override {
+      all->on_listening(number, channel);
+    }
+    quorum_deployment* all = nullptr;
+    std::size_t number = 0;
+  };
+
+  // Who listens to a channel, and who has said something there since a quorum of them had.
+  struct channel_state {
+    quorum::server_set listening;
+    quorum::server_set said;
+  };
+
+  static std::int64_t longest_lease(const settings& terms) noexcept;
+  void on_server_up(std::size_t number, time_ns now) noexcept;
+  void on_worth_asking(const name_set& names, time_ns now) noexcept override;
+  void on_said(std::size_t number, std::string_view channel) noexcept;
+  void on_listening(std::size_t number, std::string_view channel) noexcept;
+  [[nodiscard]] std::size_t count_up() const;
+  [[nodiscard]] outcome fault() const;
+  std::size_t look(std::string_view name, const protocol::command& asked, time_ns deadline,
+                   std::vector<std::string>& gists, std::vector<outcome>& came);
+
+  mortise::deployment::listener& hears_;
+  const std::size_t needed_;
+  const std::int64_t longest_lease_ms_;
+  std::vector<ear> ears_;
+  server_group all_;
+  voting votes_;
+  mutable std::mutex mutex_;
+  std::map<std::string, channel_state, std::less<>> channels_;
+};
+
+// ---- opening --------------------------------------------------------------------------------
+
+// Servers may be away as long as a quorum is there, but none may be one that cannot be of it.
+outcome quorum_deployment::open(time_ns deadline) {
+  if (auto begun = begin(); !begun.ok()) return begun;
+  auto last = deadline;
+  auto wrong = fault();
+  while (wrong.ok() && count_up() < all_.size() && boot_now() < last) {
+    if (count_up() >= needed_) last = std::min(last, boot_now() + open_patience_ns);
+    std::this_thread::sleep_for(std::chrono::nanoseconds(open_look_ns));
+    wrong = fault();
+  }
+  if (wrong.ok()) wrong = problem({});
+  if (!wrong.ok()) close(0);
+  return wrong;
+}
+
+// What is wrong with a server for good.
+outcome quorum_deployment::fault() const {
+  for (std::size_t number = 0; number < all_.size(); ++number) {
+    auto how = all_.at(number).problem({});
+    if (how.code == status::refused && !how.is_retryable) {
+      return all_.named(number, std::move(how));
+    }
+  }
+  return {};
+}
+
+std::size_t quorum_deployment::count_up() const {
+  std::size_t up = 0;
+  for (std::size_t number = 0; number < all_.size(); ++number) {
+    if (all_.at(number).problem({}).ok()) ++up;
+  }
+  return up;
+}
+
+outcome quorum_deployment::problem(std::string_view name) const {
+  const auto up = count_up();
+  if (up >= needed_) return {};
+  auto how = outcome::of(status::unreachable, decimal(up), " of ", decimal(all_.size()),
+                         " servers can be asked, and ", decimal(needed_), " are needed");
+  how.is_retryable = true;
+  bool is_first = true;
+  for (std::size_t number = 0; number < all_.size(); ++number) {
+    const auto of_one = all_.named(number, all_.at(number).problem(name));
+    if (of_one.ok()) continue;
+    how.say(how.words(), "; ", of_one.words());
+    how.is_retryable = how.is_retryable && of_one.is_retryable;
+    // What they all say it is, is it.
+    if (is_first) how.code = of_one.code;
+    if (how.code != of_one.code) how.code = status::unreachable;
+    is_first = false;
+  }
+  return how;
+}
+
+// ---- what can be asked ----------------------------------------------------------------------
+
+// A server in quarantine waits for as long as the lease of a vote that it may have forgotten.
+std::int64_t quorum_deployment::longest_lease(const settings& terms) noexcept {
+  if (terms.quarantine_ms == 0) return longest_ms;
+  const auto fastest = lock::millionths + terms.drift_ppm;
+  auto lease_ms = terms.quarantine_ms * lock::millionths / fastest;
+  while (lease_ms > 0 && lock::server_ttl_ms(lease_ms, terms.drift_ppm) > terms.quarantine_ms) {
+    --lease_ms;
+  }
+  return lease_ms;
+}
+
+outcome quorum_deployment::choose_rules(lock::lock_kind kind, const protocol::table& wanted,
+                                        const protocol::table*& into) const {
+  if (kind == lock::lock_kind::mutex) {
+    for (const auto* const rules : {&protocol::ballot(), &protocol::ballot_token()}) {
+      if (rules->facts.name != wanted.facts.name) continue;
+      into = rules;
+      return {};
+    }
+    return outcome::of(status::unsupported, "protocol: ", wanted.facts.name,
+                       " has no form for a quorum of servers; give queued or token");
+  }
+  const bool is_rw = kind == lock::lock_kind::rw;
+  return outcome::of(status::unsupported, is_rw ? "a read-write lock" : "a semaphore",
+                     " cannot be had of redlock: servers that each count holders for themselves do "
+                     "not agree on who is among them; use one server, or shard:");
+}
+
+// ---- from the servers -----------------------------------------------------------------------
+
+// What was lost with its connection is brought to it, and whoever holds asks at once, so that its
+// vote is completed there.
+void quorum_deployment::on_server_up(std::size_t number, time_ns now) noexcept {
+  votes_.on_server_up(number, now);
+  on_worth_asking(all_names(), now);
+}
+
+void quorum_deployment::on_worth_asking(const name_set& names, time_ns now) noexcept {
+  if (count_up() >= needed_) hears_.on_up(names, now);
+}
+
+void quorum_deployment::note_token(std::string_view name, std::int64_t token) noexcept {
+  votes_.note_token(token);
+  for (std::size_t number = 0; number < all_.size(); ++number) {
+    all_.at(number).note_token(name, token);
+  }
+}
+
+void quorum_deployment::listen(std::string_view name, std::string_view channel) {
+  {
+    const std::lock_guard guard(mutex_);
+    channels_.try_emplace(std::string(channel));
+  }
+  for (std::size_t number = 0; number < all_.size(); ++number) {
+    all_.at(number).listen(name, channel);
+  }
+}
+
+void quorum_deployment::unlisten(std::string_view name, std::string_view channel) noexcept {
+  for (std::size_t number = 0; number < all_.size(); ++number) {
+    all_.at(number).unlisten(name, channel);
+  }
+  const std::lock_guard guard(mutex_);
+  if (const auto known = channels_.find(channel); known != channels_.end()) channels_.erase(known);
+}
+
+// A lock that is given back is free when a quorum of servers has said so: who asks after the first
+// would find the others taken. Who says it again speaks of the next time.
+void quorum_deployment::on_said(std::size_t number, std::string_view channel) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    const auto known = channels_.find(channel);
+    if (known == channels_.end()) return;
+    auto& said = known->second.said;
+    if (said.test(number)) said.reset();
+    if (said.set(number).count() != needed_) return;
+  }
+  hears_.on_said(channel);
+}
+
+void quorum_deployment::on_listening(std::size_t number, std::string_view channel) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    const auto known = channels_.find(channel);
+    if (known == channels_.end()) return;
+    if (known->second.listening.set(number).count() < needed_) return;
+  }
+  hears_.on_listening(channel);
+}
+
+// ---- looks ----------------------------------------------------------------------------------
+
+// How many have answered, and with what.
+std::size_t quorum_deployment::look(std::string_view name, const protocol::command& asked,
+                                    time_ns deadline, std::vector<std::string>& gists,
+                                    std::vector<outcome>& came) {
+  net::at_once(all_.size(), [&](std::size_t number) {
+    try {
+      auto copy = asked;
+      copy.read = [&asked, &gist = gists[number]](const redis::value& reply) {
+        gist = asked.gist ? asked.gist(reply) : std::string();
+      };
+      came[number] = all_.named(number, all_.at(number).ask(name, copy, deadline));
+    } catch (const std::bad_alloc&) {
+      came[number] = outcome::of(status::no_memory);
+    }
+  });
+  const auto answered = std::count_if(came.begin(), came.end(), [](auto& how) { return how.ok(); });
+  return static_cast<std::size_t>(answered);
+}
+
+// All are asked what they have to agree on, and one of those that do is asked for the whole. Where
+// no quorum agrees nobody has the lock, and one that says so is asked, if there is one.
+outcome quorum_deployment::ask(std::string_view name, const protocol::command& asked,
+                               time_ns deadline) {
+  std::vector<std::string> gists(all_.size());
+  std::vector<outcome> came(all_.size());
+  auto answered = look(name, asked, std::min(deadline, boot_now() + look_patience_ns), gists, came);
+  if (answered < needed_) answered = look(name, asked, deadline, gists, came);
+  if (answered < needed_) {
+    return *std::find_if(came.begin(), came.end(), [](auto& how) { return !how.ok(); });
+  }
+  std::map<std::string, std::size_t> votes;
+  for (std::size_t number = 0; number < gists.size(); ++number) {
+    if (came[number].ok()) ++votes[gists[number]];
+  }
+  const auto chosen = std::find_if(votes.begin(), votes.end(),
+                                   [&](const auto& item) { return item.second >= needed_; });
+  const auto gist = chosen == votes.end() ? std::string() : chosen->first;
+  for (std::size_t number = 0; number < gists.size(); ++number) {
+    if (!came[number].ok() || gists[number] != gist) continue;
+    if (all_.at(number).ask(name, asked, deadline).ok()) return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<deployment> make_quorum(const std::vector<single_url>& servers, net::reactor& loop,
+                                        const settings& terms, std::string_view client_id,
+                                        listener& hears) {
+  return std::make_unique<quorum_deployment>(servers, loop, terms, client_id, hears);
+}
+
+}  // namespace mortise::deployment

@@ -1,0 +1,48 @@
+#include "deployment/quorum_round.hpp"
+
+#include <utility>
+
+namespace mortise::deployment {
+
+quorum_round::quorum_round(const server_group& servers, quorum_round_listener& hears)
+    : hears_(hears), ears_(servers.size()) {
+  for (std::size_t server = 0; server < servers.size(); ++server) {
+    ears_[server].round = this;
+    ears_[server].server = server;
+    inquiries_.push_back(servers.at(server).new_inquiry(ears_[server], {}));
+  }
+}
+
+std::optional<lock::verdict> quorum_round::begin(const lock::question& asked,
+                                                 const protocol::table& rules,
+                                                 std::shared_ptr<const protocol::key_set> keys,
+                                                 time_ns now) {
+  token_ = asked.token;
+  asked_ = asked;
+  asked_.token = token_;
+  rules_ = &rules;
+  keys_ = std::move(keys);
+  sent_ = now;
+  heard = 0;
+  is_renewed = false;
+  topped_up.reset();
+  votes_.emplace(asked.what, inquiries_.size(), asked.proposal);
+  std::optional<lock::verdict> verdict;
+  for (std::size_t server = 0; server < inquiries_.size(); ++server) {
+    const auto sent = inquiries_[server]->send(asked_, rules, *keys_, nullptr);
+    if (sent == status::ok) continue;
+    lock::verdict unsent;
+    unsent.what = lock::answer::unsent;
+    unsent.details = outcome::of(sent);
+    if (auto decided = votes_->count(server, unsent)) verdict = std::move(decided);
+  }
+  return verdict;
+}
+
+bool quorum_round::send_text(std::size_t server) noexcept {
+  auto again = asked_;
+  again.with_text = true;
+  return inquiries_[server]->send(again, *rules_, *keys_, nullptr) == status::ok;
+}
+
+}  // namespace mortise::deployment

@@ -1,0 +1,80 @@
+// One question on its way to all servers of a quorum.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "deployment/deployment.hpp"
+#include "deployment/server_group.hpp"
+#include "lock/step.hpp"
+#include "quorum/tally.hpp"
+
+namespace mortise::deployment {
+
+class quorum_inquiry;
+class quorum_round;
+
+// On whichever thread reads, without a lock held.
+class quorum_round_listener {
+ public:
+  virtual ~quorum_round_listener() = default;
+  virtual void on_answer(quorum_round& asked, std::size_t server, const lock::verdict& said,
+                         time_ns now) noexcept = 0;
+};
+
+// Its listener guards it, and uses it again once all have answered.
+class quorum_round {
+ public:
+  quorum_round(const server_group& servers, quorum_round_listener& hears);
+
+  // Sends the question to all. Whom it could not be sent to has answered so; a verdict where nobody
+  // else could change it.
+  std::optional<lock::verdict> begin(const lock::question& asked, const protocol::table& rules,
+                                     std::shared_ptr<const protocol::key_set> keys, time_ns now);
+  // Sends it again to one that has forgotten the script. False when it could not be sent.
+  bool send_text(std::size_t server) noexcept;
+
+  [[nodiscard]] bool is_over() const noexcept { return !votes_ || votes_->is_answered(); }
+  [[nodiscard]] quorum::tally& votes() noexcept { return *votes_; }
+  [[nodiscard]] const quorum::tally& votes() const noexcept { return *votes_; }
+  [[nodiscard]] const lock::question& asked() const noexcept { return asked_; }
+  [[nodiscard]] const protocol::table& rules() const noexcept { return *rules_; }
+  [[nodiscard]] const std::shared_ptr<const protocol::key_set>& keys() const noexcept {
+    return keys_;
+  }
+  [[nodiscard]] time_ns sent() const noexcept { return sent_; }
+
+  // The listener's own.
+  quorum_inquiry* of = nullptr;  // who waits for the verdict; nullptr once it is told
+  time_ns heard = 0;             // when the first server has answered; 0 before
+  int proposals = 0;             // how many were made for this question
+  bool is_renewed = false;
+  quorum::server_set topped_up;
+
+ private:
+  // Tells the answer of one server from those of the others.
+  struct ear final : inquirer {
+    void on_verdict(inquiry& /*answered*/, const lock::verdict& said,
+                    time_ns now) noexcept override {
+      round->hears_.on_answer(*round, server, said, now);
+    }
+    quorum_round* round = nullptr;
+    std::size_t server = 0;
+  };
+
+  quorum_round_listener& hears_;
+  std::vector<ear> ears_;
+  std::vector<std::unique_ptr<inquiry>> inquiries_;
+  std::optional<quorum::tally> votes_;
+  lock::question asked_;
+  std::string token_;  // which the question refers to
+  const protocol::table* rules_ = nullptr;
+  std::shared_ptr<const protocol::key_set> keys_;
+  time_ns sent_ = 0;
+};
+
+}  // namespace mortise::deployment

@@ -1,0 +1,429 @@
+#include "deployment/voting.hpp"
+
+#include <algorithm>
+#include <new>
+#include <set>
+#include <utility>
+
+#include "base/random.hpp"
+
+namespace mortise::deployment {
+
+namespace {
+
+using lock::answer;
+using lock::question;
+using lock::step;
+using lock::verdict;
+
+// How often a question is asked with a higher proposal before it has failed.
+constexpr int most_proposals = 4;
+// For how long the votes of a contest are waited for, once there is one answer: a network that is
+// slow costs time and nothing else.
+constexpr time_ns least_patience_ns = 5 * ns_per_ms;
+constexpr time_ns most_patience_ns = 250 * ns_per_ms;
+// Who had to share the votes asks again after so many round trips, and then after twice as many.
+constexpr std::int64_t trips_apart = 3;
+constexpr time_ns least_apart_ns = ns_per_ms;
+constexpr int most_doublings = 6;
+// How soon a question that too few servers have answered is worth asking again.
+constexpr time_ns retry_ns = 50 * ns_per_ms;
+
+// Not the top-up of a server, which is an errand.
+bool is_contest(step what) noexcept { return what != step::renew && what <= step::retake; }
+bool is_release(step what) noexcept { return what >= step::release_alone; }
+
+time_ns patience_of(const question& asked) noexcept {
+  return std::clamp(to_ns(asked.ttl_ms) / 20, least_patience_ns, most_patience_ns);
+}
+
+// What a server's answer tells of its vote.
+void note_vote(claim& about, std::size_t server, step asked, answer said) noexcept {
+  switch (said) {
+    case answer::granted:
+    case answer::renewed:
+      about.has.set(server);
+      return;
+    case answer::not_free:
+    case answer::not_owner:
+    case answer::released:
+    case answer::cancelled:
+      about.has.reset(server);
+      return;
+    case answer::broken:
+    case answer::unknown:
+      // It may have been carried out (hazard 15).
+      if (is_contest(asked)) about.has.set(server);
+      return;
+    default:
+      return;  // not carried out
+  }
+}
+
+// The names whose questions are worth asking again.
+class due_names final : public name_set {
+ public:
+  [[nodiscard]] bool has(std::string_view name) const noexcept override {
+    return is_all_ || names_.find(name) != names_.end();
+  }
+  void add(const std::string& name) noexcept try {
+    names_.insert(name);
+  } catch (const std::bad_alloc&) {
+    is_all_ = true;
+  }
+  [[nodiscard]] bool is_empty() const noexcept { return !is_all_ && names_.empty(); }
+
+ private:
+  std::set<std::string, std::less<>> names_;
+  bool is_all_ = false;
+};
+
+}  // namespace
+
+// ---- what one server is told that nobody waits for ------------------------------------------
+
+class voting::errand final : private inquirer {
+ public:
+  errand(voting& all, std::size_t server)
+      : all_(all), server_(server), to_(all.servers_.at(server).new_inquiry(*this, {})) {}
+  [[nodiscard]] bool is_idle_for(std::size_t server) const noexcept {
+    return !is_open_ && server == server_;
+  }
+  bool send(const question& asked, const claim& about) {
+    asked_ = asked;
+    token_ = asked.token;
+    asked_.token = token_;
+    rules_ = about.rules;
+    keys_ = about.keys;
+    return send_again();
+  }
+
+ private:
+  bool send_again() noexcept {
+    is_open_ = to_->send(asked_, *rules_, *keys_, nullptr) == status::ok;
+    return is_open_;
+  }
+  void on_verdict(inquiry& /*answered*/, const verdict& said, time_ns /*now*/) noexcept override {
+    const lock_type lock(all_.mutex_);
+    if (said.what == answer::no_script && !std::exchange(asked_.with_text, true) && send_again()) {
+      return;
+    }
+    is_open_ = false;
+    all_.on_errand_done(server_, asked_, said);
+  }
+
+  voting& all_;
+  const std::size_t server_;
+  const std::unique_ptr<inquiry> to_;
+  question asked_;
+  std::string token_;  // which the question refers to
+  const protocol::table* rules_ = nullptr;
+  std::shared_ptr<const protocol::key_set> keys_;
+  bool is_open_ = false;
+};
+
+// ---- questions ------------------------------------------------------------------------------
+
+quorum_inquiry::~quorum_inquiry() { all_.forget(*this); }
+
+status quorum_inquiry::send(const question& asked, const protocol::table& rules,
+                            const protocol::key_set& keys, const lock::operation* /*by*/) noexcept
+    try {
+  if (!keys_) keys_ = std::make_shared<const protocol::key_set>(keys);
+  return all_.ask(*this, asked, rules);
+} catch (const std::bad_alloc&) {
+  return status::no_memory;
+}
+
+voting::voting(const server_group& servers, net::reactor& loop, listener& hears)
+    : servers_(servers), loop_(loop), hears_(hears), chance_(random_number() | 1U) {}
+
+voting::~voting() { close(); }
+
+void voting::forget(const quorum_inquiry& gone) noexcept {
+  const lock_type lock(mutex_);
+  for (const auto& round : rounds_) {
+    if (round->of == &gone) round->of = nullptr;
+  }
+}
+
+void voting::note_token(std::int64_t token) noexcept {
+  const lock_type lock(mutex_);
+  proposals_.note_token(token);
+}
+
+quorum_round& voting::idle_round() {
+  for (const auto& round : rounds_) {
+    if (round->is_over() && round->of == nullptr) return *round;
+  }
+  auto& self = static_cast<quorum_round_listener&>(*this);
+  rounds_.push_back(std::make_unique<quorum_round>(servers_, self));
+  return *rounds_.back();
+}
+
+status voting::ask(quorum_inquiry& by, const question& asked, const protocol::table& rules) {
+  const lock_type lock(mutex_);
+  const auto now = boot_now();
+  auto& round = idle_round();
+  auto& mine = claims_[std::string(asked.token)];
+  mine.name = by.name_;
+  mine.rules = &rules;
+  mine.keys = by.keys_;
+  mine.retry_at = time_never;
+  round.proposals = 1;
+  if (!round.begin(question_for(asked, mine, now), rules, mine.keys, now)) {
+    round.of = &by;
+    return status::ok;
+  }
+  // Too few could be asked. What the others vote is given back; a release is brought to the rest.
+  if (is_contest(asked.what)) give_back(round, mine);
+  mine.retry_at = now + retry_ns;
+  plan_look(mine.retry_at);
+  return status::unreachable;
+}
+
+question voting::question_for(const question& asked, claim& about, time_ns now) {
+  auto made = asked;
+  if (is_contest(asked.what)) {
+    // With a proposal of its own each time: a release of the contest before takes nothing of this
+    // one, wherever it is still on its way (hazard 16).
+    made.what = step::try_take;
+    about.proposal = proposals_.next(now, wall_now_us());
+    about.is_kept = true;
+  } else if (asked.reserve > 0) {
+    about.proposal = proposals_.next(now, wall_now_us(), asked.reserve);
+  } else if (is_release(asked.what)) {
+    about.is_kept = false;
+  }
+  made.proposal = about.proposal;
+  about.lapses_at = std::max(about.lapses_at, now + to_ns(asked.ttl_ms));
+  return made;
+}
+
+// ---- answers --------------------------------------------------------------------------------
+
+void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& said,
+                       time_ns now) noexcept {
+  lock_type lock(mutex_);
+  if (said.what == answer::no_script && asked.send_text(server)) return;
+  proposals_.note_time(server, said.server_us, now);
+  if (said.what == answer::not_free) proposals_.note_token(said.last_token);
+  const auto what = asked.asked().what;
+  if (asked.heard == 0 && is_contest(what)) {
+    asked.heard = now;
+    plan_look(now + patience_of(asked.asked()));
+  }
+  const auto known = claims_.find(asked.asked().token);
+  auto counted = said;
+  // Whoever has no vote of ours has given it back.
+  const bool is_rid = is_release(what) && said.what == answer::not_owner &&
+                      known != claims_.end() && !known->second.has.test(server);
+  if (is_rid) counted.what = what == step::cancel ? answer::cancelled : answer::released;
+  auto verdict = asked.votes().count(server, counted);
+  if (known != claims_.end()) {
+    note_vote(known->second, server, what, said.what);
+    follow_up(asked, known->second, verdict, now);
+  }
+  drop_if_over(asked.asked().token);
+  tell(lock, asked, verdict, now);
+}
+
+void voting::tell(lock_type& lock, quorum_round& asked, const std::optional<verdict>& verdict,
+                  time_ns now) {
+  if (!verdict || asked.of == nullptr) return;
+  auto* const of = std::exchange(asked.of, nullptr);
+  lock.unlock();
+  of->asker_.on_verdict(*of, *verdict, now);
+}
+
+// What an answer, or the end of patience, means for the votes of its owner token.
+void voting::follow_up(quorum_round& asked, claim& about, std::optional<verdict>& verdict,
+                       time_ns now) {
+  const auto what = asked.asked().what;
+  if (is_contest(what)) {
+    follow_contest(asked, about, verdict, now);
+  } else if (what == step::renew) {
+    asked.is_renewed = asked.is_renewed || (verdict && verdict->what == answer::renewed);
+    if (asked.is_renewed) top_up(asked, about, now);
+  }
+  if (verdict && (verdict->what == answer::broken || verdict->what == answer::unsent)) {
+    about.retry_at = now + retry_ns;
+    plan_look(about.retry_at);
+  }
+}
+
+void voting::follow_contest(quorum_round& asked, claim& about, std::optional<verdict>& verdict,
+                            time_ns now) {
+  if (!verdict) return;
+  trip_ns_ = now - asked.sent();
+  if (verdict->what == answer::granted) {
+    about.splits = 0;
+    return;
+  }
+  if (asked.votes().is_outrun() && propose_again(asked, about, now)) {
+    verdict.reset();
+    return;
+  }
+  if (verdict->what == answer::not_free && asked.votes().is_split()) {
+    verdict->look_in_ns = pause_after_split(about);
+  }
+  // At once, because others wait for these votes, and also where nobody has said yes yet.
+  give_back(asked, about);
+}
+
+// The same with a higher token, for the same inquiry; unless its votes were given up meanwhile, as
+// nobody would give these back.
+bool voting::propose_again(quorum_round& asked, claim& about, time_ns now) try {
+  if (asked.of == nullptr || !about.is_kept || asked.proposals >= most_proposals) return false;
+  auto& next = idle_round();
+  next.proposals = asked.proposals + 1;
+  if (next.begin(question_for(asked.asked(), about, now), *about.rules, about.keys, now)) {
+    about.has |= next.votes().in_doubt();
+    return false;
+  }
+  next.of = std::exchange(asked.of, nullptr);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+time_ns voting::pause_after_split(claim& about) {
+  const auto apart = std::max(trips_apart * trip_ns_, least_apart_ns)
+                     << std::min(about.splits, most_doublings);
+  ++about.splits;
+  // xorshift64 (Marsaglia), as only chance sets those apart who have split the votes.
+  chance_ ^= chance_ << 13U;
+  chance_ ^= chance_ >> 7U;
+  chance_ ^= chance_ << 17U;
+  return apart / 2 + static_cast<time_ns>(chance_ % static_cast<std::uint64_t>(apart));
+}
+
+// ---- what is done for nobody ----------------------------------------------------------------
+
+// Who has not answered is told behind what it was asked; who cannot be told, when it is back.
+void voting::give_back(const quorum_round& asked, claim& about) {
+  about.is_kept = false;
+  about.has |= asked.votes().in_doubt();
+  bring_owed(asked.asked().token, about);
+}
+
+void voting::bring_owed(std::string_view token, const claim& about) noexcept {
+  question back;
+  back.what = step::cancel;
+  back.token = token;
+  back.proposal = about.proposal;
+  for (std::size_t server = 0; server < servers_.size(); ++server) {
+    if (about.has.test(server)) send_errand(server, back, about);
+  }
+}
+
+// Where a server has come back without our vote, once a quorum has prolonged it; it never counts
+// for that quorum (hazard 17), and ends with it.
+void voting::top_up(quorum_round& asked, const claim& about, time_ns now) {
+  const auto vacant = asked.votes().vacant() & ~asked.topped_up;
+  auto again = asked.asked();
+  again.what = step::reacquire;
+  again.ttl_ms -= (now - asked.sent()) / ns_per_ms + 1;
+  if (again.ttl_ms <= 0 || !about.is_kept) return;
+  for (std::size_t server = 0; server < servers_.size(); ++server) {
+    if (vacant.test(server)) send_errand(server, again, about);
+  }
+  asked.topped_up |= vacant;
+}
+
+bool voting::send_errand(std::size_t server, const question& asked, const claim& about) noexcept
+    try {
+  for (const auto& item : errands_) {
+    if (item->is_idle_for(server)) return item->send(asked, about);
+  }
+  errands_.push_back(std::make_unique<errand>(*this, server));
+  return errands_.back()->send(asked, about);
+} catch (const std::bad_alloc&) {
+  return false;  // the votes end with their lease
+}
+
+void voting::on_errand_done(std::size_t server, const question& asked, const verdict& said) {
+  const auto known = claims_.find(asked.token);
+  if (known == claims_.end()) return;
+  note_vote(known->second, server, asked.what, said.what);
+  drop_if_over(asked.token);
+}
+
+bool voting::is_open(std::string_view token) const noexcept {
+  return std::any_of(rounds_.begin(), rounds_.end(), [&](const auto& round) {
+    return !round->is_over() && round->asked().token == token;
+  });
+}
+
+void voting::drop_if_over(std::string_view token) noexcept {
+  const auto known = claims_.find(token);
+  if (known == claims_.end()) return;
+  const auto& about = known->second;
+  const bool is_over =
+      !about.is_kept && about.has.none() && about.splits == 0 && about.retry_at == time_never;
+  if (is_over && !is_open(token)) claims_.erase(known);
+}
+
+// ---- time -----------------------------------------------------------------------------------
+
+void voting::on_server_up(std::size_t server, time_ns now) noexcept {
+  const lock_type lock(mutex_);
+  for (auto item = claims_.begin(); item != claims_.end();) {
+    const auto& [token, about] = *item;
+    if (!about.is_kept && about.has.test(server)) bring_owed(token, about);
+    const bool is_over = now >= about.lapses_at && !is_open(token);
+    item = is_over ? claims_.erase(item) : std::next(item);
+  }
+}
+
+void voting::plan_look(time_ns at) noexcept {
+  if (at >= look_at_) return;
+  look_at_ = at;
+  loop_.schedule(*this, at);
+}
+
+void voting::on_timer(time_ns now) noexcept {
+  lock_type lock(mutex_);
+  look_at_ = time_never;
+  end_patience(lock, now);
+  tell_worth_asking(lock, now);
+}
+
+// By number, because others may come while the verdict is told.
+void voting::end_patience(lock_type& lock, time_ns now) {
+  for (std::size_t i = 0; i < rounds_.size(); ++i) {
+    auto& round = *rounds_[i];
+    const bool is_waiting = !round.is_over() && round.of != nullptr && round.heard != 0;
+    if (!is_waiting || !is_contest(round.asked().what)) continue;
+    const auto until = round.heard + patience_of(round.asked());
+    if (until > now) {
+      plan_look(until);
+      continue;
+    }
+    auto verdict = round.votes().give_up();
+    const auto known = claims_.find(round.asked().token);
+    if (known != claims_.end()) follow_up(round, known->second, verdict, now);
+    tell(lock, round, verdict, now);
+    if (!lock.owns_lock()) lock.lock();
+  }
+}
+
+// What is over without a word, such as a hold that was lost, is forgotten here, too.
+void voting::tell_worth_asking(lock_type& lock, time_ns now) noexcept {
+  due_names due;
+  for (auto item = claims_.begin(); item != claims_.end();) {
+    auto& [token, about] = *item;
+    if (about.retry_at <= now) {
+      about.retry_at = time_never;
+      due.add(about.name);
+    } else if (about.retry_at != time_never) {
+      plan_look(about.retry_at);
+    }
+    const bool is_over = now >= about.lapses_at && about.retry_at == time_never && !is_open(token);
+    item = is_over ? claims_.erase(item) : std::next(item);
+  }
+  lock.unlock();
+  if (!due.is_empty()) hears_.on_worth_asking(due, now);
+}
+
+}  // namespace mortise::deployment

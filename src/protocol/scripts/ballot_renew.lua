@@ -1,0 +1,26 @@
+-- Prolongs one server's vote, only for its owner: it never gives one again and never touches
+-- another's (hazard 17). The proposal may be a higher one than the vote was given for: then the
+-- owner has fencing tokens up to that.
+--
+-- KEYS  1 lock, 2 ballot
+-- ARGV  1 owner token, 2 ttl in ms, 3 proposal
+-- Reply {1, proposal, server time in us, ttl in ms, 0}, {0, 1} another has the vote, {0} nobody has
+
+-- #include "fence.lua"
+-- #include "refusal.lua"
+
+-- As in ballot_take.lua.
+local AHEAD = 3600000
+
+local held = redis.pcall('GET', KEYS[1])
+if held ~= ARGV[1] then
+  return refusal(held, 'get') or held and {0, 1} or {0}
+end
+local highest = tonumber(redis.call('GET', KEYS[2]) or nil) or 0
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+if tonumber(ARGV[3]) > highest then
+  redis.call('SET', KEYS[2], ARGV[3], 'PX', 2 * AHEAD)
+else
+  redis.call('PEXPIRE', KEYS[2], 2 * AHEAD)
+end
+return {1, tonumber(ARGV[3]), now_us(), tonumber(ARGV[2]), 0}

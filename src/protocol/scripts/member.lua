@@ -1,0 +1,41 @@
+-- Prepares a server of a quorum for a client, before that asks it for a vote over this connection.
+-- What a quorum cannot do without is looked at here, and refused by name.
+--
+-- A server that has restarted may have forgotten votes. So it is in quarantine until the longest
+-- lease that it could have forgotten is over: until it has run for that long (hazard 11).
+--
+-- KEYS  1 quarantine, 2 number of servers, 3 this client's membership
+-- ARGV  1 how long the longest lease may be at a server, in ms, or 0 where it forgets nothing;
+--       2 how many servers there are, 3 which of them the client takes this for
+-- Reply for how long it is in quarantine, in ms; 0 when it is not
+-- Error QUORUM with the reason
+
+-- #include "refusal.lua"
+
+-- In ms. The membership outlives the pauses between the attempts to connect as another; what
+-- uptime_in_seconds says can be a second too much.
+local LIFE, SECOND = 3600000, 1000
+
+local info = redis.call('INFO', 'server')
+local taken, count = redis.pcall('GET', KEYS[3]), redis.pcall('GET', KEYS[2])
+local problem = refusal(taken, 'get')
+if problem then return problem end
+-- Two connections of one client, each for another server, have come here.
+if taken and taken ~= ARGV[3] then
+  redis.call('PEXPIRE', KEYS[3], LIFE)
+  return redis.error_reply('QUORUM this is the same server as number ' .. taken .. ' of the list')
+end
+-- Two clients that count differently could both have a quorum (hazard 25).
+if count and count ~= ARGV[2] then
+  return redis.error_reply('QUORUM other clients have ' .. count .. ' servers in their lists, ' ..
+    'this one has ' .. ARGV[2] .. '; give the same list everywhere')
+end
+
+redis.call('SET', KEYS[3], ARGV[3], 'PX', LIFE)
+redis.call('SET', KEYS[2], ARGV[2], 'PX', LIFE)
+local up = tonumber(string.match(info, 'uptime_in_seconds:(%d+)')) or 0
+local left = ARGV[1] == '0' and 0 or ARGV[1] + SECOND - up * 1000
+if left > redis.call('PTTL', KEYS[1]) and left > 0 then
+  redis.call('SET', KEYS[1], '1', 'PX', left)
+end
+return math.max(redis.call('PTTL', KEYS[1]), 0)

@@ -1,0 +1,167 @@
+#include "quorum/tally.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/decimal.hpp"
+
+namespace mortise::quorum {
+
+using lock::answer;
+using lock::step;
+using lock::verdict;
+
+namespace {
+
+constexpr std::int64_t never_ms = std::numeric_limits<std::int64_t>::max();
+// What a server says of a lock that nobody has.
+constexpr std::int64_t nobody_ms = -2;
+
+}  // namespace
+
+tally::tally(step what, std::size_t servers, std::int64_t ballot) noexcept
+    : what_(what), servers_(servers), ballot_(ballot) {}
+
+std::optional<verdict> tally::count(std::size_t server, const verdict& said) noexcept {
+  // An answer that is heard twice is one vote.
+  if (answered_.test(server)) return std::nullopt;
+  answered_.set(server);
+  given_up_.reset(server);
+  take_answer(server, said);
+  return decide();
+}
+
+void tally::take_answer(std::size_t server, const verdict& said) noexcept {
+  server_us_ = std::max(server_us_, said.server_us);
+  switch (said.what) {
+    case answer::granted:
+    case answer::renewed:
+    case answer::released:
+    case answer::cancelled:
+      agreed_.set(server);
+      word_ = said.what;
+      return;
+    case answer::not_free:
+      highest_token_ = std::max(highest_token_, said.last_token);
+      token_of_[server] = said.last_token;
+      ms_left_of_[server] = said.ttl_ms;
+      (said.ttl_ms == nobody_ms ? outrun_ : refused_).set(server);
+      return;
+    case answer::not_owner:
+      refused_.set(server);
+      is_replaced_ = is_replaced_ || said.is_replaced;
+      vacant_.set(server, !said.is_replaced);
+      return;
+    default:
+      failed_.set(server);
+      // What a server says no to it has not carried out; of all else one cannot know.
+      broken_.set(server, said.what == answer::broken || said.what == answer::unknown);
+      if (details_.ok()) details_ = said.details;
+      return;
+  }
+}
+
+std::optional<verdict> tally::give_up() noexcept {
+  for (std::size_t server = 0; server < servers_; ++server) {
+    if (!answered_.test(server)) given_up_.set(server);
+  }
+  return decide();
+}
+
+bool tally::is_take() const noexcept { return what_ != step::renew && what_ <= step::retake; }
+
+std::optional<verdict> tally::decide() noexcept {
+  if (is_decided_) return std::nullopt;
+  const auto needed = needed_of(servers_);
+  const auto open = servers_ - (answered_ | given_up_).count();
+  is_decided_ = true;
+  if (agreed_.count() >= needed) return yes();
+  // So many say no that those who are left, and those who could not be asked, are no quorum.
+  if (!is_take() && refused_.count() > servers_ - needed) return no();
+  const bool is_possible = agreed_.count() + open >= needed;
+  if (is_take() && !is_possible && (refused_ | outrun_).any()) return no();
+  if (!is_possible && (is_take() || open == 0)) return neither();
+  is_decided_ = false;
+  return std::nullopt;
+}
+
+server_set tally::in_doubt() const noexcept {
+  auto doubtful = broken_;
+  for (std::size_t server = 0; server < servers_; ++server) {
+    if (!answered_.test(server)) doubtful.set(server);
+  }
+  return doubtful;
+}
+
+bool tally::is_outrun() const noexcept {
+  const auto open = servers_ - (answered_ | given_up_).count();
+  return (agreed_ | outrun_).count() + open >= needed_of(servers_) && outrun_.any();
+}
+
+verdict tally::yes() const noexcept {
+  verdict result;
+  result.what = word_;
+  result.server_us = server_us_;
+  if (is_take() || what_ == step::renew) {
+    result.last_token = ballot_;
+    result.token_count = 1;
+  }
+  return result;
+}
+
+verdict tally::no() const noexcept {
+  verdict result;
+  result.server_us = server_us_;
+  if (is_take()) {
+    result.what = answer::not_free;
+    result.ttl_ms = ms_until_free();
+    return result;
+  }
+  result.what = answer::not_owner;
+  result.is_replaced = is_replaced_;
+  return result;
+}
+
+verdict tally::neither() const noexcept {
+  verdict result;
+  // What a part of the servers has carried out may count later, with answers that were late. The
+  // votes of a contest never do: they are given back.
+  const bool may_be_done = agreed_.any() || in_doubt().any();
+  result.what = may_be_done && !is_take() ? answer::broken : answer::unsent;
+  result.details = details_;
+  if (!details_.ok() || !is_take()) return result;
+  result.details = outcome::of(
+      status::unreachable,
+      "too few servers have answered in time: ", decimal((agreed_ | refused_ | outrun_).count()),
+      " of ", decimal(servers_), ", and ", decimal(needed_of(servers_)), " are needed");
+  result.details.is_retryable = true;
+  return result;
+}
+
+bool tally::is_split() const noexcept {
+  const auto unknown = servers_ - (agreed_ | refused_ | outrun_).count();
+  for (std::size_t one = 0; one < servers_; ++one) {
+    if (!refused_.test(one)) continue;
+    std::size_t same = 0;
+    for (std::size_t other = 0; other < servers_; ++other) {
+      if (refused_.test(other) && token_of_[other] == token_of_[one]) ++same;
+    }
+    if (same + unknown >= needed_of(servers_)) return false;
+  }
+  return true;
+}
+
+// When a quorum of the servers is free, if nothing is given back before.
+std::int64_t tally::ms_until_free() const noexcept {
+  std::array<std::int64_t, most_servers> left{};
+  for (std::size_t server = 0; server < servers_; ++server) {
+    const bool is_free = agreed_.test(server) || outrun_.test(server);
+    const bool is_known = refused_.test(server) && ms_left_of_[server] >= 0;
+    left[server] = is_free ? 0 : is_known ? ms_left_of_[server] : never_ms;
+  }
+  auto* const last = left.begin() + static_cast<std::ptrdiff_t>(needed_of(servers_)) - 1;
+  std::nth_element(left.begin(), last, left.begin() + static_cast<std::ptrdiff_t>(servers_));
+  return *last == never_ms ? -1 : *last;
+}
+
+}  // namespace mortise::quorum

@@ -1,0 +1,78 @@
+// What the answers of N servers to one question come to together: that of the Redlock algorithm,
+// with the one-round ballot for fencing tokens. Pure; whoever asks hands it each server's answer,
+// and gets one verdict, as soon as no further answer can change it.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "lock/step.hpp"
+
+namespace mortise::quorum {
+
+constexpr std::size_t most_servers = 31;
+
+using server_set = std::bitset<most_servers>;
+
+// More than half of those that are configured, also where some of them are down (hazard 25).
+constexpr std::size_t needed_of(std::size_t servers) noexcept { return servers / 2 + 1; }
+
+class tally {
+ public:
+  // A step was asked of so many servers at once, with this fencing token proposed.
+  tally(lock::step what, std::size_t servers, std::int64_t ballot) noexcept;
+
+  // A server's answer, the first counts. The verdict, once.
+  std::optional<lock::verdict> count(std::size_t server, const lock::verdict& said) noexcept;
+  // Who has not answered is not waited for any longer. The verdict, unless it was given already.
+  std::optional<lock::verdict> give_up() noexcept;
+
+  [[nodiscard]] std::size_t servers() const noexcept { return servers_; }
+  [[nodiscard]] bool is_answered() const noexcept { return answered_.count() == servers_; }
+  // Those that have done what was asked.
+  [[nodiscard]] const server_set& agreed() const noexcept { return agreed_; }
+  // Those that may have a vote of ours although they have not said so.
+  [[nodiscard]] server_set in_doubt() const noexcept;
+  // After a renewal: those that have nobody's vote, and so could have ours again.
+  [[nodiscard]] const server_set& vacant() const noexcept { return vacant_; }
+  // Whether too few servers took a vote only because they know of higher fencing tokens, of which
+  // highest_token() is the highest; a higher one may succeed at once.
+  [[nodiscard]] bool is_outrun() const noexcept;
+  [[nodiscard]] std::int64_t highest_token() const noexcept { return highest_token_; }
+  // Whether nobody can have a quorum: too few of the votes that are known are for the same token.
+  [[nodiscard]] bool is_split() const noexcept;
+
+ private:
+  void take_answer(std::size_t server, const lock::verdict& said) noexcept;
+  std::optional<lock::verdict> decide() noexcept;
+  [[nodiscard]] lock::verdict yes() const noexcept;
+  [[nodiscard]] lock::verdict no() const noexcept;
+  [[nodiscard]] lock::verdict neither() const noexcept;
+  [[nodiscard]] std::int64_t ms_until_free() const noexcept;
+  [[nodiscard]] bool is_take() const noexcept;
+
+  const lock::step what_;
+  const std::size_t servers_;
+  const std::int64_t ballot_;
+  bool is_decided_ = false;
+  server_set answered_;
+  server_set given_up_;  // not answered, and not waited for
+  server_set agreed_;
+  server_set refused_;  // somebody else has it, or it is not ours
+  server_set outrun_;   // free, but only for a higher token
+  server_set vacant_;
+  server_set failed_;  // neither
+  server_set broken_;  // of these, those that may have carried it out
+  bool is_replaced_ = false;
+  std::int64_t highest_token_ = 0;
+  std::int64_t server_us_ = 0;
+  std::array<std::int64_t, most_servers> token_of_{};    // of whoever has the server's vote
+  std::array<std::int64_t, most_servers> ms_left_of_{};  // of that vote
+  lock::answer word_ = lock::answer::released;           // of those that agree
+  outcome details_;                                      // of the first that failed
+};
+
+}  // namespace mortise::quorum

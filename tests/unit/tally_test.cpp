@@ -1,0 +1,190 @@
+// What the answers of the servers of a quorum come to together.
+#include "quorum/tally.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "quorum/proposals.hpp"
+
+namespace mortise::quorum {
+namespace {
+
+using lock::answer;
+using lock::step;
+using lock::verdict;
+
+verdict said(answer what, std::int64_t ttl_ms = 0, std::int64_t token = 0) {
+  verdict result;
+  result.what = what;
+  result.ttl_ms = ttl_ms;
+  result.last_token = token;
+  return result;
+}
+
+// The verdict after each of the answers.
+std::vector<std::optional<verdict>> play(tally& votes, const std::vector<verdict>& answers) {
+  std::vector<std::optional<verdict>> verdicts;
+  for (std::size_t server = 0; server < answers.size(); ++server) {
+    verdicts.push_back(votes.count(server, answers[server]));
+  }
+  return verdicts;
+}
+
+TEST(tally, more_than_half_of_all_is_a_quorum) {
+  for (std::size_t servers = 1; servers <= most_servers; ++servers) {
+    EXPECT_GT(2 * needed_of(servers), servers);
+    EXPECT_LE(2 * (needed_of(servers) - 1), servers);
+  }
+}
+
+TEST(tally, a_quorum_is_enough_and_the_others_are_not_waited_for) {
+  tally votes(step::try_take, 5, 7);
+  const auto yes = said(answer::granted);
+  const auto verdicts = play(votes, {yes, said(answer::unsent), yes, yes, yes});
+  EXPECT_FALSE(verdicts[0] || verdicts[1] || verdicts[2]);
+  ASSERT_TRUE(verdicts[3]);
+  EXPECT_EQ(answer::granted, verdicts[3]->what);
+  EXPECT_EQ(7, verdicts[3]->last_token);
+  EXPECT_FALSE(verdicts[4]) << "it was told already";
+}
+
+// Two of four are none (hazard 25).
+TEST(tally, half_of_an_even_number_is_none) {
+  tally votes(step::try_take, 4, 7);
+  const auto yes = said(answer::granted);
+  const auto no = said(answer::not_free, 500, 3);
+  const auto verdicts = play(votes, {yes, yes, no, no});
+  EXPECT_FALSE(verdicts[2]);
+  ASSERT_TRUE(verdicts[3]);
+  EXPECT_EQ(answer::not_free, verdicts[3]->what);
+}
+
+TEST(tally, an_answer_that_comes_twice_is_one) {
+  tally votes(step::try_take, 3, 7);
+  EXPECT_FALSE(votes.count(0, said(answer::granted)));
+  EXPECT_FALSE(votes.count(0, said(answer::granted)));
+  EXPECT_TRUE(votes.count(1, said(answer::granted)));
+}
+
+TEST(tally, who_does_not_answer_counts_as_one_of_all) {
+  tally votes(step::try_take, 3, 7);
+  votes.count(0, said(answer::granted));
+  const auto verdict = votes.give_up();
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(answer::unsent, verdict->what) << "the votes of a contest are given back";
+  EXPECT_EQ(status::unreachable, verdict->details.code);
+  EXPECT_EQ(0b110U, votes.in_doubt().to_ulong());
+  EXPECT_FALSE(votes.count(1, said(answer::granted))) << "a late vote grants nothing";
+  EXPECT_EQ(0b11U, votes.agreed().to_ulong()) << "but is known, to be given back";
+}
+
+TEST(tally, the_lease_to_wait_for_is_the_one_whose_end_frees_a_quorum) {
+  tally votes(step::try_take, 5, 7);
+  const auto verdicts = play(votes, {said(answer::not_free, 300, 3), said(answer::not_free, 100, 3),
+                                     said(answer::not_free, 200, 3)});
+  ASSERT_TRUE(verdicts[2]);
+  EXPECT_EQ(300, verdicts[2]->ttl_ms);
+  EXPECT_FALSE(votes.is_split());
+}
+
+TEST(tally, votes_that_are_split_are_told) {
+  tally votes(step::try_take, 5, 7);
+  const auto yes = said(answer::granted);
+  play(votes, {yes, yes, said(answer::not_free, 100, 3), said(answer::not_free, 100, 4),
+               said(answer::not_free, 100, 4)});
+  EXPECT_TRUE(votes.is_split());
+}
+
+TEST(tally, a_proposal_that_is_too_low_is_told_with_the_highest) {
+  tally votes(step::try_take, 3, 7);
+  const auto verdicts = play(votes, {said(answer::not_free, -2, 9), said(answer::not_free, -2, 8)});
+  ASSERT_TRUE(verdicts[1]);
+  EXPECT_TRUE(votes.is_outrun());
+  EXPECT_EQ(9, votes.highest_token());
+
+  tally held(step::try_take, 3, 7);
+  play(held, {said(answer::not_free, 100, 9), said(answer::not_free, 100, 9)});
+  EXPECT_FALSE(held.is_outrun()) << "a higher one would not succeed either";
+}
+
+// Hazard 17.
+TEST(tally, a_renewal_needs_a_quorum_and_a_loss_needs_one_that_says_so) {
+  const auto yes = said(answer::renewed);
+  const auto no = said(answer::not_owner);
+  tally renewed(step::renew, 5, 7);
+  EXPECT_EQ(answer::renewed, play(renewed, {yes, no, no, yes, yes})[4]->what);
+  EXPECT_EQ(0b110U, renewed.vacant().to_ulong());
+  tally lost(step::renew, 5, 7);
+  EXPECT_EQ(answer::not_owner, play(lost, {no, yes, no, no})[3]->what);
+  tally unclear(step::renew, 5, 7);
+  const auto broken = said(answer::broken);
+  const auto verdicts = play(unclear, {yes, yes, no, broken, broken});
+  EXPECT_FALSE(verdicts[3]);
+  EXPECT_EQ(answer::broken, verdicts[4]->what) << "neither";
+}
+
+TEST(tally, a_vote_that_another_has_is_not_vacant) {
+  tally votes(step::renew, 3, 7);
+  auto replaced = said(answer::not_owner);
+  replaced.is_replaced = true;
+  votes.count(0, replaced);
+  EXPECT_TRUE(votes.vacant().none());
+}
+
+TEST(tally, a_release_is_over_when_a_quorum_has_confirmed_it) {
+  tally votes(step::release, 3, 7);
+  EXPECT_EQ(answer::released, play(votes, {said(answer::released), said(answer::not_owner),
+                                           said(answer::released)})[2]
+                                  ->what);
+}
+
+TEST(tally, without_servers_nothing_was_carried_out) {
+  tally votes(step::try_take, 3, 7);
+  const auto gone = said(answer::unsent);
+  EXPECT_EQ(answer::unsent, play(votes, {gone, gone, gone})[1]->what);
+}
+
+// Whatever the answers and their order: one verdict, and a grant only with a quorum.
+TEST(tally, has_one_verdict) {
+  std::mt19937_64 chance(1);  // NOLINT: the same each time
+  const std::vector<verdict> words = {said(answer::granted),         said(answer::not_free, 10, 3),
+                                      said(answer::not_free, -2, 9), said(answer::broken),
+                                      said(answer::unsent),          said(answer::unknown),
+                                      said(answer::refused)};
+  for (int i = 0; i < 20'000; ++i) {
+    const auto servers = 1 + chance() % 7;
+    tally votes(step::try_take, servers, 7);
+    std::size_t yes = 0;
+    std::size_t verdicts = 0;
+    for (std::size_t server = 0; server < servers; ++server) {
+      const auto& word = words[chance() % words.size()];
+      yes += word.what == answer::granted ? 1 : 0;
+      const auto verdict = votes.count(server, word);
+      if (!verdict) continue;
+      ++verdicts;
+      EXPECT_EQ(verdict->what == answer::granted, yes >= needed_of(servers));
+    }
+    EXPECT_EQ(1U, verdicts);
+  }
+}
+
+TEST(proposals, are_above_all_that_was_heard_of) {
+  proposals tokens;
+  EXPECT_EQ(1000, tokens.next(0, 1000));
+  EXPECT_EQ(1001, tokens.next(0, 1000));
+  tokens.note_token(5000);
+  EXPECT_EQ(5001, tokens.next(0, 1000));
+}
+
+TEST(proposals, follow_the_middle_one_of_the_servers_clocks) {
+  proposals tokens;
+  tokens.note_time(0, 10'000, ns_per_ms);
+  tokens.note_time(1, 3'600'000'000, ns_per_ms);
+  tokens.note_time(2, 12'000, ns_per_ms);
+  EXPECT_EQ(13'000, tokens.next(2 * ns_per_ms, 77));
+}
+
+}  // namespace
+}  // namespace mortise::quorum

@@ -1,0 +1,406 @@
+// How a quorum of servers is asked, with servers that answer what and when the test says: late,
+// lost and out of order.
+#include "deployment/voting.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "net/caller.hpp"
+
+namespace mortise::testing {
+namespace {
+
+using deployment::inquirer;
+using deployment::inquiry;
+using lock::answer;
+using lock::question;
+using lock::step;
+using lock::verdict;
+
+constexpr std::int64_t long_ms = 60'000;
+constexpr std::int64_t some_token = 1'800'000'000'000'000;
+
+// What a server was asked. It is answered by the test.
+struct asked_question {
+  inquiry* on = nullptr;
+  inquirer* by = nullptr;
+  question what;
+  std::string token;
+  bool is_answered = false;
+};
+
+class played_server final : public deployment::deployment {
+ public:
+  outcome open(time_ns /*deadline*/) override { return {}; }
+  outcome begin() override { return {}; }
+  void close(time_ns /*linger_ns*/) noexcept override {}
+  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, std::string_view /*name*/) override {
+    return std::make_unique<played_inquiry>(*this, asker);
+  }
+  bool await(std::string_view /*name*/, net::caller& who, time_ns deadline) noexcept override {
+    return who.wait(deadline);
+  }
+  bool await_any(net::caller& who, time_ns deadline) noexcept override {
+    return who.wait(deadline);
+  }
+  void expect_messages(std::string_view /*name*/, int /*change*/) noexcept override {}
+  void note_token(std::string_view /*name*/, std::int64_t /*token*/) noexcept override {}
+  void listen(std::string_view /*name*/, std::string_view /*channel*/) override {}
+  void unlisten(std::string_view /*name*/, std::string_view /*channel*/) noexcept override {}
+  [[nodiscard]] outcome problem(std::string_view /*name*/) const override { return {}; }
+  outcome ask(std::string_view /*name*/, const protocol::command& /*asked*/,
+              time_ns /*deadline*/) override {
+    return {};
+  }
+  outcome ask_all(const protocol::command& /*asked*/, time_ns /*deadline*/) override { return {}; }
+  outcome examine(protocol::examination& /*into*/, time_ns /*deadline*/) override { return {}; }
+  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
+    return nullptr;
+  }
+  outcome set_credentials(redis::login /*offered*/, time_ns /*deadline*/) override { return {}; }
+  std::unique_ptr<mortise::deployment::announcement> new_announcement(
+      const protocol::command& /*said*/) override {
+    return nullptr;
+  }
+
+  // The last question, answered in another way than by the server is there.
+  void answer_last(answer what, std::int64_t token = 0, std::int64_t ttl_ms = 0) {
+    answer_at(count() - 1, what, token, ttl_ms);
+  }
+  void answer_at(std::size_t place, answer what, std::int64_t token = 0, std::int64_t ttl_ms = 0) {
+    asked_question to;
+    {
+      const std::lock_guard guard(mutex_);
+      ASSERT_LT(place, asked_.size());
+      ASSERT_FALSE(std::exchange(asked_[place].is_answered, true));
+      to = asked_[place];
+    }
+    verdict said;
+    said.what = what;
+    said.last_token = token;
+    said.ttl_ms = ttl_ms;
+    to.by->on_verdict(*to.on, said, boot_now());
+  }
+  [[nodiscard]] std::size_t count() const {
+    const std::lock_guard guard(mutex_);
+    return asked_.size();
+  }
+  [[nodiscard]] question last() const {
+    const std::lock_guard guard(mutex_);
+    return asked_.back().what;
+  }
+  std::atomic<bool> is_away{false};
+
+ private:
+  class played_inquiry final : public inquiry {
+   public:
+    played_inquiry(played_server& of, inquirer& by) : of_(of), by_(by) {}
+    status send(const question& asked, const protocol::table& /*rules*/,
+                const protocol::key_set& /*keys*/,
+                const lock::operation* /*by*/) noexcept override {
+      if (of_.is_away) return status::unreachable;
+      const std::lock_guard guard(of_.mutex_);
+      of_.asked_.push_back({this, &by_, asked, std::string(asked.token), false});
+      return status::ok;
+    }
+
+   private:
+    played_server& of_;
+    inquirer& by_;
+  };
+
+  mutable std::mutex mutex_;
+  std::vector<asked_question> asked_;
+};
+
+class three_servers : public ::testing::Test, public inquirer, public deployment::voting::listener {
+ protected:
+  three_servers() {
+    for (auto& server : servers) {
+      auto made = std::make_unique<played_server>();
+      server = made.get();
+      group.add("s", std::move(made));
+    }
+    EXPECT_TRUE(loop.start().ok());
+    votes.emplace(group, loop, static_cast<deployment::voting::listener&>(*this));
+    asker = std::make_unique<deployment::quorum_inquiry>(*votes, *this, "a lock");
+  }
+  ~three_servers() override {
+    votes->close();
+    loop.stop();
+  }
+  status ask(step what, std::int64_t ttl_ms = long_ms) {
+    question asked;
+    asked.what = what;
+    asked.token = "owner";
+    asked.ttl_ms = ttl_ms;
+    return asker->send(asked, protocol::ballot(), protocol::ballot().keys("a lock"), nullptr);
+  }
+  void take() {
+    ASSERT_EQ(status::ok, ask(step::try_take));
+    for (auto* server : servers) server->answer_last(answer::granted);
+    ASSERT_EQ(answer::granted, next().what);
+  }
+  void on_verdict(inquiry& /*answered*/, const verdict& said, time_ns /*now*/) noexcept override {
+    const std::lock_guard guard(mutex);
+    verdicts.push_back(said);
+  }
+  void on_worth_asking(const deployment::name_set& names, time_ns /*now*/) noexcept override {
+    if (names.has("a lock") && !names.has("another")) ++times_worth_asking;
+  }
+  // Waits for the next verdict.
+  verdict next() {
+    for (;;) {
+      {
+        const std::lock_guard guard(mutex);
+        if (verdicts.size() > seen) return verdicts[seen++];
+      }
+      std::this_thread::yield();
+    }
+  }
+  bool has_more() {
+    const std::lock_guard guard(mutex);
+    return verdicts.size() > seen;
+  }
+
+  net::reactor loop;
+  std::array<played_server*, 3> servers{};
+  deployment::server_group group{"server"};
+  std::optional<deployment::voting> votes;
+  std::unique_ptr<deployment::quorum_inquiry> asker;
+  std::mutex mutex;
+  std::vector<verdict> verdicts;
+  std::size_t seen = 0;
+  std::atomic<int> times_worth_asking{0};
+};
+
+using voting = three_servers;
+
+TEST_F(voting, a_quorum_is_told_at_once_and_the_late_votes_are_kept) {
+  ASSERT_EQ(status::ok, ask(step::acquire));
+  servers[2]->answer_last(answer::granted);
+  EXPECT_FALSE(has_more());
+  servers[0]->answer_last(answer::granted);
+  const auto said = next();
+  EXPECT_EQ(answer::granted, said.what);
+  EXPECT_EQ(servers[0]->last().proposal, said.last_token);
+  servers[1]->answer_last(answer::granted);
+  EXPECT_FALSE(has_more());
+  for (auto* server : servers) EXPECT_EQ(1U, server->count());
+}
+
+// The release goes behind a question whose answer nobody waits for any more (hazard 16).
+TEST_F(voting, who_has_lost_gives_back_also_what_was_not_answered) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  const auto proposal = servers[0]->last().proposal;
+  servers[0]->answer_last(answer::granted);
+  servers[1]->answer_last(answer::not_free, some_token, 500);
+  EXPECT_FALSE(has_more());
+  servers[2]->answer_last(answer::not_free, some_token, 500);
+  EXPECT_EQ(answer::not_free, next().what);
+  ASSERT_EQ(2U, servers[0]->count());
+  EXPECT_EQ(step::cancel, servers[0]->last().what);
+  EXPECT_EQ(proposal, servers[0]->last().proposal);
+  EXPECT_EQ(1U, servers[1]->count()) << "it has nothing of ours";
+}
+
+TEST_F(voting, the_end_of_patience_gives_back_what_may_still_come) {
+  ASSERT_EQ(status::ok, ask(step::try_take, 100));
+  servers[1]->answer_last(answer::granted);
+  const auto said = next();
+  EXPECT_EQ(answer::unsent, said.what) << "none of it stays";
+  EXPECT_EQ(status::unreachable, said.details.code);
+  for (auto* server : servers) EXPECT_EQ(step::cancel, server->last().what);
+  // Votes that come now count for nobody.
+  servers[0]->answer_at(0, answer::granted);
+  servers[2]->answer_at(0, answer::granted);
+  EXPECT_FALSE(has_more());
+  while (times_worth_asking == 0) std::this_thread::yield();
+}
+
+// A network that is slow to all servers costs time and nothing else.
+TEST_F(voting, before_the_first_answer_nobody_gives_up) {
+  ASSERT_EQ(status::ok, ask(step::try_take, 100));
+  const timespec longer_than_patience{0, 30'000'000};
+  nanosleep(&longer_than_patience, nullptr);
+  EXPECT_FALSE(has_more());
+  servers[0]->answer_last(answer::granted);
+  servers[1]->answer_last(answer::granted);
+  EXPECT_EQ(answer::granted, next().what);
+}
+
+// It is not known whether the vote was given before its connection broke (hazard 15).
+TEST_F(voting, what_is_owed_is_brought_to_a_server_that_is_back) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  servers[2]->is_away = true;
+  servers[0]->answer_last(answer::not_free, some_token, 500);
+  servers[1]->answer_last(answer::not_free, some_token, 500);
+  EXPECT_EQ(answer::not_free, next().what);
+  servers[2]->answer_last(answer::broken);
+  EXPECT_EQ(1U, servers[2]->count());
+  servers[2]->is_away = false;
+  votes->on_server_up(2, boot_now());
+  ASSERT_EQ(2U, servers[2]->count());
+  EXPECT_EQ(step::cancel, servers[2]->last().what);
+  servers[2]->answer_last(answer::cancelled);
+  votes->on_server_up(2, boot_now());
+  EXPECT_EQ(2U, servers[2]->count()) << "once";
+}
+
+TEST_F(voting, nothing_is_taken_from_a_contest_that_came_later) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  const auto first = servers[0]->last().proposal;
+  servers[0]->answer_last(answer::granted);
+  for (const std::size_t other : {1U, 2U}) {
+    servers[other]->answer_last(answer::not_free, some_token, 500);
+  }
+  EXPECT_EQ(answer::not_free, next().what);
+  EXPECT_EQ(first, servers[0]->last().proposal);
+  ASSERT_EQ(status::ok, ask(step::reacquire));
+  EXPECT_LT(first, servers[0]->last().proposal);
+  EXPECT_LT(some_token, servers[0]->last().proposal);
+}
+
+TEST_F(voting, a_proposal_that_was_outrun_is_made_again_higher) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  const auto highest = servers[0]->last().proposal + 1'000'000'000;
+  for (const std::size_t one : {0U, 1U}) servers[one]->answer_last(answer::not_free, highest, -2);
+  EXPECT_FALSE(has_more());
+  for (auto* server : servers) {
+    ASSERT_EQ(2U, server->count());
+    EXPECT_LT(highest, server->last().proposal);
+  }
+  for (const std::size_t one : {0U, 1U}) servers[one]->answer_last(answer::granted);
+  EXPECT_EQ(answer::granted, next().what);
+}
+
+// The release is behind this contest, and would be before another (hazard 16).
+TEST_F(voting, who_has_given_up_does_not_ask_again_when_outrun) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  const auto highest = servers[0]->last().proposal + 1;
+  const auto give_up = std::make_unique<deployment::quorum_inquiry>(*votes, *this, "a lock");
+  question cancel;
+  cancel.what = step::cancel;
+  cancel.token = "owner";
+  ASSERT_EQ(status::ok,
+            give_up->send(cancel, protocol::ballot(), protocol::ballot().keys("a lock"), nullptr));
+  for (auto* server : servers) server->answer_at(0, answer::not_free, highest, -2);
+  for (auto* server : servers) ASSERT_EQ(step::cancel, server->last().what);
+  EXPECT_EQ(answer::not_free, next().what);
+}
+
+TEST_F(voting, who_is_outrun_forever_gives_up) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  for (std::size_t proposals = 1; !has_more(); ++proposals) {
+    ASSERT_LE(proposals, 4U);
+    const auto above = servers[0]->last().proposal + 1;
+    for (auto* server : servers) server->answer_last(answer::not_free, above, -2);
+  }
+  EXPECT_EQ(answer::not_free, next().what);
+}
+
+TEST_F(voting, those_who_share_the_votes_ask_again_later_and_later) {
+  time_ns longest = 0;
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_EQ(status::ok, ask(step::reacquire));
+    servers[0]->answer_last(answer::granted);
+    servers[1]->answer_last(answer::not_free, some_token, 500);
+    servers[2]->answer_last(answer::not_free, some_token + 1, 500);
+    const auto said = next();
+    EXPECT_EQ(answer::not_free, said.what);
+    EXPECT_LT(0, said.look_in_ns);
+    longest = std::max(longest, said.look_in_ns);
+  }
+  EXPECT_LT(16 * ns_per_ms, longest);
+}
+
+TEST_F(voting, one_that_has_it_is_waited_for) {
+  ASSERT_EQ(status::ok, ask(step::reacquire));
+  servers[0]->answer_last(answer::granted);
+  servers[1]->answer_last(answer::not_free, some_token, 400);
+  servers[2]->answer_last(answer::not_free, some_token, 500);
+  const auto said = next();
+  EXPECT_EQ(0, said.look_in_ns);
+  EXPECT_EQ(400, said.ttl_ms);
+}
+
+// ---- renewals -------------------------------------------------------------------------------
+
+TEST_F(voting, a_renewal_needs_a_quorum_and_a_top_up_is_none) {
+  take();
+  ASSERT_EQ(status::ok, ask(step::renew));
+  servers[0]->answer_last(answer::renewed);
+  servers[1]->answer_last(answer::not_owner);
+  EXPECT_FALSE(has_more());
+  EXPECT_EQ(2U, servers[1]->count()) << "no top-up before a quorum has prolonged it (hazard 17)";
+  servers[2]->answer_last(answer::not_owner);
+  EXPECT_EQ(answer::not_owner, next().what);
+  EXPECT_EQ(2U, servers[1]->count());
+}
+
+TEST_F(voting, who_has_no_vote_any_more_is_topped_up_for_the_rest_of_the_lease) {
+  take();
+  ASSERT_EQ(status::ok, ask(step::renew));
+  servers[0]->answer_last(answer::not_owner);
+  servers[1]->answer_last(answer::renewed);
+  servers[2]->answer_last(answer::renewed);
+  EXPECT_EQ(answer::renewed, next().what);
+  ASSERT_EQ(3U, servers[0]->count());
+  const auto top_up = servers[0]->last();
+  EXPECT_EQ(step::reacquire, top_up.what);
+  EXPECT_GT(long_ms, top_up.ttl_ms);
+  EXPECT_EQ(servers[1]->last().proposal, top_up.proposal) << "the votes that it joins";
+  // Given back with the rest.
+  servers[0]->answer_last(answer::granted);
+  ASSERT_EQ(status::ok, ask(step::release));
+  for (auto* server : servers) EXPECT_EQ(step::release, server->last().what);
+}
+
+// ---- releases -------------------------------------------------------------------------------
+
+TEST_F(voting, a_server_that_was_away_is_told_of_the_release_when_it_is_back) {
+  take();
+  servers[1]->is_away = true;
+  ASSERT_EQ(status::ok, ask(step::release));
+  for (const std::size_t there : {0U, 2U}) servers[there]->answer_last(answer::released);
+  EXPECT_EQ(answer::released, next().what);
+  servers[1]->is_away = false;
+  votes->on_server_up(1, boot_now());
+  EXPECT_EQ(step::cancel, servers[1]->last().what);
+}
+
+TEST_F(voting, who_never_had_our_vote_does_not_keep_a_release_waiting) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  servers[0]->answer_last(answer::granted);
+  servers[1]->answer_last(answer::granted);
+  servers[2]->answer_last(answer::not_free, some_token, 500);
+  EXPECT_EQ(answer::granted, next().what);
+  ASSERT_EQ(status::ok, ask(step::release));
+  servers[2]->answer_last(answer::not_owner);
+  EXPECT_FALSE(has_more());
+  servers[0]->answer_last(answer::released);
+  EXPECT_EQ(answer::released, next().what);
+}
+
+TEST_F(voting, a_hold_that_a_quorum_did_not_know_was_not_released) {
+  take();
+  ASSERT_EQ(status::ok, ask(step::release));
+  servers[0]->answer_last(answer::not_owner);
+  servers[1]->answer_last(answer::released);
+  EXPECT_FALSE(has_more());
+  servers[2]->answer_last(answer::not_owner);
+  EXPECT_EQ(answer::not_owner, next().what);
+}
+
+TEST_F(voting, with_too_few_servers_nothing_is_asked_and_what_was_is_given_back) {
+  servers[0]->is_away = servers[2]->is_away = true;
+  EXPECT_EQ(status::unreachable, ask(step::try_take));
+  ASSERT_EQ(2U, servers[1]->count());
+  EXPECT_EQ(step::cancel, servers[1]->last().what);
+  while (times_worth_asking == 0) std::this_thread::yield();
+}
+
+}  // namespace
+}  // namespace mortise::testing
