@@ -4,6 +4,7 @@
 
 #include "async_loop.hpp"
 #include "experiment.hpp"
+#include "in_turn.hpp"
 #include "reference.hpp"
 #include "subject.hpp"
 
@@ -39,29 +40,6 @@ double p50_us(mortise_lock* lock) {
     times.push_back(static_cast<double>(now_ns() - start) / ns_per_microsecond);
   }
   return median(std::move(times));
-}
-
-// What `measure` says of the one between two of the other, again and again.
-struct in_turn {
-  std::vector<double> ratios;
-  std::vector<double> with;
-  std::vector<double> without;
-};
-
-template <typename With, typename Without>
-in_turn compare(int rounds, With&& with, Without&& without) {
-  in_turn seen;
-  with();
-  double before = without();
-  for (int i = 0; i < rounds; ++i) {
-    const double one = with();
-    const double after = without();
-    seen.ratios.push_back(one * 2 / (before + after));
-    seen.with.push_back(one);
-    seen.without.push_back((before + after) / 2);
-    before = after;
-  }
-  return seen;
 }
 
 void run(const settings& chosen, table& results) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <deque>
+#include <exception>
 #include <unordered_map>
 
 #include "harness.hpp"
@@ -63,7 +64,13 @@ class relay {
   void accept_one() {
     const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0) return;
-    const int server = connect_to(server_url_);
+    int server = -1;
+    try {
+      server = connect_to(server_url_);
+    } catch (const std::exception&) {
+      ::close(client);  // as a server does that is not there
+      return;
+    }
     peers_[client] = server;
     peers_[server] = client;
     watch(client);

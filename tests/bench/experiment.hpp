@@ -33,6 +33,8 @@ const experiment& memory();
 const experiment& kinds();
 const experiment& examination();
 const experiment& shard();
+const experiment& redlock();
+const experiment& redlock_contention();
 // One for each language that has a binding.
 const std::vector<experiment>& languages();
 

@@ -40,6 +40,8 @@ class reference {
   void pair(const plain_lock& lock);
   // The same for all of these, without TLS: first all acquires in one write, then all releases.
   void pipelined_pairs(const std::vector<plain_lock>& locks);
+  // The SHA-1 of the script that compares and deletes, which the server has.
+  [[nodiscard]] const std::string& release_script() const { return compare_and_delete_; }
   // A section of INFO.
   std::string info(const char* section);
 

@@ -1,0 +1,216 @@
+// A lock that five servers give together: beside the round trip of the third-fastest of them, whose
+// word makes the quorum; with one that hangs or is dead, beside all alive; and what it costs the
+// servers.
+#include "experiment.hpp"
+#include "in_turn.hpp"
+#include "protocol/scripts/scripts.hpp"
+#include "quorum_client.hpp"
+#include "quorum_servers.hpp"
+#include "subject.hpp"
+
+namespace mortise::bench {
+
+namespace {
+
+constexpr std::int64_t ns_per_ms = 1'000'000;
+
+// What one call takes, without what has to follow it.
+double timed_us(std::vector<double>& times, const std::function<void()>& call) {
+  const auto start = now_ns();
+  call();
+  times.push_back(static_cast<double>(now_ns() - start) / ns_per_microsecond);
+  return times.back();
+}
+
+double p50_us(int count, const std::function<void()>& call, const std::function<void()>& after) {
+  std::vector<double> times;
+  for (int i = 0; i < count; ++i) {
+    timed_us(times, call);
+    after();
+  }
+  return median(std::move(times));
+}
+
+void acquire(mortise_lock* lock) { check(mortise_lock_try(lock, nullptr), "mortise_lock_try"); }
+void unlock(mortise_lock* lock) {
+  check(mortise_lock_unlock(lock, nullptr), "mortise_lock_unlock");
+}
+
+// One of the servers, asked by a program that blocks in its round trip for the same script.
+class one_voter {
+ public:
+  explicit one_voter(const std::string& url) : server_(url) {
+    take_ = server_.command({"SCRIPT", "LOAD", scripts::ballot_take.text})->str;
+    release_ = server_.command({"SCRIPT", "LOAD", scripts::ballot_release.text})->str;
+  }
+  void take() {
+    proposal_ = std::to_string(std::max(wall_us(), std::stoll(proposal_) + 1));
+    const auto reply =
+        server_.command({"EVALSHA", take_, "4", lock_, lock_ + ":ballot", "mortise:fence",
+                         "mortise:quarantine", owner_, "30000", "take", proposal_});
+    require(reply->elements > 0 && reply->element[0]->integer == 1, "a vote was not given");
+  }
+  void release() {
+    const auto reply = server_.command(
+        {"EVALSHA", release_, "2", lock_, lock_ + ":ballot", owner_, "0", "tell", proposal_});
+    require(reply->integer == 1, "a vote was not taken back");
+  }
+
+ private:
+  static long long wall_us() {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * 1'000'000LL + now.tv_nsec / 1000;
+  }
+
+  reference server_;
+  std::string take_;
+  std::string release_;
+  const std::string lock_ = "{" + lock_name("voter") + "}";
+  const std::string owner_ = "m1:0123456789abcdef:1.1::30000";
+  std::string proposal_ = "0";
+};
+
+// ---- beside one server, and beside a program that asks all ------------------------------------
+
+void measure_distances(const settings& chosen, table& results) {
+  const quorum_servers servers(
+      {1 * ns_per_ms, 2 * ns_per_ms, 3 * ns_per_ms, 4 * ns_per_ms, 5 * ns_per_ms});
+  one_voter third(servers.url_of(2));
+  const auto client = open_client(servers.url());
+  const auto lock = make_lock(client.get(), lock_name("apart"));
+  constexpr int calls = 10;
+  const auto compare_with_third = [&](const auto& ours, const auto& after, const auto& its,
+                                      const auto& its_after) {
+    return compare(
+        chosen.pick(20, 5), [&] { return p50_us(calls, ours, after); },
+        [&] { return p50_us(calls, its, its_after); });
+  };
+  const auto nothing = [] {};
+  const auto grants = compare_with_third([&] { acquire(lock.get()); }, [&] { unlock(lock.get()); },
+                                         [&] { third.take(); }, [&] { third.release(); });
+  results.measured("redlock.acquire", median(grants.ratios));
+  results.raw("%.2f ms, one round trip %.2f ms", median(grants.with) / 1000,
+              median(grants.without) / 1000);
+  const auto pairs = compare_with_third([&] { pair(lock.get()); }, nothing,
+                                        [&] {
+                                          third.take();
+                                          third.release();
+                                        },
+                                        nothing);
+  results.measured("redlock.pair", median(pairs.ratios));
+  results.raw("%.2f ms, two round trips %.2f ms", median(pairs.with) / 1000,
+              median(pairs.without) / 1000);
+}
+
+void measure_loopback(const settings& chosen, table& results) {
+  const quorum_servers servers;
+  one_voter third(servers.url_of(2));
+  quorum_client bare(servers.urls());
+  const auto client = open_client(servers.url());
+  const auto lock = make_lock(client.get(), lock_name("near"));
+  const plain_lock plain{lock_name("bare"), "token"};
+  constexpr int calls = 200;
+  const auto rounds = chosen.pick(40, 10);
+  const auto acquire_us = [&] {
+    return p50_us(
+        calls, [&] { acquire(lock.get()); }, [&] { unlock(lock.get()); });
+  };
+  const auto one = compare(rounds, acquire_us, [&] {
+    return p50_us(
+        calls, [&] { third.take(); }, [&] { third.release(); });
+  });
+  results.measured("redlock.loopback", median(one.ratios));
+  results.raw("%.1f us, one round trip %.1f us", median(one.with), median(one.without));
+  const auto all = compare(rounds, acquire_us, [&] {
+    return p50_us(
+        calls, [&] { require(bare.take(plain), "not taken"); }, [&] { bare.release(plain); });
+  });
+  results.measured("redlock.bare", median(all.ratios));
+  results.raw("%.1f us, the bare program %.1f us", median(all.with), median(all.without));
+
+  const int pairs = chosen.pick(2000, 500);
+  const auto before = servers.commands();
+  for (int i = 0; i < pairs; ++i) pair(lock.get());
+  results.measured("redlock.commands", (servers.commands() - before) / pairs);
+}
+
+// ---- one that is of no use ---------------------------------------------------------------------
+
+// Until the client is connected to the server again.
+void wait_for_client(testing::test_server& server) {
+  const auto deadline = now_ns() + 30 * ns_per_second;
+  while (server.command({"CLIENT", "LIST"}).find("name=mortise") == std::string::npos) {
+    require(now_ns() < deadline, "the client does not come back");
+    sleep_ns(10 * ns_per_ms);
+  }
+}
+
+void measure_faults(const settings& chosen, table& results) {
+  quorum_servers servers({ns_per_ms, ns_per_ms, ns_per_ms, ns_per_ms, ns_per_ms});
+  const auto client = open_client(servers.url());
+  const auto lock = make_lock(client.get(), lock_name("fault"));
+  constexpr int pairs = 40;
+  const auto pair_us = [&] {
+    return p50_us(
+        pairs, [&] { pair(lock.get()); }, [] {});
+  };
+  std::size_t which = 0;
+  const auto next = [&]() -> testing::test_server& {
+    return servers.at(which++ % quorum_servers::count);
+  };
+  const auto stalled = compare(
+      chosen.pick(20, 5),
+      [&] {
+        auto& server = next();
+        server.pause();
+        const auto time = pair_us();
+        server.resume();
+        server.command({"PING"});
+        return time;
+      },
+      pair_us);
+  results.measured("redlock.stalled", median(stalled.ratios));
+  results.raw("a pair %.2f ms, all alive %.2f ms", median(stalled.with) / 1000,
+              median(stalled.without) / 1000);
+  const auto dead = compare(
+      chosen.pick(10, 5),
+      [&] {
+        auto& server = next();
+        server.kill();
+        const auto time = pair_us();
+        server.start();
+        wait_for_client(server);
+        return time;
+      },
+      pair_us);
+  results.measured("redlock.dead", median(dead.ratios));
+  results.raw("a pair %.2f ms, all alive %.2f ms", median(dead.with) / 1000,
+              median(dead.without) / 1000);
+}
+
+void run(const settings& chosen, table& results) {
+  measure_distances(chosen, results);
+  measure_loopback(chosen, results);
+  measure_faults(chosen, results);
+}
+
+}  // namespace
+
+const experiment& redlock() {
+  static const experiment instance{
+      "redlock",
+      {{"redlock.acquire", "acquire of five servers 1 to 5 ms away / round trip of the third",
+        aim::at_most, 1.3, "x"},
+       {"redlock.pair", "  pair / two round trips of the third", aim::at_most, 1.3, "x"},
+       {"redlock.loopback", "acquire of five servers on this host / round trip of one", aim::told,
+        0, "x"},
+       {"redlock.bare", "  the same / a bare program that asks all five", aim::told, 0, "x"},
+       {"redlock.commands", "server commands of a pair, at all five", aim::at_most, 10, ""},
+       {"redlock.stalled", "pair, one of five hangs / all alive", aim::at_most, 1.10, "x"},
+       {"redlock.dead", "pair, one of five is dead / all alive", aim::at_most, 1.10, "x"}},
+      run};
+  return instance;
+}
+
+}  // namespace mortise::bench
