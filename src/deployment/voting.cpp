@@ -17,7 +17,7 @@ using lock::step;
 using lock::verdict;
 
 // How often a question is asked with a higher proposal before it has failed.
-constexpr int most_proposals = 4;
+constexpr int most_proposals = 5;
 // For how long the votes of a contest are waited for, once there is one answer: a network that is
 // slow costs time and nothing else.
 constexpr time_ns least_patience_ns = 5 * ns_per_ms;
@@ -149,7 +149,7 @@ void voting::forget(const quorum_inquiry& gone) noexcept {
 
 void voting::note_token(std::int64_t token) noexcept {
   const lock_type lock(mutex_);
-  proposals_.note_token(token);
+  proposals_.note_own(token);
 }
 
 quorum_round& voting::idle_round() {
@@ -188,10 +188,10 @@ question voting::question_for(const question& asked, claim& about, time_ns now) 
     // With a proposal of its own each time: a release of the contest before takes nothing of this
     // one, wherever it is still on its way (hazard 16).
     made.what = step::try_take;
-    about.proposal = proposals_.next(now, wall_now_us());
+    about.proposal = std::max(about.proposal + 1, proposals_.next(now));
     about.is_kept = true;
   } else if (asked.reserve > 0) {
-    about.proposal = proposals_.next(now, wall_now_us(), asked.reserve);
+    about.proposal = std::max(about.proposal, proposals_.next(now, asked.reserve));
   } else if (is_release(asked.what)) {
     about.is_kept = false;
   }
@@ -207,7 +207,7 @@ void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& s
   lock_type lock(mutex_);
   if (said.what == answer::no_script && asked.send_text(server)) return;
   proposals_.note_time(server, said.server_us, now);
-  if (said.what == answer::not_free) proposals_.note_token(said.last_token);
+  if (said.what == answer::not_free) proposals_.note_token(server, said.last_token);
   const auto what = asked.asked().what;
   if (asked.heard == 0 && is_contest(what)) {
     asked.heard = now;

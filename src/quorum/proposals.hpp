@@ -1,13 +1,14 @@
 // The fencing tokens that a client proposes to the servers of a quorum: each above all that it has
 // heard of. They are times of the servers' clocks in microseconds, so that they need nothing that
-// outlives the client. A wrong clock costs another question and never more: which proposal is
-// accepted is for the servers to say.
+// outlives the client; its own clock counts for nothing. A wrong clock costs another question and
+// never more: which proposal is accepted is for the servers to say.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "base/time.hpp"
@@ -17,32 +18,49 @@ namespace mortise::quorum {
 
 class proposals {
  public:
-  // The last of so many. `wall_us` counts as long as no server has told its time.
-  [[nodiscard]] std::int64_t next(time_ns now, std::int64_t wall_us,
-                                  std::int64_t count = 1) noexcept {
-    highest_ = std::max(highest_ + 1, servers_us(now).value_or(wall_us)) + count - 1;
-    return highest_;
+  // The last of so many. The first of all is far too low, and makes the servers tell their time.
+  [[nodiscard]] std::int64_t next(time_ns now, std::int64_t count = 1) noexcept {
+    const auto middle_us = servers_us(now);
+    // Others accept no token that is an hour ahead of their clocks (ballot_take.lua), so who knows
+    // of such a token has a wrong clock, and is not followed.
+    const auto most = middle_us ? *middle_us + most_ahead_us : never;
+    auto highest = last_ <= most ? last_ : 0;
+    for (const auto token : told_) {
+      if (token <= most) highest = std::max(highest, token);
+    }
+    last_ = std::max(highest + 1, middle_us.value_or(0)) + count - 1;
+    return last_;
   }
   // A token that a server knows of.
-  void note_token(std::int64_t token) noexcept { highest_ = std::max(highest_, token); }
+  void note_token(std::size_t server, std::int64_t token) noexcept {
+    told_.at(server) = std::max(told_.at(server), token);
+  }
+  // One that this client has had.
+  void note_own(std::int64_t token) noexcept { last_ = std::max(last_, token); }
   // What a server's clock has said.
   void note_time(std::size_t server, std::int64_t server_us, time_ns now) noexcept {
     if (server_us > 0) ahead_us_.at(server) = server_us - now / ns_per_us;
   }
 
  private:
-  // The middle one of their clocks, which no single one can lead astray.
+  // Less than an hour, because the clocks of those that are right differ, too.
+  static constexpr std::int64_t most_ahead_us = std::int64_t{55} * 60 * 1'000'000;
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+  // The middle one of their clocks, which no single one can lead astray; of two the lower, because
+  // what is too low costs a question, and what is too high is refused.
   [[nodiscard]] std::optional<std::int64_t> servers_us(time_ns now) const noexcept {
     std::array<std::int64_t, most_servers> known{};
     auto* const end = std::copy_if(ahead_us_.begin(), ahead_us_.end(), known.begin(),
                                    [](std::int64_t ahead) { return ahead != 0; });
     if (end == known.begin()) return std::nullopt;
-    auto* const middle = known.begin() + (end - known.begin()) / 2;
+    auto* const middle = known.begin() + (end - known.begin() - 1) / 2;
     std::nth_element(known.begin(), middle, end);
     return now / ns_per_us + *middle;
   }
 
-  std::int64_t highest_ = 0;
+  std::int64_t last_ = 0;
+  std::array<std::int64_t, most_servers> told_{};      // the highest that each has told
   std::array<std::int64_t, most_servers> ahead_us_{};  // of this client's clock; 0 is unknown
 };
 

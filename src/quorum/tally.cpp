@@ -79,7 +79,7 @@ std::optional<verdict> tally::decide() noexcept {
   // So many say no that those who are left, and those who could not be asked, are no quorum.
   if (!is_take() && refused_.count() > servers_ - needed) return no();
   const bool is_possible = agreed_.count() + open >= needed;
-  if (is_take() && !is_possible && (refused_ | outrun_).any()) return no();
+  if (is_take() && !is_possible && (refused_.any() || is_outrun())) return no();
   if (!is_possible && (is_take() || open == 0)) return neither();
   is_decided_ = false;
   return std::nullopt;

@@ -2,62 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "safety/handles.hpp"
-#include "support/server.hpp"
+#include "safety/quorum_fixture.hpp"
 
 namespace mortise::testing {
 namespace {
-
-const std::string name = "report";
-
-class quorum : public ::testing::Test {
- protected:
-  void start(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) servers.push_back(std::make_unique<test_server>());
-  }
-  // With the client's options at the first. Servers that have just been started vote at once.
-  [[nodiscard]] std::string url(const std::string& query = "quarantine=0") const {
-    std::string text = "redlock:";
-    for (std::size_t i = 0; i < servers.size(); ++i) {
-      text += (i == 0 ? "" : ",") + servers[i]->url() + (i == 0 ? "?" + query : "");
-    }
-    return text;
-  }
-  std::string owner_at(std::size_t server, const std::string& key = lock_key(name)) {
-    return servers[server]->command({"GET", key});
-  }
-  bool is_free_at(std::size_t server) { return owner_at(server) == "(nil)"; }
-  bool is_free() {
-    for (std::size_t i = 0; i < servers.size(); ++i) {
-      if (!is_free_at(i)) return false;
-    }
-    return true;
-  }
-  static std::string problem_of(const std::string& url, mortise_status expected) {
-    const auto error = new_error();
-    const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
-    EXPECT_FALSE(client);
-    EXPECT_EQ(expected, mortise_error_code(error.get()));
-    return mortise_error_message(error.get());
-  }
-  static void expect_acquired(const lock_handle& lock) {
-    const auto error = new_error();
-    EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, error.get()))
-        << mortise_error_message(error.get());
-  }
-  static void expect_released(const lock_handle& lock) {
-    const auto error = new_error();
-    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), error.get()))
-        << mortise_error_message(error.get());
-  }
-
-  std::vector<std::unique_ptr<test_server>> servers;
-};
 
 // ---- taking and giving back -----------------------------------------------------------------
 

@@ -170,20 +170,51 @@ TEST(tally, has_one_verdict) {
   }
 }
 
+// Nobody has it, so nobody is blamed.
+TEST(tally, who_is_outrun_where_too_few_answer_could_not_ask) {
+  tally votes(step::try_take, 5, 1);
+  for (const std::size_t server : {0U, 1U}) {
+    EXPECT_FALSE(votes.count(server, said(answer::not_free, -2, 9)));
+  }
+  const auto verdict = votes.give_up();
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(answer::unsent, verdict->what);
+  EXPECT_EQ(status::unreachable, verdict->details.code);
+}
+
 TEST(proposals, are_above_all_that_was_heard_of) {
   proposals tokens;
-  EXPECT_EQ(1000, tokens.next(0, 1000));
-  EXPECT_EQ(1001, tokens.next(0, 1000));
-  tokens.note_token(5000);
-  EXPECT_EQ(5001, tokens.next(0, 1000));
+  EXPECT_EQ(1, tokens.next(0));
+  tokens.note_time(0, 1000, 0);
+  EXPECT_EQ(1000, tokens.next(0));
+  EXPECT_EQ(1001, tokens.next(0));
+  tokens.note_token(1, 5000);
+  EXPECT_EQ(5001, tokens.next(0));
+  tokens.note_own(6000);
+  EXPECT_EQ(6010, tokens.next(0, 10));
 }
 
 TEST(proposals, follow_the_middle_one_of_the_servers_clocks) {
   proposals tokens;
   tokens.note_time(0, 10'000, ns_per_ms);
+  EXPECT_EQ(11'000, tokens.next(2 * ns_per_ms));
   tokens.note_time(1, 3'600'000'000, ns_per_ms);
+  EXPECT_EQ(11'001, tokens.next(2 * ns_per_ms)) << "the lower of two";
   tokens.note_time(2, 12'000, ns_per_ms);
-  EXPECT_EQ(13'000, tokens.next(2 * ns_per_ms, 77));
+  EXPECT_EQ(13'000, tokens.next(2 * ns_per_ms));
+}
+
+// They are higher than the others would ever accept.
+TEST(proposals, do_not_follow_tokens_of_a_clock_that_is_far_ahead) {
+  constexpr std::int64_t hour_us = 3'600'000'000;
+  proposals tokens;
+  tokens.note_time(2, 4 * hour_us, 0);
+  EXPECT_EQ(4 * hour_us, tokens.next(0)) << "nobody has said otherwise";
+  for (const std::size_t server : {0U, 1U}) tokens.note_time(server, hour_us, 0);
+  tokens.note_token(2, 4 * hour_us);
+  EXPECT_EQ(hour_us, tokens.next(0));
+  tokens.note_token(1, hour_us + hour_us / 2);
+  EXPECT_EQ(hour_us + hour_us / 2 + 1, tokens.next(0)) << "this one they accept";
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+// Servers of a quorum, and what their votes are.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "safety/handles.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing {
+
+class quorum : public ::testing::Test {
+ protected:
+  void start(std::size_t count, const std::vector<std::string>& arguments = {}) {
+    for (std::size_t i = 0; i < count; ++i) {
+      servers.push_back(std::make_unique<test_server>(server_options{.arguments = arguments}));
+    }
+  }
+  // With the client's options at the first. Servers that have just been started vote at once.
+  [[nodiscard]] std::string url(const std::string& query = "quarantine=0") const {
+    std::string text = "redlock:";
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+      text += (i == 0 ? "" : ",") + servers[i]->url() + (i == 0 ? "?" + query : "");
+    }
+    return text;
+  }
+  std::string owner_at(std::size_t server, const std::string& key = lock_key(name)) {
+    return servers[server]->command({"GET", key});
+  }
+  bool is_free_at(std::size_t server) { return owner_at(server) == "(nil)"; }
+  bool is_free() {
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+      if (!is_free_at(i)) return false;
+    }
+    return true;
+  }
+  static std::string problem_of(const std::string& url, mortise_status expected) {
+    const auto error = new_error();
+    const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
+    EXPECT_FALSE(client);
+    EXPECT_EQ(expected, mortise_error_code(error.get()));
+    return mortise_error_message(error.get());
+  }
+  static void expect_acquired(const lock_handle& lock) {
+    const auto error = new_error();
+    EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, error.get()))
+        << mortise_error_message(error.get());
+  }
+  static void expect_released(const lock_handle& lock) {
+    const auto error = new_error();
+    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), error.get()))
+        << mortise_error_message(error.get());
+  }
+
+  inline static const std::string name = "report";  // of the lock
+  std::vector<std::unique_ptr<test_server>> servers;
+};
+
+}  // namespace mortise::testing
