@@ -30,6 +30,12 @@ void attempt::start(bool directly, const operation* by, questions& to, time_ns n
   const bool is_queueing = terms_.waits && protocol_.how == wait_method::queue &&
                            (directly || !protocol_.is_plain_string);
   reference_ns_ = now;
+  if (terms_.follows_own && terms_.waits && protocol_.how != wait_method::queue) {
+    // Right behind our own release we would always be the first, as no queue keeps the others'
+    // turn. So this begins as if it had asked and been refused.
+    is_queued_ = true;
+    return plan_poll(-1, to, now);
+  }
   to.ask({.what = is_queueing ? step::acquire : step::try_take, .ttl_ms = to.ttl_ms(), .by = by},
          now, &ask_at_);
 }

@@ -17,6 +17,7 @@ struct wait_terms {
   bool waits = false;
   std::int64_t poll_interval_ms = 100;
   std::int64_t poll_attempts = -1;  // how often it asks at most; -1 without a limit
+  bool follows_own = false;         // something of this client is just being given back
 };
 
 class attempt {

@@ -25,8 +25,8 @@ lease_terms terms_of(const owner& holder, time_ns from) noexcept {
   return terms;
 }
 
-wait_terms wait_terms_of(const acquire_operation& wanted) noexcept {
-  return {!wanted.is_try, wanted.owner->poll_interval_ms, wanted.owner->poll_attempts};
+wait_terms wait_terms_of(const acquire_operation& wanted, bool follows_own = false) noexcept {
+  return {!wanted.is_try, wanted.owner->poll_interval_ms, wanted.owner->poll_attempts, follows_own};
 }
 
 }  // namespace
@@ -270,7 +270,7 @@ outcome gate::give_up_outcome(const acquire_operation& given_up, status why, tim
   const bool is_in_doubt = is_first && current_ && current_->phase() == tenure_phase::asking &&
                            current_->is_unanswered();
   if (!problem.ok() && !is_in_doubt) return problem;
-  if (is_first && current_ && !current_->has_asked()) return world_.lack();
+  if (is_first && current_ && !current_->has_asked() && !is_queued()) return world_.lack();
   if (is_first && current_ && !current_->details().ok()) return current_->details();
   if (!is_in_doubt) return timed_out(given_up, now);
   auto unknown = outcome::of(status::unknown,
@@ -415,7 +415,8 @@ std::unique_ptr<tenure> gate::new_tenure(const acquire_operation& first, time_ns
   auto token =
       world_.new_owner_token(owner.label, server_ttl_ms(grant_ms(owner.lease_ms), owner.drift_ppm));
   return std::make_unique<tenure>(next_tenure_++, std::move(token), protocol_, wanted,
-                                  terms_of(owner, now), wait_terms_of(first), world_);
+                                  terms_of(owner, now),
+                                  wait_terms_of(first, !departures_.is_empty()), world_);
 }
 
 void gate::handle(news what, time_ns now) {

@@ -21,6 +21,8 @@ struct protocol_facts {
   // Taken with SET NX and no script, which needs the lock to be a string that holds the owner
   // token.
   bool is_plain_string = false;
+  // Whether a renewal draws fencing tokens, so that a mutex is passed on within a client.
+  bool can_pass = false;
   // Whether who has a part of the lock can be given all of it.
   bool can_raise = false;
 };

@@ -45,7 +45,7 @@ row_set ballot_rows() {
 
 const table& ballot() {
   static const table protocol = {
-      .facts = {.name = "queued", .how = lock::wait_method::channel},
+      .facts = {.name = "queued", .how = lock::wait_method::channel, .can_pass = true},
       .keys = ballot_keys,
       .channel = ballot_channel,
       .owner_token = make_owner_token,
@@ -58,7 +58,7 @@ const table& ballot() {
 const table& ballot_token() {
   static const table protocol = {
       // Other programs tell nobody that they have released.
-      .facts = {.name = "token", .how = lock::wait_method::polling},
+      .facts = {.name = "token", .how = lock::wait_method::polling, .can_pass = true},
       .keys = ballot_token_keys,
       .channel = ballot_token_channel,
       .owner_token = make_owner_token,

@@ -19,7 +19,10 @@ key_set queued_keys(std::string_view name) {
 
 const table& queued() {
   static const table protocol = {
-      .facts = {.name = "queued", .how = lock::wait_method::queue, .is_plain_string = true},
+      .facts = {.name = "queued",
+                .how = lock::wait_method::queue,
+                .is_plain_string = true,
+                .can_pass = true},
       .keys = queued_keys,
       .owner_token = make_owner_token,
       .rows =

@@ -105,6 +105,7 @@ verdict tally::yes() const noexcept {
   if (is_take() || what_ == step::renew) {
     result.last_token = ballot_;
     result.token_count = 1;
+    result.others_wait = true;  // for all that votes tell
   }
   return result;
 }

@@ -37,6 +37,10 @@ struct other_call : lock::operation {
 constexpr std::int64_t many_tokens = 100;
 
 class gate_test : public ::testing::Test, private lock::gate_listener {
+ public:
+  explicit gate_test(const protocol::table& rules = protocol::queued())
+      : gate_(rules.facts, link_, *this) {}
+
  protected:
   void answer_last(const lock::verdict& verdict, time_ns now) {
     const auto asked = link_.last();
@@ -57,7 +61,7 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
   }
 
   scripted_link link_;
-  lock::gate gate_{protocol::queued().facts, link_, *this};
+  lock::gate gate_;
   lock::owner first_;
   lock::owner second_;
   acquire_call first_call_{first_};

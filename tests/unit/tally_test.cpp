@@ -51,6 +51,19 @@ TEST(tally, a_quorum_is_enough_and_the_others_are_not_waited_for) {
 }
 
 // Two of four are none (hazard 25).
+// No server of a quorum knows who waits, so a client that passes the lock on never goes on for
+// ever.
+TEST(tally, whoever_has_a_quorum_is_told_that_others_may_wait) {
+  for (const auto& [what, yes] :
+       {std::pair{step::try_take, answer::granted}, std::pair{step::renew, answer::renewed}}) {
+    tally votes(what, 3, 1);
+    votes.count(0, said(yes));
+    const auto verdict = votes.count(1, said(yes));
+    ASSERT_TRUE(verdict);
+    EXPECT_TRUE(verdict->others_wait);
+  }
+}
+
 TEST(tally, half_of_an_even_number_is_none) {
   tally votes(step::try_take, 4, 7);
   const auto yes = said(answer::granted);

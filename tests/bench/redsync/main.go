@@ -1,7 +1,7 @@
 // The benchmark's contenders for one lock by redsync, with its defaults. The arguments are how many
 // there are and the URLs of the servers, unix:///path each. A line "contend MS HOLD_US PAUSE_US"
-// lets them contend for so long, each holding for a moment and pausing after it; the answer is a line
-// with what each acquire took in microseconds, failed ones and their repetition included.
+// lets them contend for so long, each holding for a moment and pausing after it; the answer is a
+// line with what each acquire took in microseconds, failed ones and their repetition included.
 package main
 
 import (

@@ -1,0 +1,93 @@
+// A gate whose lock a quorum of servers gives: they know of no queue, and of nobody who waits.
+#include <gtest/gtest.h>
+
+#include "unit/gate_fixture.hpp"
+
+namespace mortise::testing {
+namespace {
+
+using lock::answer;
+using lock::step;
+
+class gate_quorum_test : public gate_test {
+ public:
+  gate_quorum_test() : gate_test(protocol::ballot()) {}
+
+ protected:
+  // As a quorum grants: others may wait.
+  void hold_first() {
+    ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+    answer_last(granted(first_token, 1, true), start_ns + ms(1));
+    ASSERT_TRUE(gate_.is_held(first_, start_ns + ms(1)));
+  }
+  // Gives back what `first_` holds, past the time for passes.
+  void unlock_first_at(time_ns now) {
+    ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, now).ok());
+    ASSERT_EQ(link_.last().what, step::release);
+  }
+};
+
+TEST_F(gate_quorum_test, handles_of_a_client_never_split_the_votes) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  ASSERT_TRUE(gate_.acquire(second_call_, start_ns).ok());
+  EXPECT_EQ(link_.count(), 1U);
+}
+
+TEST_F(gate_quorum_test, a_pass_has_a_token_that_a_quorum_has_voted_for) {
+  hold_first();
+  gate_.acquire(second_call_, start_ns + ms(2));
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(3)).ok());
+  EXPECT_EQ(link_.last().what, step::renew);
+  EXPECT_GT(link_.last().reserve, 0);
+  EXPECT_EQ(second_call_.finished, 0);
+  auto drawn = said(answer::renewed);
+  drawn.last_token = first_token + 1000;
+  answer_last(drawn, start_ns + ms(4));
+  EXPECT_EQ(second_call_.result.code, status::ok);
+  EXPECT_GT(second_call_.given, first_call_.given);
+}
+
+// A contest right behind the release, on the same connections, would always win.
+TEST_F(gate_quorum_test, behind_its_own_release_a_client_lets_others_ask_first) {
+  hold_first();
+  gate_.acquire(second_call_, start_ns + ms(2));
+  unlock_first_at(start_ns + ms(11));
+  EXPECT_TRUE(gate_.is_queued()) << "so that it listens";
+  const auto asked = link_.count();
+  gate_.on_free(start_ns + ms(12));
+  ASSERT_EQ(link_.count(), asked + 1);
+  answer_last(granted(first_token + 1), start_ns + ms(13));
+  EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(13)));
+}
+
+TEST_F(gate_quorum_test, nobody_stands_back_for_ever) {
+  hold_first();
+  gate_.acquire(second_call_, start_ns + ms(2));
+  unlock_first_at(start_ns + ms(11));
+  const auto asked = link_.count();
+  ASSERT_LT(gate_.next_timer(), start_ns + ms(11) + ns_per_s);
+  gate_.on_timer(gate_.next_timer());
+  ASSERT_EQ(link_.count(), asked + 1);
+  EXPECT_NE(link_.last().token, link_.questions.front().token);
+}
+
+TEST_F(gate_quorum_test, who_gives_up_while_it_stands_back_has_waited) {
+  hold_first();
+  gate_.acquire(second_call_, start_ns + ms(2));
+  unlock_first_at(start_ns + ms(11));
+  const auto asked = link_.count();
+  gate_.abandon(second_call_, status::timed_out, start_ns + ms(20));
+  EXPECT_EQ(second_call_.result.code, status::timed_out);
+  EXPECT_EQ(link_.count(), asked) << "there is nothing to take back";
+}
+
+TEST_F(gate_quorum_test, a_try_does_not_stand_back) {
+  hold_first();
+  unlock_first_at(start_ns + ms(11));
+  acquire_call tries(second_, true);
+  gate_.acquire(tries, start_ns + ms(12));
+  EXPECT_EQ(link_.last().what, step::try_take);
+}
+
+}  // namespace
+}  // namespace mortise::testing
