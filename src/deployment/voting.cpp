@@ -191,7 +191,7 @@ question voting::question_for(const question& asked, claim& about, time_ns now) 
     about.proposal = std::max(about.proposal + 1, proposals_.next(now));
     about.is_kept = true;
   } else if (asked.reserve > 0) {
-    about.proposal = std::max(about.proposal, proposals_.next(now, asked.reserve));
+    about.proposal = std::max(about.proposal + asked.reserve, proposals_.next(now, asked.reserve));
   } else if (is_release(asked.what)) {
     about.is_kept = false;
   }
@@ -318,13 +318,17 @@ void voting::bring_owed(std::string_view token, const claim& about) noexcept {
 }
 
 // Where a server has come back without our vote, once a quorum has prolonged it; it never counts
-// for that quorum (hazard 17), and ends with it.
-void voting::top_up(quorum_round& asked, const claim& about, time_ns now) {
+// for that quorum (hazard 17), and ends with it. Its proposal is a new one: with the old one the
+// server would vote below what it has voted for and has forgotten (hazard 30).
+void voting::top_up(quorum_round& asked, claim& about, time_ns now) {
   const auto vacant = asked.votes().vacant() & ~asked.topped_up;
+  if (vacant.none()) return;
   auto again = asked.asked();
   again.what = step::reacquire;
   again.ttl_ms -= (now - asked.sent()) / ns_per_ms + 1;
   if (again.ttl_ms <= 0 || !about.is_kept) return;
+  about.proposal = std::max(about.proposal + 1, proposals_.next(now));
+  again.proposal = about.proposal;
   for (std::size_t server = 0; server < servers_.size(); ++server) {
     if (vacant.test(server)) send_errand(server, again, about);
   }
@@ -343,6 +347,7 @@ bool voting::send_errand(std::size_t server, const question& asked, const claim&
 }
 
 void voting::on_errand_done(std::size_t server, const question& asked, const verdict& said) {
+  if (said.what == answer::not_free) proposals_.note_token(server, said.last_token);
   const auto known = claims_.find(asked.token);
   if (known == claims_.end()) return;
   note_vote(known->second, server, asked.what, said.what);

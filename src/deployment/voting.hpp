@@ -94,7 +94,7 @@ class voting final : private quorum_round_listener, private net::timer {
   bool propose_again(quorum_round& asked, claim& about, time_ns now);
   void give_back(const quorum_round& asked, claim& about);
   void bring_owed(std::string_view token, const claim& about) noexcept;
-  void top_up(quorum_round& asked, const claim& about, time_ns now);
+  void top_up(quorum_round& asked, claim& about, time_ns now);
   bool send_errand(std::size_t server, const lock::question& asked, const claim& about) noexcept;
   void tell(lock_type& lock, quorum_round& asked, const std::optional<lock::verdict>& verdict,
             time_ns now);

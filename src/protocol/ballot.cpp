@@ -32,7 +32,7 @@ row_set ballot_rows() {
   const row release{&scripts::ballot_release, 2, 3, "tell", true};
   return {.try_take = take,
           .acquire = take,
-          .reacquire = {&scripts::ballot_take, 4, 3, "again", true},
+          .reacquire = take,
           .retake = take,
           .renew = {&scripts::ballot_renew, 2, 2, "", true},
           .raise = {},

@@ -72,6 +72,21 @@ TEST_F(quorum_scripts, the_fence_counter_stands_for_ballots_that_are_gone) {
   EXPECT_TRUE(take("one", 51));
 }
 
+// Hazard 30: also for the top-up of a hold, which began before all that the server has forgotten.
+TEST_F(quorum_scripts, a_restarted_server_votes_above_all_that_it_may_have_forgotten) {
+  constexpr std::int64_t minute_us = 60'000'000;
+  server.command({"EVAL", std::string(scripts::member.text), "4", keys[3], keys[2],
+                  "mortise:quorum", "mortise:member:a", "60000", "3", "0"});
+  EXPECT_NE("(nil)", server.command({"GET", keys[3]}));
+  server.command({"DEL", keys[3]});
+  for (const auto* const mode : {"take", "again"}) {
+    EXPECT_EQ('0', call(scripts::ballot_take, 4,
+                        {"one", "60000", mode, std::to_string(now_us + minute_us / 2)})
+                       .front());
+  }
+  EXPECT_TRUE(take("one", 2 * minute_us));
+}
+
 // A release of the contest before, on its way for long, meets the vote of this one (hazard 16).
 TEST_F(quorum_scripts, a_release_that_was_overtaken_takes_nothing) {
   EXPECT_TRUE(take("one", 1));

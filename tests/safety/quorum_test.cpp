@@ -264,7 +264,8 @@ TEST_F(quorum, a_server_that_comes_back_is_topped_up_for_the_rest_of_the_lease) 
   expect_acquired(lock);
   servers[2]->start();
   ASSERT_TRUE(eventually([&] { return owner_at(2) == owner_at(1); }));
-  EXPECT_EQ(owner_at(2, lock_key(name) + ":ballot"), owner_at(1, lock_key(name) + ":ballot"));
+  EXPECT_GE(owner_at(2, lock_key(name) + ":ballot"), owner_at(1, lock_key(name) + ":ballot"))
+      << "above all that it may have forgotten, until the others are asked again (hazard 30)";
   // From now on it can do without another.
   servers[0]->kill();
   EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) != 0; }, 4'000));

@@ -4,12 +4,12 @@
 --
 -- A vote is given for a proposal above all that this server has voted for by this name. Any two
 -- quorums have a server in common, so each grant's token is above that of every earlier grant.
--- Where the server knows of no proposal, the fence counter, which is lifted to the server's clock
--- whenever a client connects, stands for those that were forgotten.
+-- Where the server knows of no proposal, the fence counter stands for those that were forgotten: it
+-- is lifted to the server's clock whenever a client connects, and after a restart to the end of the
+-- quarantine.
 --
 -- KEYS  1 lock, 2 ballot (the highest proposal), 3 fence, 4 quarantine
--- ARGV  1 owner token, 2 ttl in ms, 3 `take`, or `again`: to give back a vote that a quorum still
---       has for the same proposal, 4 proposal
+-- ARGV  1 owner token, 2 ttl in ms, 3 `take` (unused), 4 proposal
 -- Reply {1, proposal, server time in us, ttl in ms, 0}   voted
 --       {0, highest proposal, server time in us, what is left of the present lease in ms, -1}
 --       not voted; what is left is -2 where nobody has the vote and the proposal is too low
@@ -37,16 +37,14 @@ local highest = tonumber(redis.call('GET', KEYS[2]) or nil)
 if held and held ~= ARGV[1] then
   return {0, highest or 0, now, redis.call('PTTL', KEYS[1]), -1}
 end
-if ARGV[3] == 'take' then
-  local seeded = tonumber(redis.call('GET', KEYS[3]) or nil) or 0
-  highest = highest or math.max(now - AHEAD * 1000, seeded)
-  if proposal > now + AHEAD * 1000 then
-    return redis.error_reply('CLOCK ' .. string.format('%.0f', now))
-  end
+if proposal > now + AHEAD * 1000 then
+  return redis.error_reply('CLOCK ' .. string.format('%.0f', now))
 end
-local is_same = held and highest == proposal
-if highest and proposal <= highest and not is_same and ARGV[3] == 'take' or
-    highest and proposal < highest then
+if not highest then
+  local seeded = tonumber(redis.call('GET', KEYS[3]) or nil) or 0
+  highest = math.max(now - AHEAD * 1000, seeded)
+end
+if proposal < highest or proposal == highest and not held then
   return {0, highest, now, -2, -1}
 end
 redis.call('SET', KEYS[2], ARGV[4], 'PX', 2 * AHEAD)
