@@ -1,6 +1,9 @@
 // A lock that five servers give together: beside the round trip of the third-fastest of them, whose
 // word makes the quorum; with one that hangs or is dead, beside all alive; and what it costs the
 // servers.
+#include <atomic>
+#include <thread>
+
 #include "experiment.hpp"
 #include "in_turn.hpp"
 #include "protocol/scripts/scripts.hpp"
@@ -135,6 +138,38 @@ void measure_loopback(const settings& chosen, table& results) {
   results.measured("redlock.commands", (servers.commands() - before) / pairs);
 }
 
+// Turns a second of so many handles of one client, each in a thread.
+double turns(mortise_client* client, int handles, double seconds) {
+  const auto name = lock_name("turns", handles);
+  const auto end = now_ns() + static_cast<std::int64_t>(seconds * ns_per_second);
+  std::atomic<int> count{0};
+  std::vector<std::thread> users;
+  users.reserve(static_cast<std::size_t>(handles));
+  for (int i = 0; i < handles; ++i) {
+    users.emplace_back([&] {
+      const auto lock = make_lock(client, name);
+      while (now_ns() < end) {
+        check(mortise_lock_acquire(lock.get(), MORTISE_FOREVER, nullptr), "mortise_lock_acquire");
+        unlock(lock.get());
+        ++count;
+      }
+    });
+  }
+  for (auto& user : users) user.join();
+  return count / seconds;
+}
+
+void measure_handles(const settings& chosen, table& results) {
+  const quorum_servers servers;
+  const auto client = open_client(servers.url());
+  const double seconds = chosen.pick(0.5, 0.2);
+  const auto rates = compare(
+      chosen.pick(20, 5), [&] { return turns(client.get(), 8, seconds); },
+      [&] { return turns(client.get(), 1, seconds); });
+  results.measured("redlock.handles", median(rates.ratios));
+  results.raw("%.0f turns a second, of one handle %.0f", median(rates.with), median(rates.without));
+}
+
 // ---- one that is of no use ---------------------------------------------------------------------
 
 // Until the client is connected to the server again.
@@ -193,6 +228,7 @@ void run(const settings& chosen, table& results) {
   measure_distances("redlock.far", ns_per_ms, chosen, results);
   measure_distances("redlock.near", ns_per_ms / 20, chosen, results);
   measure_loopback(chosen, results);
+  measure_handles(chosen, results);
   measure_faults(chosen, results);
 }
 
@@ -212,6 +248,8 @@ const experiment& redlock() {
         0, "x"},
        {"redlock.bare", "  the same / a bare program that asks all five", aim::told, 0, "x"},
        {"redlock.commands", "server commands of a pair, at all five", aim::at_most, 10, ""},
+       {"redlock.handles", "turns of 8 handles of one client, for one name / of one handle",
+        aim::at_least, 1, "x"},
        {"redlock.stalled", "pair, one of five hangs / all alive", aim::at_most, 1.10, "x"},
        {"redlock.dead", "pair, one of five is dead / all alive", aim::at_most, 1.10, "x"}},
       run};

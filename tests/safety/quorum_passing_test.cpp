@@ -15,6 +15,7 @@ namespace mortise::testing {
 namespace {
 
 const std::string name = "report";
+constexpr int handles = 4;
 
 class quorum_passing : public ::testing::Test {
  protected:
@@ -48,11 +49,11 @@ class quorum_passing : public ::testing::Test {
 
 // Hazard 30: each of them has a token of its own, although the votes stay where they are.
 TEST_F(quorum_passing, handles_take_turns_with_rising_tokens_and_fewer_questions) {
-  constexpr int handles = 4;
   constexpr int turns = 100;
   const auto client = open_client(url());
   std::vector<std::thread> users;
   const auto before = calls();
+  users.reserve(handles);
   for (int i = 0; i < handles; ++i) {
     users.emplace_back([&] {
       const auto lock = open_lock(client, name);
@@ -69,7 +70,8 @@ TEST_F(quorum_passing, handles_that_never_pause_keep_no_other_client_out) {
   const auto rival = open_client(url());
   std::atomic<bool> is_over{false};
   std::vector<std::thread> users;
-  for (int i = 0; i < 4; ++i) {
+  users.reserve(handles);
+  for (int i = 0; i < handles; ++i) {
     users.emplace_back([&] {
       const auto lock = open_lock(client, name);
       while (!is_over) take_a_turn(lock);

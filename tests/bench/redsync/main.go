@@ -1,7 +1,8 @@
 // The benchmark's contenders for one lock by redsync, with its defaults. The arguments are how many
 // there are and the URLs of the servers, unix:///path each. A line "contend MS HOLD_US PAUSE_US"
-// lets them contend for so long, each holding for a moment and pausing after it; the answer is a
-// line with what each acquire took in microseconds, failed ones and their repetition included.
+// lets them contend for so long, each holding for a moment and pausing after it, at random, for as
+// long on average; the answer is a line with what each acquire took in microseconds, failed ones and
+// their repetition included.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math/rand"
 	"os"
 	"strconv"
 	"strings"
@@ -74,7 +76,7 @@ func contend(contenders []*redsync.Mutex, end time.Time, hold, pause time.Durati
 				time.Sleep(hold)
 				_, err := contenders[i].Unlock()
 				must(err)
-				time.Sleep(pause)
+				time.Sleep(time.Duration(rand.Int63n(2 * int64(pause))))
 			}
 		}(i)
 	}
