@@ -149,8 +149,8 @@ outcome gatekeeper::problem() const {
 }
 
 outcome gatekeeper::lack() const noexcept {
-  if (last_sent_ == status::no_memory) return outcome::of(status::no_memory);
-  return link::lack();
+  if (last_sent_ == status::limit) return link::lack();
+  return outcome::of(status::no_memory);  // also where there was none to put the question down
 }
 
 void gatekeeper::on_lost(lock::owner& loser) noexcept { lock_handle::of(loser).notice_lost(); }

@@ -89,7 +89,7 @@ class voting::errand final : private inquirer {
   [[nodiscard]] bool is_idle_for(std::size_t server) const noexcept {
     return !is_open_ && server == server_;
   }
-  bool send(const question& asked, const claim& about) {
+  status send(const question& asked, const claim& about) {
     asked_ = asked;
     token_ = asked.token;
     asked_.token = token_;
@@ -99,17 +99,17 @@ class voting::errand final : private inquirer {
   }
 
  private:
-  bool send_again() noexcept {
-    is_open_ = to_->send(asked_, *rules_, *keys_, nullptr) == status::ok;
-    return is_open_;
+  status send_again() noexcept {
+    const auto sent = to_->send(asked_, *rules_, *keys_, nullptr);
+    is_open_ = sent == status::ok;
+    return sent;
   }
-  void on_verdict(inquiry& /*answered*/, const verdict& said, time_ns /*now*/) noexcept override {
+  void on_verdict(inquiry& /*answered*/, const verdict& said, time_ns now) noexcept override {
     const lock_type lock(all_.mutex_);
-    if (said.what == answer::no_script && !std::exchange(asked_.with_text, true) && send_again()) {
-      return;
-    }
+    const bool is_again = said.what == answer::no_script && !std::exchange(asked_.with_text, true);
+    if (is_again && send_again() == status::ok) return;
     is_open_ = false;
-    all_.on_errand_done(server_, asked_, said);
+    all_.on_errand_done(server_, asked_, said, now);
   }
 
   voting& all_;
@@ -173,12 +173,16 @@ status voting::ask(quorum_inquiry& by, const question& asked, const protocol::ta
   round.proposals = 1;
   if (!round.begin(question_for(asked, mine, now), rules, mine.keys, now)) {
     round.of = &by;
+    // Who could not be told may have a vote of ours, also one that it has not told us of yet.
+    if (is_release(asked.what)) {
+      mine.has |= round.votes().failed();
+      bring_owed(asked.token, mine, round.votes().failed(), now);
+    }
     return status::ok;
   }
   // Too few could be asked. What the others vote is given back; a release is brought to the rest.
-  if (is_contest(asked.what)) give_back(round, mine);
-  mine.retry_at = now + retry_ns;
-  plan_look(mine.retry_at);
+  if (is_contest(asked.what)) give_back(round, mine, now);
+  retry(mine, now);
   return status::unreachable;
 }
 
@@ -190,10 +194,12 @@ question voting::question_for(const question& asked, claim& about, time_ns now) 
     made.what = step::try_take;
     about.proposal = std::max(about.proposal + 1, proposals_.next(now));
     about.is_kept = true;
+    about.give_back = step::cancel;
   } else if (asked.reserve > 0) {
     about.proposal = std::max(about.proposal + asked.reserve, proposals_.next(now, asked.reserve));
   } else if (is_release(asked.what)) {
     about.is_kept = false;
+    about.give_back = asked.what == step::cancel ? step::cancel : step::release;
   }
   made.proposal = about.proposal;
   about.lapses_at = std::max(about.lapses_at, now + to_ns(asked.ttl_ms));
@@ -247,8 +253,7 @@ void voting::follow_up(quorum_round& asked, claim& about, std::optional<verdict>
     if (asked.is_renewed) top_up(asked, about, now);
   }
   if (verdict && (verdict->what == answer::broken || verdict->what == answer::unsent)) {
-    about.retry_at = now + retry_ns;
-    plan_look(about.retry_at);
+    retry(about, now);
   }
 }
 
@@ -268,7 +273,7 @@ void voting::follow_contest(quorum_round& asked, claim& about, std::optional<ver
     verdict->look_in_ns = pause_after_split(about);
   }
   // At once, because others wait for these votes, and also where nobody has said yes yet.
-  give_back(asked, about);
+  give_back(asked, about, now);
 }
 
 // The same with a higher token, for the same inquiry; unless its votes were given up meanwhile, as
@@ -301,20 +306,29 @@ time_ns voting::pause_after_split(claim& about) {
 // ---- what is done for nobody ----------------------------------------------------------------
 
 // Who has not answered is told behind what it was asked; who cannot be told, when it is back.
-void voting::give_back(const quorum_round& asked, claim& about) {
+void voting::give_back(const quorum_round& asked, claim& about, time_ns now) {
   about.is_kept = false;
   about.has |= asked.votes().in_doubt();
-  bring_owed(asked.asked().token, about);
+  bring_owed(asked.asked().token, about, about.has, now);
 }
 
-void voting::bring_owed(std::string_view token, const claim& about) noexcept {
+// Where there is no memory for it, it is tried again: nobody else would do it before the lease
+// ends.
+void voting::bring_owed(std::string_view token, claim& about, const quorum::server_set& where,
+                        time_ns now) noexcept {
   question back;
-  back.what = step::cancel;
+  back.what = about.give_back;
   back.token = token;
   back.proposal = about.proposal;
   for (std::size_t server = 0; server < servers_.size(); ++server) {
-    if (about.has.test(server)) send_errand(server, back, about);
+    if (!about.has.test(server) || !where.test(server)) continue;
+    if (send_errand(server, back, about) == status::no_memory) retry(about, now);
   }
+}
+
+void voting::retry(claim& about, time_ns now) noexcept {
+  about.retry_at = now + retry_ns;
+  plan_look(about.retry_at);
 }
 
 // Where a server has come back without our vote, once a quorum has prolonged it; it never counts
@@ -335,7 +349,7 @@ void voting::top_up(quorum_round& asked, claim& about, time_ns now) {
   asked.topped_up |= vacant;
 }
 
-bool voting::send_errand(std::size_t server, const question& asked, const claim& about) noexcept
+status voting::send_errand(std::size_t server, const question& asked, const claim& about) noexcept
     try {
   for (const auto& item : errands_) {
     if (item->is_idle_for(server)) return item->send(asked, about);
@@ -343,14 +357,17 @@ bool voting::send_errand(std::size_t server, const question& asked, const claim&
   errands_.push_back(std::make_unique<errand>(*this, server));
   return errands_.back()->send(asked, about);
 } catch (const std::bad_alloc&) {
-  return false;  // the votes end with their lease
+  return status::no_memory;
 }
 
-void voting::on_errand_done(std::size_t server, const question& asked, const verdict& said) {
+void voting::on_errand_done(std::size_t server, const question& asked, const verdict& said,
+                            time_ns now) noexcept {
   if (said.what == answer::not_free) proposals_.note_token(server, said.last_token);
   const auto known = claims_.find(asked.token);
   if (known == claims_.end()) return;
   note_vote(known->second, server, asked.what, said.what);
+  // There was no memory for its text.
+  if (said.what == answer::no_script && !known->second.is_kept) retry(known->second, now);
   drop_if_over(asked.token);
 }
 
@@ -374,8 +391,8 @@ void voting::drop_if_over(std::string_view token) noexcept {
 void voting::on_server_up(std::size_t server, time_ns now) noexcept {
   const lock_type lock(mutex_);
   for (auto item = claims_.begin(); item != claims_.end();) {
-    const auto& [token, about] = *item;
-    if (!about.is_kept && about.has.test(server)) bring_owed(token, about);
+    auto& [token, about] = *item;
+    if (!about.is_kept && about.has.test(server)) bring_owed(token, about, about.has, now);
     const bool is_over = now >= about.lapses_at && !is_open(token);
     item = is_over ? claims_.erase(item) : std::next(item);
   }
@@ -421,9 +438,9 @@ void voting::tell_worth_asking(lock_type& lock, time_ns now) noexcept {
     if (about.retry_at <= now) {
       about.retry_at = time_never;
       due.add(about.name);
-    } else if (about.retry_at != time_never) {
-      plan_look(about.retry_at);
+      if (!about.is_kept) bring_owed(token, about, about.has, now);
     }
+    if (about.retry_at != time_never) plan_look(about.retry_at);
     const bool is_over = now >= about.lapses_at && about.retry_at == time_never && !is_open(token);
     item = is_over ? claims_.erase(item) : std::next(item);
   }

@@ -50,7 +50,8 @@ struct claim {
   quorum::server_set has;         // whose votes it has, or may have: owed unless they are kept
   time_ns lapses_at = 0;          // no server has a vote for it any more
   time_ns retry_at = time_never;  // what has failed is worth asking again
-  int splits = 0;                 // how often the votes were split, one after the other
+  lock::step give_back = lock::step::cancel;  // a release tells those who wait, this does not
+  int splits = 0;                             // how often the votes were split, one after the other
 };
 
 class voting final : private quorum_round_listener, private net::timer {
@@ -83,7 +84,8 @@ class voting final : private quorum_round_listener, private net::timer {
   void on_answer(quorum_round& asked, std::size_t server, const lock::verdict& said,
                  time_ns now) noexcept override;
   void on_timer(time_ns now) noexcept override;
-  void on_errand_done(std::size_t server, const lock::question& asked, const lock::verdict& said);
+  void on_errand_done(std::size_t server, const lock::question& asked, const lock::verdict& said,
+                      time_ns now) noexcept;
 
   quorum_round& idle_round();
   lock::question question_for(const lock::question& asked, claim& about, time_ns now);
@@ -92,10 +94,12 @@ class voting final : private quorum_round_listener, private net::timer {
   void follow_contest(quorum_round& asked, claim& about, std::optional<lock::verdict>& verdict,
                       time_ns now);
   bool propose_again(quorum_round& asked, claim& about, time_ns now);
-  void give_back(const quorum_round& asked, claim& about);
-  void bring_owed(std::string_view token, const claim& about) noexcept;
+  void give_back(const quorum_round& asked, claim& about, time_ns now);
+  void bring_owed(std::string_view token, claim& about, const quorum::server_set& where,
+                  time_ns now) noexcept;
+  void retry(claim& about, time_ns now) noexcept;
   void top_up(quorum_round& asked, claim& about, time_ns now);
-  bool send_errand(std::size_t server, const lock::question& asked, const claim& about) noexcept;
+  status send_errand(std::size_t server, const lock::question& asked, const claim& about) noexcept;
   void tell(lock_type& lock, quorum_round& asked, const std::optional<lock::verdict>& verdict,
             time_ns now);
   void drop_if_over(std::string_view token) noexcept;

@@ -36,6 +36,8 @@ class tally {
   [[nodiscard]] const server_set& agreed() const noexcept { return agreed_; }
   // Those that may have a vote of ours although they have not said so.
   [[nodiscard]] server_set in_doubt() const noexcept;
+  // Those that have said neither yes nor no, or could not be asked.
+  [[nodiscard]] const server_set& failed() const noexcept { return failed_; }
   // After a renewal: those that have nobody's vote, and so could have ours again.
   [[nodiscard]] const server_set& vacant() const noexcept { return vacant_; }
   // Whether too few servers took a vote only because they know of higher fencing tokens, of which

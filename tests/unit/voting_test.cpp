@@ -93,6 +93,7 @@ class played_server final : public deployment::deployment {
     return asked_.back().what;
   }
   std::atomic<bool> is_away{false};
+  std::atomic<bool> lacks_memory{false};
   std::int64_t clock_us = 0;  // 0 is not told
 
  private:
@@ -103,6 +104,7 @@ class played_server final : public deployment::deployment {
                 const protocol::key_set& /*keys*/,
                 const lock::operation* /*by*/) noexcept override {
       if (of_.is_away) return status::unreachable;
+      if (of_.lacks_memory) return status::no_memory;
       const std::lock_guard guard(of_.mutex_);
       of_.asked_.push_back({this, &by_, asked, std::string(asked.token), false});
       return status::ok;
@@ -402,7 +404,22 @@ TEST_F(voting, a_server_that_was_away_is_told_of_the_release_when_it_is_back) {
   EXPECT_EQ(answer::released, next().what);
   servers[1]->is_away = false;
   votes->on_server_up(1, boot_now());
-  EXPECT_EQ(step::cancel, servers[1]->last().what);
+  EXPECT_EQ(step::release, servers[1]->last().what) << "which tells those who wait there";
+}
+
+// Nobody else would take back a vote that comes behind the release (hazard 16).
+TEST_F(voting, a_release_that_there_was_no_memory_to_send_is_sent_later) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  for (const std::size_t fast : {0U, 1U}) servers[fast]->answer_last(answer::granted);
+  EXPECT_EQ(answer::granted, next().what);
+  servers[2]->lacks_memory = true;
+  ASSERT_EQ(status::ok, ask(step::release));
+  for (const std::size_t told : {0U, 1U}) servers[told]->answer_last(answer::released);
+  EXPECT_EQ(answer::released, next().what);
+  servers[2]->answer_last(answer::granted);
+  servers[2]->lacks_memory = false;
+  while (servers[2]->count() < 2) std::this_thread::yield();
+  EXPECT_EQ(step::release, servers[2]->last().what);
 }
 
 TEST_F(voting, who_never_had_our_vote_does_not_keep_a_release_waiting) {
