@@ -1,8 +1,8 @@
 // The benchmark's contenders for one lock by redsync, with its defaults. The arguments are how many
 // there are and the URLs of the servers, unix:///path each. A line "contend MS HOLD_US PAUSE_US"
 // lets them contend for so long, each holding for a moment and pausing after it, at random, for as
-// long on average; the answer is a line with what each acquire took in microseconds, failed ones and
-// their repetition included.
+// long on average. The answer is a line with what each acquire took in microseconds, failed ones
+// and their repetition included.
 package main
 
 import (
