@@ -145,8 +145,11 @@ void measure(int size, const settings& chosen, table& results) {
   grants by_us;
   grants by_redsync;
   grants by_node;
+  double commands = 0;
   for (int i = 0; i < chosen.pick(3, 1); ++i) {
+    const auto before = servers.commands();
     by_us.add(ours.contend(length_ms));
+    commands += servers.commands() - before;
     by_redsync.add(redsync.ask(question));
     by_node.add(node.contend(length_ms));
   }
@@ -158,6 +161,7 @@ void measure(int size, const settings& chosen, table& results) {
   };
   compare_with(".redsync", by_redsync);
   compare_with(".node", by_node);
+  results.measured(id + ".commands", commands / by_us.count());
   const auto tell = [&](const char* name, const grants& of) {
     results.raw("%-12s p50 %7.1f ms, p99 %7.1f ms, %zu grants", name, of.p50() / 1000,
                 of.p99() / 1000, of.us.size());
@@ -182,6 +186,8 @@ std::vector<row> rows() {
     };
     add("redsync", "redsync");
     add("node", "one like node-redlock");
+    all.push_back(
+        {prefix + "commands", "  server commands of a grant, at all five", aim::told, 0, ""});
   }
   return all;
 }
