@@ -20,6 +20,14 @@ foreach(test
     packaging.plugin=20
     integration_tests.local_server_test.nothing_is_lost_when_clients_race_with_its_end=11
     safety_tests.safety.chaos=10
+    safety_tests.memory_of_a_quorum.that_another_has=37
+    safety_tests.memory_of_a_quorum.that_is_prolonged_and_topped_up=11
+    safety_tests.memory_of_a_quorum.that_is_waited_for=11
+    safety_tests.memory_of_a_quorum.that_is_won_and_released=8
+    safety_tests.quorum.a_server_that_has_forgotten_votes_is_in_quarantine=12
+    safety_tests.quorum_chaos.inside_of_what_is_promised_nobody_overlaps_and_tokens_rise=16
+    safety_tests.quorum_chaos.outside_of_it_leases_may_overlap_and_no_token_is_given_twice=7
+    safety_tests.quorum_kinds.tls_and_a_name_that_fails_over_are_as_they_are_alone=5
     safety_tests.safety.hazard_10_a_grant_that_is_heard_at_a_replica_only_is_none=10
     safety_tests.safety.hazard_10_permits_that_are_granted_where_a_replica_is_heard_only_are_none=10
     safety_tests.safety.hazard_24_each_stopped_waiter_costs_the_next_one_grant=11

@@ -1,0 +1,88 @@
+// Processes that contend for a few locks while a test kills and stops them. What they believed is
+// recorded, and what they write is fenced.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "support/child.hpp"
+#include "support/history.hpp"
+
+namespace mortise::testing {
+
+constexpr int contended_locks = 3;
+
+// Memory that all processes share: what the locks protect, and what came of it.
+struct shared_store {
+  struct cell {
+    std::atomic<std::int64_t> highest{0};
+    std::atomic<std::int64_t> taken{0};
+    std::atomic<std::int64_t> refused{0};
+
+    // Takes no token below the highest that it has seen.
+    void write(std::int64_t token);
+  };
+  std::array<cell, contended_locks> cells;
+  std::atomic<bool> is_over{false};
+};
+
+class shared_memory {
+ public:
+  shared_memory();
+  ~shared_memory();
+  shared_memory(const shared_memory&) = delete;
+  shared_memory& operator=(const shared_memory&) = delete;
+  shared_store* operator->() const { return store_; }
+
+ private:
+  shared_store* store_ = nullptr;
+};
+
+class contenders {
+ public:
+  // The processes take turns with these URLs. One hold of so many is long.
+  contenders(std::vector<std::string> urls, std::size_t count, unsigned seed,
+             unsigned long_one_in = 50);
+
+  // Kills one or stops it for a while, shorter and longer than a lease.
+  void kill_one();
+  void stop_one();
+  // Lets those go on whose time has come, and hears what all have to tell.
+  void collect();
+  void finish();
+
+  [[nodiscard]] const std::vector<hold_record>& history() const { return history_; }
+  [[nodiscard]] int kills() const { return kills_; }
+  [[nodiscard]] int stops() const { return stops_; }
+  // Writes that came too late, and that the token has kept out.
+  [[nodiscard]] std::int64_t refused() const;
+
+ private:
+  struct process {
+    std::unique_ptr<child> body;
+    time_ns resume_at = 0;  // 0 when it is not stopped
+  };
+
+  process start();
+  void drain(child& body);
+  // Keeps a line that tells a hold; false for what ends the conversation.
+  bool take(const std::string& line);
+
+  const std::vector<std::string> urls_;
+  const unsigned long_one_in_;
+  std::mt19937 chance_;
+  shared_memory store_;
+  std::size_t started_ = 0;
+  std::vector<process> processes_;
+  std::vector<hold_record> history_;
+  int kills_ = 0;
+  int stops_ = 0;
+};
+
+}  // namespace mortise::testing
