@@ -26,6 +26,9 @@ constexpr time_ns open_look_ns = 2 * ns_per_ms;
 // How long a look is given before those that have answered are enough.
 constexpr time_ns look_patience_ns = 250 * ns_per_ms;
 
+// What a server says that several have to agree on.
+using gist = std::vector<std::string>;
+
 // All names are every server's.
 class all_names final : public name_set {
  public:
@@ -122,7 +125,9 @@ class quorum_deployment final : public deployment, private voting::listener {
   [[nodiscard]] std::size_t count_up() const;
   [[nodiscard]] outcome fault() const;
   std::size_t look(std::string_view name, const protocol::command& asked, time_ns deadline,
-                   std::vector<std::string>& gists, std::vector<outcome>& came);
+                   std::vector<gist>& gists, std::vector<outcome>& came);
+  [[nodiscard]] std::vector<std::size_t> by_agreement(const std::vector<gist>& gists,
+                                                      const std::vector<outcome>& came) const;
 
   mortise::deployment::listener& hears_;
   const std::size_t needed_;
@@ -205,19 +210,20 @@ std::int64_t quorum_deployment::longest_lease(const settings& terms) noexcept {
 
 outcome quorum_deployment::choose_rules(lock::lock_kind kind, const protocol::table& wanted,
                                         const protocol::table*& into) const {
-  if (kind == lock::lock_kind::mutex) {
-    for (const auto* const rules : {&protocol::ballot(), &protocol::ballot_token()}) {
-      if (rules->facts.name != wanted.facts.name) continue;
-      into = rules;
-      return {};
-    }
-    return outcome::of(status::unsupported, "protocol: ", wanted.facts.name,
-                       " has no form for a quorum of servers; give queued or token");
+  if (kind == lock::lock_kind::semaphore) {
+    return outcome::of(status::unsupported,
+                       "a semaphore cannot be had of redlock: servers that each count permits for "
+                       "themselves do not agree on who has them; use one server, or shard:");
   }
   const bool is_rw = kind == lock::lock_kind::rw;
-  return outcome::of(status::unsupported, is_rw ? "a read-write lock" : "a semaphore",
-                     " cannot be had of redlock: servers that each count holders for themselves do "
-                     "not agree on who is among them; use one server, or shard:");
+  const auto queued = is_rw ? &protocol::ballot_rw() : &protocol::ballot();
+  for (const auto* const rules : {queued, is_rw ? queued : &protocol::ballot_token()}) {
+    if (rules->facts.name != wanted.facts.name) continue;
+    into = rules;
+    return {};
+  }
+  return outcome::of(status::unsupported, "protocol: ", wanted.facts.name,
+                     " has no form for a quorum of servers; give queued", is_rw ? "" : " or token");
 }
 
 // ---- from the servers -----------------------------------------------------------------------
@@ -286,13 +292,13 @@ void quorum_deployment::on_listening(std::size_t number, std::string_view channe
 
 // How many have answered, and with what.
 std::size_t quorum_deployment::look(std::string_view name, const protocol::command& asked,
-                                    time_ns deadline, std::vector<std::string>& gists,
+                                    time_ns deadline, std::vector<gist>& gists,
                                     std::vector<outcome>& came) {
   net::at_once(all_.size(), [&](std::size_t number) {
     try {
       auto copy = asked;
-      copy.read = [&asked, &gist = gists[number]](const redis::value& reply) {
-        gist = asked.gist ? asked.gist(reply) : std::string();
+      copy.read = [&asked, &said = gists[number]](const redis::value& reply) {
+        said = asked.gist ? asked.gist(reply) : gist();
       };
       came[number] = all_.named(number, all_.at(number).ask(name, copy, deadline));
     } catch (const std::bad_alloc&) {
@@ -303,29 +309,43 @@ std::size_t quorum_deployment::look(std::string_view name, const protocol::comma
   return static_cast<std::size_t>(answered);
 }
 
-// All are asked what they have to agree on, and one of those that do is asked for the whole. Where
-// no quorum agrees nobody has the lock, and one that says so is asked, if there is one.
+// All are asked what they have to agree on, and of those that say what a quorum does, the one that
+// says least beside it is asked for the whole.
 outcome quorum_deployment::ask(std::string_view name, const protocol::command& asked,
                                time_ns deadline) {
-  std::vector<std::string> gists(all_.size());
+  std::vector<gist> gists(all_.size());
   std::vector<outcome> came(all_.size());
   auto answered = look(name, asked, std::min(deadline, boot_now() + look_patience_ns), gists, came);
   if (answered < needed_) answered = look(name, asked, deadline, gists, came);
   if (answered < needed_) {
     return *std::find_if(came.begin(), came.end(), [](auto& how) { return !how.ok(); });
   }
-  std::map<std::string, std::size_t> votes;
-  for (std::size_t number = 0; number < gists.size(); ++number) {
-    if (came[number].ok()) ++votes[gists[number]];
-  }
-  const auto chosen = std::find_if(votes.begin(), votes.end(),
-                                   [&](const auto& item) { return item.second >= needed_; });
-  const auto gist = chosen == votes.end() ? std::string() : chosen->first;
-  for (std::size_t number = 0; number < gists.size(); ++number) {
-    if (!came[number].ok() || gists[number] != gist) continue;
+  for (const auto number : by_agreement(gists, came)) {
     if (all_.at(number).ask(name, asked, deadline).ok()) return {};
   }
   return {};
+}
+
+// Who has answered, and first who says all that a quorum says, and little else.
+std::vector<std::size_t> quorum_deployment::by_agreement(const std::vector<gist>& gists,
+                                                         const std::vector<outcome>& came) const {
+  std::map<std::string, std::size_t> votes;
+  std::vector<std::size_t> order;
+  for (std::size_t number = 0; number < gists.size(); ++number) {
+    if (!came[number].ok()) continue;
+    order.push_back(number);
+    for (const auto& item : gists[number]) ++votes[item];
+  }
+  const auto distance = [&](std::size_t number) {
+    const auto said = std::count_if(gists[number].begin(), gists[number].end(),
+                                    [&](const auto& item) { return votes[item] >= needed_; });
+    const auto agreed = std::count_if(votes.begin(), votes.end(),
+                                      [&](const auto& item) { return item.second >= needed_; });
+    return std::pair(agreed - said, gists[number].size());
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto one, auto other) { return distance(one) < distance(other); });
+  return order;
 }
 
 }  // namespace

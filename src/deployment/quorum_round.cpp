@@ -24,6 +24,7 @@ std::optional<lock::verdict> quorum_round::begin(const lock::question& asked,
   keys_ = std::move(keys);
   sent_ = now;
   heard = 0;
+  is_confirming = false;
   is_renewed = false;
   topped_up.reset();
   votes_.emplace(asked.what, inquiries_.size(), asked.proposal);

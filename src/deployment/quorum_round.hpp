@@ -52,6 +52,7 @@ class quorum_round {
   quorum_inquiry* of = nullptr;  // who waits for the verdict; nullptr once it is told
   time_ns heard = 0;             // when the first server has answered; 0 before
   int proposals = 0;             // how many were made for this question
+  bool is_confirming = false;    // it has the votes, and says a higher proposal
   bool is_renewed = false;
   quorum::server_set topped_up;
 

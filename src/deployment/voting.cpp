@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "lock/portion.hpp"
 
 namespace mortise::deployment {
 
@@ -26,12 +27,22 @@ constexpr time_ns most_patience_ns = 250 * ns_per_ms;
 constexpr std::int64_t trips_apart = 3;
 constexpr time_ns least_apart_ns = ns_per_ms;
 constexpr int most_doublings = 6;
+// A writer who waits asks at least as often, so that readers are held back for it; the scripts'
+// WRITER_LIFE is three times that.
+constexpr time_ns writer_look_ns = ns_per_s;
 // How soon a question that too few servers have answered is worth asking again.
 constexpr time_ns retry_ns = 50 * ns_per_ms;
 
 // Not the top-up of a server, which is an errand.
 bool is_contest(step what) noexcept { return what != step::renew && what <= step::retake; }
 bool is_release(step what) noexcept { return what >= step::release_alone; }
+// Also `reacquire` is a contest like the first: what a server is asked again for is a top-up.
+bool is_by_who_waits(step what) noexcept {
+  return what == step::acquire || what == step::reacquire;
+}
+bool is_waiting_writer(const question& asked) noexcept {
+  return asked.what == step::acquire && asked.weight == lock::whole_weight;
+}
 
 time_ns patience_of(const question& asked) noexcept {
   return std::clamp(to_ns(asked.ttl_ms) / 20, least_patience_ns, most_patience_ns);
@@ -191,13 +202,15 @@ question voting::question_for(const question& asked, claim& about, time_ns now) 
   if (is_contest(asked.what)) {
     // With a proposal of its own each time: a release of the contest before takes nothing of this
     // one, wherever it is still on its way (hazard 16).
-    made.what = step::try_take;
+    made.what = is_by_who_waits(asked.what) ? step::acquire : step::try_take;
     about.proposal = std::max(about.proposal + 1, proposals_.next(now));
     about.is_kept = true;
-    about.give_back = step::cancel;
+    about.give_back = step::release_alone;
   } else if (asked.reserve > 0) {
     about.proposal = std::max(about.proposal + asked.reserve, proposals_.next(now, asked.reserve));
   } else if (is_release(asked.what)) {
+    // Others may wait, of whom no server knows.
+    if (asked.what == step::release_alone) made.what = step::release;
     about.is_kept = false;
     about.give_back = asked.what == step::cancel ? step::cancel : step::release;
   }
@@ -213,8 +226,10 @@ void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& s
   lock_type lock(mutex_);
   if (said.what == answer::no_script && asked.send_text(server)) return;
   proposals_.note_time(server, said.server_us, now);
-  if (said.what == answer::not_free) proposals_.note_token(server, said.last_token);
   const auto what = asked.asked().what;
+  if (said.what == answer::not_free || said.what == answer::granted) {
+    proposals_.note_token(server, said.last_token);
+  }
   if (asked.heard == 0 && is_contest(what)) {
     asked.heard = now;
     plan_look(now + patience_of(asked.asked()));
@@ -225,6 +240,10 @@ void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& s
   const bool is_rid = is_release(what) && said.what == answer::not_owner &&
                       known != claims_.end() && !known->second.has.test(server);
   if (is_rid) counted.what = what == step::cancel ? answer::cancelled : answer::released;
+  // Its votes for readers are of no use, because no proposal is above what it knows.
+  const bool is_useless =
+      said.what == answer::granted && !proposals_.is_credible(said.last_token, now);
+  if (is_useless) counted.what = answer::refused;
   auto verdict = asked.votes().count(server, counted);
   if (known != claims_.end()) {
     note_vote(known->second, server, what, said.what);
@@ -263,14 +282,26 @@ void voting::follow_contest(quorum_round& asked, claim& about, std::optional<ver
   trip_ns_ = now - asked.sent();
   if (verdict->what == answer::granted) {
     about.splits = 0;
-    return;
+    // A quorum has voted, and some of it know of readers with higher tokens. Once a quorum knows of
+    // one that is above all that this one knew, the token is above all that was granted before.
+    if (asked.is_confirming || !asked.votes().is_outdone()) return;
+    if (propose_again(asked, about, now, true)) return verdict.reset();
+    verdict->what = answer::unsent;
+  } else if (asked.votes().is_outrun() && asked.proposals < most_proposals &&
+             propose_again(asked, about, now, false)) {
+    return verdict.reset();
   }
-  if (asked.votes().is_outrun() && propose_again(asked, about, now)) {
-    verdict.reset();
-    return;
+  refuse(asked, about, *verdict, now);
+}
+
+void voting::refuse(quorum_round& asked, claim& about, verdict& verdict, time_ns now) {
+  if (verdict.what == answer::not_free && asked.votes().is_split()) {
+    verdict.look_in_ns = pause_after_split(about);
   }
-  if (verdict->what == answer::not_free && asked.votes().is_split()) {
-    verdict->look_in_ns = pause_after_split(about);
+  if (is_waiting_writer(asked.asked())) {
+    const auto look_ns = verdict.look_in_ns > 0 ? verdict.look_in_ns : writer_look_ns;
+    verdict.look_in_ns = std::min(look_ns, writer_look_ns);
+    verdict.is_noted = true;
   }
   // At once, because others wait for these votes, and also where nobody has said yes yet.
   give_back(asked, about, now);
@@ -278,14 +309,17 @@ void voting::follow_contest(quorum_round& asked, claim& about, std::optional<ver
 
 // The same with a higher token, for the same inquiry; unless its votes were given up meanwhile, as
 // nobody would give these back.
-bool voting::propose_again(quorum_round& asked, claim& about, time_ns now) try {
-  if (asked.of == nullptr || !about.is_kept || asked.proposals >= most_proposals) return false;
+bool voting::propose_again(quorum_round& asked, claim& about, time_ns now, bool is_confirming) try {
+  if (asked.of == nullptr || !about.is_kept) return false;
+  const auto again = question_for(asked.asked(), about, now);
+  if (is_confirming && !asked.votes().is_above_all(again.proposal)) return false;
   auto& next = idle_round();
   next.proposals = asked.proposals + 1;
-  if (next.begin(question_for(asked.asked(), about, now), *about.rules, about.keys, now)) {
+  if (next.begin(again, *about.rules, about.keys, now)) {
     about.has |= next.votes().in_doubt();
     return false;
   }
+  next.is_confirming = is_confirming;
   next.of = std::exchange(asked.of, nullptr);
   return true;
 } catch (const std::bad_alloc&) {

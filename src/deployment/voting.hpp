@@ -50,8 +50,9 @@ struct claim {
   quorum::server_set has;         // whose votes it has, or may have: owed unless they are kept
   time_ns lapses_at = 0;          // no server has a vote for it any more
   time_ns retry_at = time_never;  // what has failed is worth asking again
-  lock::step give_back = lock::step::cancel;  // a release tells those who wait, this does not
-  int splits = 0;                             // how often the votes were split, one after the other
+  lock::step give_back =
+      lock::step::release_alone;  // a release tells those who wait, this does not
+  int splits = 0;                 // how often the votes were split, one after the other
 };
 
 class voting final : private quorum_round_listener, private net::timer {
@@ -93,7 +94,8 @@ class voting final : private quorum_round_listener, private net::timer {
                  time_ns now);
   void follow_contest(quorum_round& asked, claim& about, std::optional<lock::verdict>& verdict,
                       time_ns now);
-  bool propose_again(quorum_round& asked, claim& about, time_ns now);
+  bool propose_again(quorum_round& asked, claim& about, time_ns now, bool is_confirming);
+  void refuse(quorum_round& asked, claim& about, lock::verdict& verdict, time_ns now);
   void give_back(const quorum_round& asked, claim& about, time_ns now);
   void bring_owed(std::string_view token, claim& about, const quorum::server_set& where,
                   time_ns now) noexcept;

@@ -14,11 +14,12 @@ namespace {
 constexpr time_ns retry_ns = 50 * ns_per_ms;
 
 // Four answers say that an attempt to get the lock left nothing at the server.
-bool leaves_a_trace(step asked, answer said) noexcept {
+bool leaves_a_trace(step asked, const verdict& said) noexcept {
   const bool is_attempt = asked == step::try_take || asked == step::acquire ||
                           asked == step::reacquire || asked == step::retake;
-  return is_attempt && said != answer::not_free && said != answer::refused &&
-         said != answer::no_script && said != answer::unsent;
+  return is_attempt && (said.what != answer::not_free || said.is_noted) &&
+         said.what != answer::refused && said.what != answer::no_script &&
+         said.what != answer::unsent;
 }
 
 }  // namespace
@@ -55,14 +56,14 @@ bool questions::ask(const draft& wanted, time_ns now, time_ns* retry_at) {
   return false;
 }
 
-std::optional<open_question> questions::close(std::uint32_t serial, answer said) noexcept {
+std::optional<open_question> questions::close(std::uint32_t serial, const verdict& said) noexcept {
   const auto found = std::find_if(open_.begin(), open_.end(),
                                   [&](const auto& item) { return item.serial == serial; });
   if (found == open_.end()) return std::nullopt;
   const auto asked = *found;
   open_.erase(found);
   may_be_there_ = may_be_there_ || leaves_a_trace(asked.what, said);
-  if (said == answer::broken) ++broken_;
+  if (said.what == answer::broken) ++broken_;
   return asked;
 }
 

@@ -53,7 +53,7 @@ class questions {
   // little time does: until `retry_at`, if there is one.
   bool ask(const draft& wanted, time_ns now, time_ns* retry_at = nullptr);
   // An answer: to what, unless that was answered before.
-  std::optional<open_question> close(std::uint32_t serial, answer said) noexcept;
+  std::optional<open_question> close(std::uint32_t serial, const verdict& said) noexcept;
   // When to ask again what was refused, or had no room.
   [[nodiscard]] time_ns retry_time(time_ns now, time_ns at_least = 0) noexcept;
 

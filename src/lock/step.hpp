@@ -73,6 +73,8 @@ struct verdict {
   bool is_passing = false;   // refused: the server is expected to change its mind by itself
   // not_free: when to ask again, where nobody has it whose lease could be waited for; 0 otherwise.
   std::int64_t look_in_ns = 0;
+  // not_free: the servers hold others back for who asked, until it cancels.
+  bool is_noted = false;
 };
 
 }  // namespace mortise::lock

@@ -28,7 +28,7 @@ news tenure::enter(news what) noexcept {
 }
 
 news tenure::on_answer(std::uint32_t serial, const verdict& said, time_ns now) {
-  const auto asked = questions_.close(serial, said.what);
+  const auto asked = questions_.close(serial, said);
   if (!asked) return news::none;
   switch (phase_) {
     case tenure_phase::asking:

@@ -1,4 +1,4 @@
-// The `ballot` protocol of a quorum's servers as a table: what is asked of each of them. Its
+// The `ballot` protocol of a quorum's servers as tables: what is asked of each of them. Its
 // semantics are in src/protocol/scripts/ballot_*.lua.
 #include "protocol/owner_token.hpp"
 #include "protocol/scripts/scripts.hpp"
@@ -27,18 +27,39 @@ std::string ballot_token_channel(std::string_view name) {
   return std::string("mortise:free:").append(name);
 }
 
+// `acquire` is asked by who waits. The votes of a contest that was lost are given back by
+// `release_alone`, and nobody is told, because those who wait had lost it, too.
 row_set ballot_rows() {
   const row take{&scripts::ballot_take, 4, 3, "take", true};
-  const row release{&scripts::ballot_release, 2, 3, "tell", true};
+  const row give_back{&scripts::ballot_release, 2, 3, "quiet", true};
   return {.try_take = take,
           .acquire = take,
           .reacquire = take,
           .retake = take,
           .renew = {&scripts::ballot_renew, 2, 2, "", true},
           .raise = {},
-          .release_alone = release,
-          .release = release,
-          .cancel = {&scripts::ballot_release, 2, 3, "quiet", true}};
+          .release_alone = give_back,
+          .release = {&scripts::ballot_release, 2, 3, "tell", true},
+          .cancel = give_back};
+}
+
+key_set ballot_rw_keys(std::string_view name) {
+  const auto tag = std::string("{mortise:").append(name) + "}";
+  return {tag, tag + ":ballot", tag + ":writer", std::string(fence_key),
+          std::string(quarantine_key)};
+}
+
+row_set ballot_rw_rows() {
+  const row take{&scripts::ballot_rw_take, 5, 4, "take", true};
+  return {.try_take = take,
+          .acquire = {&scripts::ballot_rw_take, 5, 4, "wait", true},
+          .reacquire = {&scripts::ballot_rw_take, 5, 4, "again", true},
+          .retake = take,
+          .renew = {&scripts::ballot_rw_renew, 2, 4, "", true},
+          .raise = {},
+          .release_alone = {&scripts::ballot_rw_release, 3, 4, "quiet", true},
+          .release = {&scripts::ballot_rw_release, 3, 4, "tell", true},
+          .cancel = {&scripts::ballot_rw_release, 3, 4, "leave", true}};
 }
 
 }  // namespace
@@ -64,6 +85,19 @@ const table& ballot_token() {
       .owner_token = make_owner_token,
       .rows = ballot_rows(),
       .query = {&scripts::token_query, 2, 1, ""},
+  };
+  return protocol;
+}
+
+const table& ballot_rw() {
+  static const table protocol = {
+      .facts = {.name = "queued", .how = lock::wait_method::channel},
+      .has_weights = true,
+      .keys = ballot_rw_keys,
+      .channel = ballot_channel,
+      .owner_token = make_owner_token,
+      .rows = ballot_rw_rows(),
+      .query = {&scripts::ballot_rw_query, 2, 1, ""},
   };
   return protocol;
 }

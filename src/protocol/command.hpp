@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "redis/command.hpp"
 #include "redis/credentials.hpp"
@@ -22,8 +23,9 @@ struct command {
   bool is_change = false;
   // The login that it says, if any, which no error of it may tell.
   std::shared_ptr<const redis::login> says = {};
-  // What several servers have to agree on in their replies; empty where any one's will do.
-  std::function<std::string(const redis::value& reply)> gist = {};
+  // What several servers have to agree on in their replies, each for itself; nothing where any
+  // one's reply will do.
+  std::function<std::vector<std::string>(const redis::value& reply)> gist = {};
 };
 
 // Whether the server is there.

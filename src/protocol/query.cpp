@@ -70,7 +70,12 @@ command query(const table& rules, const key_set& keys, const lock::question& ask
   made.read = [has_weights = rules.has_weights, &info](const redis::value& reply) {
     read_query(reply, has_weights, info);
   };
-  made.gist = [](const redis::value& reply) { return std::string(reply.at(0).at(0).text()); };
+  made.gist = [](const redis::value& reply) {
+    std::vector<std::string> holders;
+    const auto& owners = reply.at(0);
+    for (std::size_t i = 0; i < owners.size(); ++i) holders.emplace_back(owners.at(i).text());
+    return holders;
+  };
   return made;
 }
 

@@ -76,6 +76,8 @@ const table& queued_semaphore();
 // What the servers of a quorum are asked for a mutex, in our format and in that of `token`.
 const table& ballot();
 const table& ballot_token();
+// The same for a read-write lock.
+const table& ballot_rw();
 
 // The fence counter of a database.
 constexpr std::string_view fence_key = "mortise:fence";

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "base/time.hpp"
@@ -20,16 +19,18 @@ class proposals {
  public:
   // The last of so many. The first of all is far too low, and makes the servers tell their time.
   [[nodiscard]] std::int64_t next(time_ns now, std::int64_t count = 1) noexcept {
-    const auto middle_us = servers_us(now);
-    // Others accept no token that is an hour ahead of their clocks (ballot_take.lua), so who knows
-    // of such a token has a wrong clock, and is not followed.
-    const auto most = middle_us ? *middle_us + most_ahead_us : never;
-    auto highest = last_ <= most ? last_ : 0;
+    auto highest = is_credible(last_, now) ? last_ : 0;
     for (const auto token : told_) {
-      if (token <= most) highest = std::max(highest, token);
+      if (is_credible(token, now)) highest = std::max(highest, token);
     }
-    last_ = std::max(highest + 1, middle_us.value_or(0)) + count - 1;
+    last_ = std::max(highest + 1, servers_us(now).value_or(0)) + count - 1;
     return last_;
+  }
+  // Others accept no token that is an hour ahead of their clocks (ballot_take.lua), so who knows of
+  // such a token has a wrong clock, and is not followed.
+  [[nodiscard]] bool is_credible(std::int64_t token, time_ns now) const noexcept {
+    const auto middle_us = servers_us(now);
+    return !middle_us || token <= *middle_us + most_ahead_us;
   }
   // A token that a server knows of.
   void note_token(std::size_t server, std::int64_t token) noexcept {
@@ -45,7 +46,6 @@ class proposals {
  private:
   // Less than an hour, because the clocks of those that are right differ, too.
   static constexpr std::int64_t most_ahead_us = std::int64_t{55} * 60 * 1'000'000;
-  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
   // The middle one of their clocks, which no single one can lead astray; of two the lower, because
   // what is too low costs a question, and what is too high is refused.

@@ -35,6 +35,8 @@ void tally::take_answer(std::size_t server, const verdict& said) noexcept {
   server_us_ = std::max(server_us_, said.server_us);
   switch (said.what) {
     case answer::granted:
+      outdone_by_ = std::max(outdone_by_, said.last_token);
+      [[fallthrough]];
     case answer::renewed:
     case answer::released:
     case answer::cancelled:

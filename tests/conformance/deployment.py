@@ -13,7 +13,7 @@ KINDS = ("direct", "proxy", "rights", "tls", "shard", "redlock")
 # Of a deployment with several servers wherever others have one.
 SHARDS = ("a", "b", "c")
 # How a scenario asks how many wait.
-WAITERS = re.compile(r'LLEN "?(\{mortise:[^}]*\}):q"?')
+WAITERS = re.compile(r'LLEN "?(\{mortise:[^}]*\}):r?q"?')
 # The formats of locks that a quorum of servers can have.
 QUORUM_PROTOCOLS = {"queued", "token"}
 # Who logs in instead of the pages' locker with PASSWORD: words that nothing else says.
@@ -48,13 +48,13 @@ def rights_for(scenario):
 
 
 def fits(kind, scenario):
-    """Whether the scenario is about what this deployment has: a quorum has mutexes, in two formats, and
-    no order among those who wait."""
+    """Whether the scenario is about what this deployment has: a quorum has mutexes and read-write
+    locks, and of other programs' formats one, and no order among those who wait."""
     if kind in scenario.get("not_on", []):
         return False
     if kind != "redlock":
         return True
-    return (not any(step.get("new") in ("rw", "semaphore") for step in scenario["steps"]) and
+    return (not any(step.get("new") == "semaphore" for step in scenario["steps"]) and
             all(given.get("protocol", "queued") in QUORUM_PROTOCOLS for given in options_in(scenario)))
 
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <thread>
 
+#include "lock/portion.hpp"
 #include "net/caller.hpp"
 
 namespace mortise::testing {
@@ -206,7 +207,7 @@ TEST_F(voting, who_has_lost_gives_back_also_what_was_not_answered) {
   servers[2]->answer_last(answer::not_free, some_token, 500);
   EXPECT_EQ(answer::not_free, next().what);
   ASSERT_EQ(2U, servers[0]->count());
-  EXPECT_EQ(step::cancel, servers[0]->last().what);
+  EXPECT_EQ(step::release_alone, servers[0]->last().what);
   EXPECT_EQ(proposal, servers[0]->last().proposal);
   EXPECT_EQ(1U, servers[1]->count()) << "it has nothing of ours";
 }
@@ -217,7 +218,7 @@ TEST_F(voting, the_end_of_patience_gives_back_what_may_still_come) {
   const auto said = next();
   EXPECT_EQ(answer::unsent, said.what) << "none of it stays";
   EXPECT_EQ(status::unreachable, said.details.code);
-  for (auto* server : servers) EXPECT_EQ(step::cancel, server->last().what);
+  for (auto* server : servers) EXPECT_EQ(step::release_alone, server->last().what);
   // Votes that come now count for nobody.
   servers[0]->answer_at(0, answer::granted);
   servers[2]->answer_at(0, answer::granted);
@@ -248,7 +249,7 @@ TEST_F(voting, what_is_owed_is_brought_to_a_server_that_is_back) {
   servers[2]->is_away = false;
   votes->on_server_up(2, boot_now());
   ASSERT_EQ(2U, servers[2]->count());
-  EXPECT_EQ(step::cancel, servers[2]->last().what);
+  EXPECT_EQ(step::release_alone, servers[2]->last().what);
   servers[2]->answer_last(answer::cancelled);
   votes->on_server_up(2, boot_now());
   EXPECT_EQ(2U, servers[2]->count()) << "once";
@@ -321,7 +322,7 @@ TEST_F(voting, who_has_given_up_does_not_ask_again_when_outrun) {
   ASSERT_EQ(status::ok,
             give_up->send(cancel, protocol::ballot(), protocol::ballot().keys("a lock"), nullptr));
   for (auto* server : servers) server->answer_at(0, answer::not_free, highest, -2);
-  for (auto* server : servers) ASSERT_EQ(step::cancel, server->last().what);
+  for (auto* server : servers) ASSERT_LE(step::release_alone, server->last().what);
   EXPECT_EQ(answer::not_free, next().what);
 }
 
@@ -358,6 +359,98 @@ TEST_F(voting, one_that_has_it_is_waited_for) {
   const auto said = next();
   EXPECT_EQ(0, said.look_in_ns);
   EXPECT_EQ(400, said.ttl_ms);
+}
+
+// ---- readers and writers --------------------------------------------------------------------
+
+// Readers come in whatever the others' tokens are; a quorum then knows one that is above all that
+// were granted before, and only then is the grant told (hazard 30).
+TEST_F(voting, a_reader_that_is_outdone_says_a_higher_proposal_before_it_is_granted) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  const auto highest = servers[0]->last().proposal + 1'000'000'000;
+  servers[0]->answer_last(answer::granted, servers[0]->last().proposal);
+  servers[2]->answer_last(answer::granted, highest);
+  EXPECT_FALSE(has_more());
+  for (auto* server : servers) {
+    ASSERT_EQ(2U, server->count());
+    EXPECT_EQ(step::try_take, server->last().what);
+    EXPECT_LT(highest, server->last().proposal);
+  }
+  const auto proposal = servers[0]->last().proposal;
+  // Whoever is let in meanwhile has no earlier grant.
+  servers[0]->answer_last(answer::granted, proposal + 1);
+  EXPECT_FALSE(has_more());
+  servers[1]->answer_last(answer::granted, proposal);
+  const auto said = next();
+  EXPECT_EQ(answer::granted, said.what);
+  EXPECT_EQ(proposal, said.last_token);
+}
+
+// Its first votes are no grant, and nobody else would give them back.
+TEST_F(voting, a_reader_that_cannot_say_a_higher_proposal_is_not_granted) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  const auto highest = servers[0]->last().proposal + 1'000'000'000;
+  servers[0]->answer_last(answer::granted, highest);
+  servers[1]->answer_last(answer::granted, highest);
+  EXPECT_FALSE(has_more());
+  servers[0]->answer_last(answer::refused);
+  servers[1]->answer_last(answer::refused);
+  EXPECT_EQ(answer::unsent, next().what);
+  for (const std::size_t voter : {0U, 1U}) {
+    EXPECT_EQ(step::release_alone, servers[voter]->last().what);
+  }
+}
+
+TEST_F(voting, a_reader_whose_servers_are_gone_before_the_second_question_is_not_granted) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  const auto highest = servers[0]->last().proposal + 1'000'000'000;
+  servers[0]->answer_last(answer::granted, highest);
+  servers[0]->is_away = servers[2]->is_away = true;
+  servers[1]->answer_last(answer::granted, highest);
+  EXPECT_EQ(answer::unsent, next().what);
+}
+
+// What a server says whose clock is wrong cannot be outdone, so its votes for readers do not count.
+TEST_F(voting, the_vote_for_a_reader_of_a_server_with_a_wrong_clock_does_not_count) {
+  for (auto* server : servers) server->clock_us = some_token;
+  take();
+  ASSERT_EQ(status::ok, ask(step::reacquire));
+  servers[0]->answer_last(answer::granted, 2 * some_token);
+  servers[1]->answer_last(answer::granted, servers[1]->last().proposal);
+  EXPECT_FALSE(has_more());
+  servers[2]->answer_last(answer::granted, servers[2]->last().proposal);
+  EXPECT_EQ(answer::granted, next().what);
+}
+
+// Before the clocks are known: whoever believes a wrong one is not granted.
+TEST_F(voting, a_reader_that_cannot_be_above_what_a_wrong_clock_told_is_not_granted) {
+  servers[0]->clock_us = 2 * some_token;
+  servers[1]->clock_us = some_token;
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  servers[0]->answer_last(answer::granted, 2 * some_token);
+  EXPECT_FALSE(has_more());
+  servers[1]->answer_last(answer::granted, some_token);
+  EXPECT_EQ(answer::unsent, next().what);
+  for (const std::size_t voter : {0U, 1U}) {
+    EXPECT_EQ(step::release_alone, servers[voter]->last().what);
+  }
+}
+
+// Readers are held back for as long as it asks.
+TEST_F(voting, a_writer_that_waits_says_so_and_asks_again_soon) {
+  for (const auto weight : {lock::whole_weight, std::int64_t{1}}) {
+    question asked;
+    asked.what = step::reacquire;
+    asked.token = "owner";
+    asked.ttl_ms = long_ms;
+    asked.weight = weight;
+    ASSERT_EQ(status::ok, asker->send(asked, protocol::ballot_rw(),
+                                      protocol::ballot_rw().keys("a lock"), nullptr));
+    for (auto* server : servers) EXPECT_EQ(step::acquire, server->last().what);
+    for (auto* server : servers) server->answer_last(answer::not_free, some_token, 500);
+    const auto is_writer = weight == lock::whole_weight;
+    EXPECT_EQ(is_writer ? ns_per_s : 0, next().look_in_ns);
+  }
 }
 
 // ---- renewals -------------------------------------------------------------------------------
@@ -450,7 +543,7 @@ TEST_F(voting, with_too_few_servers_nothing_is_asked_and_what_was_is_given_back)
   servers[0]->is_away = servers[2]->is_away = true;
   EXPECT_EQ(status::unreachable, ask(step::try_take));
   ASSERT_EQ(2U, servers[1]->count());
-  EXPECT_EQ(step::cancel, servers[1]->last().what);
+  EXPECT_EQ(step::release_alone, servers[1]->last().what);
   while (times_worth_asking == 0) std::this_thread::yield();
 }
 

@@ -1,0 +1,24 @@
+-- Tells who has this server's votes for a read-write lock. Changes nothing.
+--
+-- KEYS  1 votes, 2 ballot
+-- ARGV  1 owner token of the asking handle's hold
+-- Reply {the first 16 who have votes, what is left of the longest lease in ms, newest token or nil,
+--       whether the asker has one, how many there are, 0, {}, how many there are, weight of all}
+
+-- #include "foreign.lua"
+-- #include "fence.lua"
+-- #include "refusal.lua"
+-- #include "votes.lua"
+
+if IS_FOREIGN then return foreign('ballot of a read-write lock') end
+local holders = {}
+for owner, vote in pairs(votes) do
+  holders[#holders + 1] = string.format('%.0f %s', vote.weight, owner)
+end
+table.sort(holders)
+local count = #holders
+for i = count, 17, -1 do holders[i] = nil end
+return {
+  holders, count > 0 and last_end - NOW or -2, redis.call('GET', KEYS[2]),
+  votes[ARGV[1]] and 1 or 0, count, 0, {}, count, WHOLE,
+}

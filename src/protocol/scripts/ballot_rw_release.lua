@@ -1,0 +1,26 @@
+-- Takes back one server's vote for a reader or a writer, only that of its owner, and only if it was
+-- not given for a later proposal, as ballot_release.lua does (hazard 16).
+--
+-- KEYS  1 votes, 2 unused, 3 waiting writer
+-- ARGV  1 owner token, 2 unused, 3 `tell` those who wait, `quiet`, or `leave`: no more is asked, so
+--       readers are held back no longer, 4 unused, 5 proposal
+-- Reply 1 released, 0 not the owner (any more): no vote was changed (hazard 17)
+
+-- #include "fence.lua"
+-- #include "refusal.lua"
+-- #include "votes.lua"
+
+local owner, mode = ARGV[1], ARGV[3]
+local mine = votes[owner]
+local is_released = mine and mine.proposal <= tonumber(ARGV[5])
+local was_waiting = mode == 'leave' and redis.call('GET', KEYS[3]) == owner
+if was_waiting then redis.call('DEL', KEYS[3]) end
+if is_released then
+  redis.call('HDEL', KEYS[1], owner)
+  votes[owner] = nil
+end
+-- Nobody hears of it without the right, and asks again when the lease would have ended (hazard 23).
+if was_waiting or is_released and mode == 'tell' and not next(votes) then
+  redis.pcall('PUBLISH', 'mortise:free:' .. KEYS[1], '')
+end
+return is_released and 1 or 0

@@ -1,0 +1,74 @@
+-- Asks one server of a quorum for its vote for a reader or the writer of a read-write lock. Any two
+-- quorums have a server in common, and a server that has voted for a writer votes for nobody else,
+-- one that has voted for readers for no writer. Idempotent by owner token and proposal (hazards 15,
+-- 16).
+--
+-- A writer needs a proposal above all that this server has heard of, as in ballot_take.lua. Readers
+-- do not exclude each other, so one is not turned away for those that came in before: it is told of
+-- the highest proposal, and if that is not its own, the client says a higher one to a quorum before
+-- the grant is told. So a token is above those of all grants that were told before.
+--
+-- A writer who waits holds back readers who come after it, for as long as it asks.
+--
+-- KEYS  1 votes, 2 ballot (the highest proposal), 3 waiting writer, 4 fence, 5 quarantine
+-- ARGV  1 owner token, 2 ttl in ms, 3 `take`, `wait` (and hold back readers), or `again`: a quorum
+--       has voted for it already, so a waiting writer is in nobody's way, 4 weight, 5 proposal
+-- Reply {1, highest proposal, server time in us, ttl in ms, 0}   voted
+--       {0, a proposal, server time in us, in how many ms those who have votes will have none, -1}
+--       not voted; the proposal is of whoever has the lock, 0 where a waiting writer is in the way;
+--       the time is -2 where nobody has a vote and the proposal, below the one told, is too low
+-- Error FOREIGN when the key holds something else, QUARANTINE while the server may have forgotten
+--       votes (hazard 11), CLOCK when the proposal is too far ahead of its clock; nothing is
+--       changed.
+
+-- #include "foreign.lua"
+-- #include "fence.lua"
+-- #include "refusal.lua"
+-- #include "votes.lua"
+
+-- As in ballot_take.lua.
+local AHEAD = 3600000
+-- How long readers are held back for a writer that does not ask again, in ms.
+local WRITER_LIFE = 3000
+
+local owner, ttl, mode = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local weight, proposal = tonumber(ARGV[4]), tonumber(ARGV[5])
+if IS_FOREIGN then return foreign('ballot of a read-write lock') end
+local forgets = redis.call('PTTL', KEYS[5])
+if forgets > 0 then
+  return redis.error_reply('QUARANTINE ' .. forgets)
+end
+local mine, is_writer = votes[owner], weight == WHOLE
+local waiting = redis.call('GET', KEYS[3])
+local holder, left = excluded_by(owner, weight)
+if holder then
+  if is_writer and mode == 'wait' and (not waiting or waiting == owner) then
+    redis.call('SET', KEYS[3], owner, 'PX', WRITER_LIFE)
+  end
+  return {0, holder, NOW_US, left, -1}
+end
+if waiting and not is_writer and not mine and mode ~= 'again' then
+  return {0, 0, NOW_US, redis.call('PTTL', KEYS[3]), -1}
+end
+
+local highest = tonumber(redis.call('GET', KEYS[2]) or nil)
+if proposal > NOW_US + AHEAD * 1000 then
+  return redis.error_reply('CLOCK ' .. string.format('%.0f', NOW_US))
+end
+if not highest then
+  local seeded = tonumber(redis.call('GET', KEYS[4]) or nil) or 0
+  highest = math.max(NOW_US - AHEAD * 1000, seeded)
+end
+local is_same = mine and mine.proposal == proposal
+-- The question of a contest that its owner has left behind, which comes late.
+local is_late = mine and (mine.proposal > proposal or mine.weight ~= weight)
+local is_low = is_writer and proposal <= highest and not is_same
+if is_late or is_low then
+  return {0, highest, NOW_US, -2, -1}
+end
+for _, gone in ipairs(over) do redis.call('HDEL', KEYS[1], gone) end
+highest = math.max(highest, proposal)
+redis.call('SET', KEYS[2], string.format('%.0f', highest), 'PX', 2 * AHEAD)
+if waiting == owner then redis.call('DEL', KEYS[3]) end
+keep(owner, weight, proposal, NOW + ttl)
+return {1, highest, NOW_US, ttl, 0}
