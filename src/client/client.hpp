@@ -44,9 +44,9 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   static constexpr time_ns linger_ns = 100 * ns_per_ms;
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(); }
 
-  // `permits` is a semaphore's.
   // Whether a lease may be so long at this client's servers.
   [[nodiscard]] outcome check_lease(std::int64_t lease_ms) const;
+  // `permits` is a semaphore's.
   outcome new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
                      std::int64_t permits, std::shared_ptr<lock_handle>& into);
   std::shared_ptr<multi_handle> new_multi();
