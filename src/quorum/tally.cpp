@@ -144,7 +144,8 @@ verdict tally::neither() const noexcept {
 bool tally::is_split() const noexcept {
   const auto unknown = servers_ - (agreed_ | refused_ | outrun_).count();
   for (std::size_t one = 0; one < servers_; ++one) {
-    if (!refused_.test(one)) continue;
+    // Those who propose the same number as this client are not known from each other.
+    if (!refused_.test(one) || token_of_[one] == ballot_) continue;
     std::size_t same = 0;
     for (std::size_t other = 0; other < servers_; ++other) {
       if (refused_.test(other) && token_of_[other] == token_of_[one]) ++same;

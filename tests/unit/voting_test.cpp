@@ -351,6 +351,17 @@ TEST_F(voting, those_who_share_the_votes_ask_again_later_and_later) {
   EXPECT_LT(16 * ns_per_ms, longest);
 }
 
+// Who gave back a vote of a lost contest tells nobody, so those who wait for it would wait for the
+// end of a lease that nobody has.
+TEST_F(voting, those_who_share_the_votes_of_the_same_number_ask_again) {
+  ASSERT_EQ(status::ok, ask(step::reacquire));
+  const auto proposal = servers[0]->last().proposal;
+  servers[0]->answer_last(answer::granted);
+  servers[1]->answer_last(answer::not_free, proposal, long_ms);
+  servers[2]->answer_last(answer::not_free, proposal, long_ms);
+  EXPECT_LT(0, next().look_in_ns);
+}
+
 TEST_F(voting, one_that_has_it_is_waited_for) {
   ASSERT_EQ(status::ok, ask(step::reacquire));
   servers[0]->answer_last(answer::granted);
