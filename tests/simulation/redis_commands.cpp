@@ -364,7 +364,8 @@ reply simulated_redis::flushall(const arguments& /*command*/) {
 reply simulated_redis::ping(const arguments& /*command*/) { return reply::status("PONG"); }
 
 reply simulated_redis::info(const arguments& /*command*/) {
-  return reply::bulk("# Server\r\nrun_id:" + run_id + "\r\n");
+  return reply::bulk("# Server\r\nrun_id:" + run_id + "\r\nuptime_in_seconds:" +
+                     std::to_string((now_us_() - started_us) / 1'000'000) + "\r\n");
 }
 
 }  // namespace mortise::simulation

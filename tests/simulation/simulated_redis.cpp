@@ -222,6 +222,7 @@ void simulated_redis::flush_scripts() { scripts_->flush(); }
 void simulated_redis::restart(data with) {
   entries_ = std::move(with);
   flush_scripts();
+  started_us = now_us_();
   run_id = "run" + std::to_string(next_session_++);
 }
 

@@ -100,6 +100,7 @@ class simulated_redis {
   // Another process with these data, which knows no script. Who was connected is not.
   void restart(data with);
   std::string run_id = "run1";  // of this process
+  std::int64_t started_us = 0;
   // The living entry of a key, or nullptr.
   const entry* find(std::string_view key);
   // Deletes what has expired, and names what is left.
