@@ -44,9 +44,9 @@ class tally {
   // highest_token() is the highest; a higher one may succeed at once.
   [[nodiscard]] bool is_outrun() const noexcept;
   [[nodiscard]] std::int64_t highest_token() const noexcept { return highest_token_; }
-  // Whether a token is above all that those that voted know of.
+  // Whether a token is above all that those that voted had known of.
   [[nodiscard]] bool is_above_all(std::int64_t token) const noexcept { return token > outdone_by_; }
-  // Whether some have voted although they know of a higher token.
+  // Whether some have voted although they had known of a token that is not below.
   [[nodiscard]] bool is_outdone() const noexcept { return outdone_by_ > ballot_; }
   // Whether nobody can have a quorum: too few of the votes that are known are for the same token.
   [[nodiscard]] bool is_split() const noexcept;
@@ -74,7 +74,7 @@ class tally {
   server_set broken_;  // of these, those that may have carried it out
   bool is_replaced_ = false;
   std::int64_t highest_token_ = 0;
-  std::int64_t outdone_by_ = 0;  // the highest of those that voted
+  std::int64_t outdone_by_ = 0;  // what would have been enough for all that voted
   std::int64_t server_us_ = 0;
   std::array<std::int64_t, most_servers> token_of_{};    // of whoever has the server's vote
   std::array<std::int64_t, most_servers> ms_left_of_{};  // of that vote

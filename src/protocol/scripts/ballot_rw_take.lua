@@ -4,16 +4,18 @@
 -- 16).
 --
 -- A writer needs a proposal above all that this server has heard of, as in ballot_take.lua. Readers
--- do not exclude each other, so one is not turned away for those that came in before: it is told of
--- the highest proposal, and if that is not its own, the client says a higher one to a quorum before
--- the grant is told. So a token is above those of all grants that were told before.
+-- do not exclude each other, so one is not turned away for those that came in before: it is told
+-- which proposal would have been high enough, and if that is not its own, the client says a higher
+-- one to a quorum before the grant is told. So a token is above those of all grants that were told
+-- before (tests/model/readers.pml).
 --
 -- A writer who waits holds back readers who come after it, for as long as it asks.
 --
 -- KEYS  1 votes, 2 ballot (the highest proposal), 3 waiting writer, 4 fence, 5 quarantine
 -- ARGV  1 owner token, 2 ttl in ms, 3 `take`, `wait` (and hold back readers), or `again`: a quorum
 --       has voted for it already, so a waiting writer is in nobody's way, 4 weight, 5 proposal
--- Reply {1, highest proposal, server time in us, ttl in ms, 0}   voted
+-- Reply {1, the proposal or what a reader's should have been, server time in us, ttl in ms, 0}
+--       voted
 --       {0, a proposal, server time in us, in how many ms those who have votes will have none, -1}
 --       not voted; the proposal is of whoever has the lock, 0 where a waiting writer is in the way;
 --       the time is -2 where nobody has a vote and the proposal, below the one told, is too low
@@ -67,8 +69,7 @@ if is_late or is_low then
   return {0, highest, NOW_US, -2, -1}
 end
 for _, gone in ipairs(over) do redis.call('HDEL', KEYS[1], gone) end
-highest = math.max(highest, proposal)
-redis.call('SET', KEYS[2], string.format('%.0f', highest), 'PX', 2 * AHEAD)
+redis.call('SET', KEYS[2], string.format('%.0f', math.max(highest, proposal)), 'PX', 2 * AHEAD)
 if waiting == owner then redis.call('DEL', KEYS[3]) end
 keep(owner, weight, proposal, NOW + ttl)
-return {1, highest, NOW_US, ttl, 0}
+return {1, is_writer and proposal or math.max(proposal, highest + 1), NOW_US, ttl, 0}

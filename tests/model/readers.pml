@@ -1,0 +1,157 @@
+/* The fencing tokens of a quorum's read-write lock: that each grant's token is above those of all
+   grants that were told before it was asked for, and that nobody writes while others have the lock.
+   The servers are src/protocol/scripts/ballot_rw_*.lua, the clients src/deployment/voting.cpp. Two
+   clients read and one writes.
+
+   The network and time are those of tokens.pml: a question is carried out at any moment after it was
+   sent, or never, and a vote is kept while its client counts on it.
+
+   Each name that `check` gives with -D breaks one rule, and Spin has to find what comes of it. */
+
+#define SERVERS 3
+#define CLIENTS 3
+#define WRITER 3
+#ifndef HIGHEST
+#define HIGHEST 4
+#endif
+#ifndef CONTESTS
+#define CONTESTS 1 /* of each client */
+#endif
+#define QUORUM 2
+#define COUNT(set) (((set) & 1) + (((set) >> 1) & 1) + (((set) >> 2) & 1))
+#define BIT(number) (1 << ((number) - 1))
+#define READERS (BIT(1) | BIT(2))
+
+/* A server: who has its vote, a bit for each client, and the highest proposal. */
+byte owners[SERVERS];
+byte ballot[SERVERS];
+
+/* A client, from 1 on. */
+byte contests[CLIENTS + 1];
+byte proposal[CLIENTS + 1];  /* 0: none yet */
+byte votes[CLIENTS + 1];     /* which servers have said yes to it, a bit for each */
+byte told[CLIENTS + 1];      /* the highest proposal that they knew */
+byte second[CLIENTS + 1];    /* a reader that is outdone says this one; 0: it does not */
+byte confirmed[CLIENTS + 1]; /* which servers know that */
+bool is_over[CLIENTS + 1];
+bool holds[CLIENTS + 1];
+byte seen[CLIENTS + 1];      /* the highest token that was granted before it asked */
+byte last_token = 0;
+
+/* ---- a server -------------------------------------------------------------------------------- */
+
+/* votes.lua, excluded_by() */
+#ifdef A_WRITER_SEES_NO_READERS
+#define IS_EXCLUDED(client, server) (owners[server] & BIT(WRITER) & ~BIT(client))
+#elif defined(A_READER_SEES_NO_WRITER)
+#define IS_EXCLUDED(client, server) ((client) == WRITER && (owners[server] & READERS))
+#else
+#define IS_EXCLUDED(client, server) \
+  ((client) == WRITER && (owners[server] & READERS) || (owners[server] & BIT(WRITER) & ~BIT(client)))
+#endif
+#ifdef A_WRITER_IS_OUTDONE
+#define IS_LOW(client, server) false
+#else
+#define IS_LOW(client, server) ((client) == WRITER && proposal[client] <= ballot[server])
+#endif
+
+inline know(number) {
+  owners[server] = owners[server] | BIT(client);
+  if
+  :: number > ballot[server] -> ballot[server] = number
+  :: else
+  fi
+}
+
+/* One server and one client's questions to it. */
+proctype wire(byte client; byte server) {
+end:
+  do
+  /* ballot_rw_take.lua; also when nobody counts the vote any more. */
+  :: d_step { proposal[client] != 0 && !(votes[client] & BIT(server + 1)) &&
+       !IS_EXCLUDED(client, server) && !IS_LOW(client, server) ->
+       if
+       :: !is_over[client] && second[client] == 0 ->
+            votes[client] = votes[client] | BIT(server + 1);
+            if
+            :: ballot[server] > told[client] -> told[client] = ballot[server]
+            :: else
+            fi
+       :: else
+       fi;
+       know(proposal[client]) }
+  /* The same, for the second proposal. */
+  :: d_step { second[client] != 0 && !is_over[client] && !(confirmed[client] & BIT(server + 1)) &&
+       !IS_EXCLUDED(client, server) ->
+       confirmed[client] = confirmed[client] | BIT(server + 1);
+       know(second[client]) }
+  /* ballot_rw_release.lua, or the end of the lease */
+  :: d_step { is_over[client] && (owners[server] & BIT(client)) ->
+       owners[server] = owners[server] & ~BIT(client) }
+  od
+}
+
+/* ---- a client -------------------------------------------------------------------------------- */
+
+/* Whichever number, as no clock decides it. */
+#define CONTEST(number)                                                                  \
+  :: d_step { contests[me] < CONTESTS && (contests[me] == 0 || is_over[me]) ->           \
+       contests[me]++; proposal[me] = number; votes[me] = 0; told[me] = 0;               \
+       second[me] = 0; confirmed[me] = 0; is_over[me] = false; seen[me] = last_token }
+
+#ifdef CONFIRMED_BELOW_WHAT_WAS_TOLD
+#define IS_ABOVE_ALL(number) ((number) > proposal[me])
+#else
+#define IS_ABOVE_ALL(number) ((number) > told[me])
+#endif
+/* voting.cpp, follow_contest() and propose_again() */
+#define SECOND(number)                                                                   \
+  :: d_step { me != WRITER && !holds[me] && !is_over[me] && second[me] == 0 &&           \
+       COUNT(votes[me]) >= QUORUM && told[me] >= proposal[me] && IS_ABOVE_ALL(number) ->  \
+       second[me] = number }
+#ifdef CONFIRMED_BY_ONE
+#define TO_CONFIRM 1
+#else
+#define TO_CONFIRM QUORUM
+#endif
+#ifdef NOT_CONFIRMED
+#define IS_DONE true
+#elif defined(CONFIRMED_IF_BELOW)
+#define IS_DONE (me == WRITER || told[me] <= proposal[me])
+#else
+#define IS_DONE (me == WRITER || told[me] < proposal[me])
+#endif
+
+inline be_given(token) {
+  assert(token > seen[me]);
+  assert(!holds[WRITER] && (me != WRITER || (!holds[1] && !holds[2])));
+  if
+  :: token > last_token -> last_token = token
+  :: else
+  fi;
+  holds[me] = true
+}
+
+proctype client(byte me) {
+end:
+  do
+  CONTEST(1) CONTEST(2) CONTEST(3) CONTEST(4)
+  SECOND(2) SECOND(3) SECOND(4)
+  :: d_step { !holds[me] && !is_over[me] && second[me] == 0 && IS_DONE &&
+       COUNT(votes[me]) >= QUORUM -> be_given(proposal[me]) }
+  :: d_step { !holds[me] && !is_over[me] && COUNT(confirmed[me]) >= TO_CONFIRM ->
+       be_given(second[me]) }
+  :: d_step { proposal[me] != 0 && !is_over[me] -> is_over[me] = true; holds[me] = false }
+  od
+}
+
+init {
+  byte one, other;
+  atomic {
+    for (one : 1 .. CLIENTS) {
+      run client(one);
+      for (other : 0 .. SERVERS - 1) { run wire(one, other) }
+    }
+    one = 0; other = 0
+  }
+}
