@@ -1,7 +1,7 @@
 /* The fencing tokens of a quorum's read-write lock: that each grant's token is above those of all
    grants that were told before it was asked for, and that nobody writes while others have the lock.
-   The servers are src/protocol/scripts/ballot_rw_*.lua, the clients src/deployment/voting.cpp. Two
-   clients read and one writes.
+   The servers are src/protocol/scripts/ballot_rw_*.lua, the clients src/deployment/voting.cpp. One
+   client reads, and another writes, or reads, too, by -DOTHER_READS; each asks up to CONTESTS times.
 
    The network and time are those of tokens.pml: a question is carried out at any moment after it was
    sent, or never, and a vote is kept while its client counts on it.
@@ -9,18 +9,18 @@
    Each name that `check` gives with -D breaks one rule, and Spin has to find what comes of it. */
 
 #define SERVERS 3
-#define CLIENTS 3
-#define WRITER 3
-#ifndef HIGHEST
-#define HIGHEST 4
+#define CLIENTS 2
+#ifdef OTHER_READS
+#define WRITER 0
+#else
+#define WRITER 2
 #endif
 #ifndef CONTESTS
-#define CONTESTS 1 /* of each client */
+#define CONTESTS 2
 #endif
 #define QUORUM 2
 #define COUNT(set) (((set) & 1) + (((set) >> 1) & 1) + (((set) >> 2) & 1))
 #define BIT(number) (1 << ((number) - 1))
-#define READERS (BIT(1) | BIT(2))
 
 /* A server: who has its vote, a bit for each client, and the highest proposal. */
 byte owners[SERVERS];
@@ -40,14 +40,14 @@ byte last_token = 0;
 
 /* ---- a server -------------------------------------------------------------------------------- */
 
+#define IS_ANOTHERS(client, server) (owners[server] & ~BIT(client))
 /* votes.lua, excluded_by() */
 #ifdef A_WRITER_SEES_NO_READERS
-#define IS_EXCLUDED(client, server) (owners[server] & BIT(WRITER) & ~BIT(client))
+#define IS_EXCLUDED(client, server) ((client) != WRITER && IS_ANOTHERS(client, server))
 #elif defined(A_READER_SEES_NO_WRITER)
-#define IS_EXCLUDED(client, server) ((client) == WRITER && (owners[server] & READERS))
+#define IS_EXCLUDED(client, server) ((client) == WRITER && IS_ANOTHERS(client, server))
 #else
-#define IS_EXCLUDED(client, server) \
-  ((client) == WRITER && (owners[server] & READERS) || (owners[server] & BIT(WRITER) & ~BIT(client)))
+#define IS_EXCLUDED(client, server) (WRITER != 0 && IS_ANOTHERS(client, server))
 #endif
 #ifdef A_WRITER_IS_OUTDONE
 #define IS_LOW(client, server) false
@@ -96,8 +96,8 @@ end:
 /* Whichever number, as no clock decides it. */
 #define CONTEST(number)                                                                  \
   :: d_step { contests[me] < CONTESTS && (contests[me] == 0 || is_over[me]) ->           \
-       contests[me]++; proposal[me] = number; votes[me] = 0; told[me] = 0;               \
-       second[me] = 0; confirmed[me] = 0; is_over[me] = false; seen[me] = last_token }
+       contests[me]++; proposal[me] = number;                                            \
+       is_over[me] = false; seen[me] = last_token }
 
 #ifdef CONFIRMED_BELOW_WHAT_WAS_TOLD
 #define IS_ABOVE_ALL(number) ((number) > proposal[me])
@@ -124,7 +124,7 @@ end:
 
 inline be_given(token) {
   assert(token > seen[me]);
-  assert(!holds[WRITER] && (me != WRITER || (!holds[1] && !holds[2])));
+  assert(WRITER == 0 || !holds[3 - me]);
   if
   :: token > last_token -> last_token = token
   :: else
@@ -141,7 +141,9 @@ end:
        COUNT(votes[me]) >= QUORUM -> be_given(proposal[me]) }
   :: d_step { !holds[me] && !is_over[me] && COUNT(confirmed[me]) >= TO_CONFIRM ->
        be_given(second[me]) }
-  :: d_step { proposal[me] != 0 && !is_over[me] -> is_over[me] = true; holds[me] = false }
+  :: d_step { proposal[me] != 0 && !is_over[me] ->
+       is_over[me] = true; holds[me] = false;
+       votes[me] = 0; told[me] = 0; second[me] = 0; confirmed[me] = 0; seen[me] = 0 }
   od
 }
 
