@@ -34,10 +34,18 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+// What the page calls the key of one client.
+std::string with_id(const std::string& key) {
+  for (const auto* const prefix : {"mortise:client:", "mortise:member:"}) {
+    if (key.starts_with(prefix)) return std::string(prefix) + "ID";
+  }
+  return key;
+}
+
 // The server's keys are these, and each ends in time.
 void expect_keys(test_server& server, std::map<std::string, expectation> expected) {
   for (const auto& key : lines_of(server.command({"KEYS", "*"}))) {
-    const auto name = key.starts_with("mortise:client:") ? "mortise:client:ID" : key;
+    const auto name = with_id(key);
     const auto found = expected.find(name);
     ASSERT_NE(found, expected.end()) << name << " is left";
     const auto left = std::stoll(server.command({"PTTL", key}));
@@ -46,6 +54,7 @@ void expect_keys(test_server& server, std::map<std::string, expectation> expecte
     if (name == key) expected.erase(found);  // there are more clients than one
   }
   expected.erase("mortise:client:ID");
+  expected.erase("mortise:member:ID");
   for (const auto& item : expected) ADD_FAILURE() << item.first << " is not there";
 }
 
@@ -53,6 +62,36 @@ std::map<std::string, expectation> keys_of_clients() {
   return {{"mortise:fence", {90 * day_ms, 89 * day_ms}},
           {"mortise:server", {90 * day_ms, 89 * day_ms}},
           {"mortise:client:ID", {60 * second_ms}}};
+}
+
+// As the page names the keys.
+std::set<std::string> names_of(const std::map<std::string, expectation>& expected) {
+  std::set<std::string> names;
+  for (const auto& item : expected) {
+    auto key = item.first;
+    if (const auto end = key.find('}'); end != std::string::npos) key.replace(end - 1, 1, "NAME");
+    names.insert(key);
+  }
+  return names;
+}
+
+// The keys that the page names, of a server of a quorum or of any.
+std::set<std::string> keys_of_page(bool of_quorum) {
+  std::set<std::string> named;
+  auto page = open_page("capi/doc/server.md");
+  std::string line;
+  while (std::getline(page, line) && line != "These keys are kept, in the database of the URL:") {
+  }
+  while (std::getline(page, line) && line.substr(0, 12) != "A client lis") {
+    if ((line.find("quorum") != std::string::npos) != of_quorum) continue;
+    std::istringstream first_column(line.substr(0, line.find('|', 1)));
+    std::string text;
+    std::string quoted;  // `like this`
+    while (std::getline(first_column, text, '`') && std::getline(first_column, quoted, '`')) {
+      if (quoted.find("mortise:") <= 1) named.insert(quoted);
+    }
+  }
+  return named;
 }
 
 // One lock of each kind is held, and somebody waits for it.
@@ -98,27 +137,7 @@ TEST_F(leftovers, every_key_ends) {
   expected["{mortise:s}:permits"] = {day_ms + hold_ms, day_ms};
   expect_keys(server_, expected);
 
-  // The page names them all, and no others.
-  std::set<std::string> named;
-  auto page = open_page("capi/doc/server.md");
-  std::string line;
-  while (std::getline(page, line) && line != "These keys are kept, in the database of the URL:") {
-  }
-  while (std::getline(page, line) && line.substr(0, 12) != "A client lis") {
-    std::istringstream first_column(line.substr(0, line.find('|', 1)));
-    std::string text;
-    std::string quoted;  // `like this`
-    while (std::getline(first_column, text, '`') && std::getline(first_column, quoted, '`')) {
-      if (quoted.find("mortise:") <= 1) named.insert(quoted);
-    }
-  }
-  std::set<std::string> seen;
-  for (const auto& item : expected) {
-    auto key = item.first;
-    if (const auto end = key.find('}'); end != std::string::npos) key.replace(end - 1, 1, "NAME");
-    seen.insert(key);
-  }
-  EXPECT_EQ(named, seen);
+  EXPECT_EQ(keys_of_page(false), names_of(expected)) << "the page names them all";
 }
 
 TEST_F(leftovers, of_a_name_that_is_used_once_only_the_number_of_permits_stays_for_a_day) {
@@ -153,6 +172,42 @@ TEST_F(leftovers, a_resize_of_a_name_that_nobody_uses_is_kept_for_a_day) {
   auto expected = keys_of_clients();
   expected["{mortise:s}:permits"] = {day_ms, day_ms - 60 * second_ms};
   expect_keys(server_, expected);
+}
+
+// With a mutex, with readers, and with a writer that waits.
+TEST(leftovers_of_a_quorum, every_key_ends) {
+  constexpr std::int64_t hour_ms = day_ms / 24;
+  test_server one;
+  test_server two;
+  const auto url = "redlock:" + one.url() + "?quarantine=4s&lease=3s," + two.url();
+  const auto client = open_client(url);
+  auto expected = keys_of_clients();
+  expected["mortise:quorum"] = {hour_ms, hour_ms - 60 * second_ms};
+  expected["mortise:member:ID"] = {hour_ms, hour_ms - 60 * second_ms};
+  auto begun = expected;
+  begun["mortise:quarantine"] = {5 * second_ms};
+  expect_keys(one, begun);
+
+  const auto other = open_client(url);
+  const auto queue = open_queue(other);
+  const auto lock = open_lock(client, "m");
+  const auto rw = open_rw(client, "r");
+  const auto other_rw = open_rw(other, "r");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_rw_write_acquire_async(other_rw.get(), queue.get(), 1,
+                                                       MORTISE_FOREVER, nullptr));
+  ASSERT_TRUE(eventually([&] { return one.command({"EXISTS", "{mortise:r}:writer"}) == "1"; }));
+  const std::int64_t vote_ms = 3 * second_ms + 3 * second_ms / 10 + 3;
+  for (const auto* const key : {"{mortise:m}", "{mortise:r}"}) {
+    expected[key] = {vote_ms};
+    expected[std::string(key) + ":ballot"] = {2 * hour_ms, hour_ms};
+  }
+  expected["{mortise:r}:writer"] = {3 * second_ms};
+  expect_keys(one, expected);
+  expected["mortise:quarantine"] = {0};
+  for (const auto& any : keys_of_clients()) expected.erase(any.first);
+  EXPECT_EQ(keys_of_page(true), names_of(expected)) << "the page names them all";
 }
 
 }  // namespace

@@ -191,12 +191,12 @@ TEST_F(quorum_faults, with_three_of_five_stalled_a_hold_ends_by_its_own_clock_an
   EXPECT_EQ(7, next_loss(queue).tag);
   EXPECT_LT(ms_since(begin), patience_ms);
   EXPECT_EQ(0, mortise_lock_is_held(lock.get()));
-  // Both are told why in their time, and not that somebody else has it.
+  // Both are told why in their time: who has heard of the lost hold at the others, of that.
   for (const auto* const one : {&other, &lock}) {
     const auto asked = boot_now();
     const auto error = new_error();
     const auto how = mortise_lock_acquire(one->get(), 300, error.get());
-    EXPECT_TRUE(how == MORTISE_UNREACHABLE || how == MORTISE_UNKNOWN)
+    EXPECT_TRUE(how == MORTISE_UNREACHABLE || how == MORTISE_UNKNOWN || how == MORTISE_TIMED_OUT)
         << told(how) << ": " << mortise_error_message(error.get());
     EXPECT_LT(ms_since(asked), patience_ms);
   }
