@@ -71,6 +71,14 @@ void note_vote(claim& about, std::size_t server, step asked, answer said) noexce
   }
 }
 
+// Until its clock is right.
+verdict unusable() noexcept {
+  verdict result;
+  result.what = answer::refused;
+  result.is_passing = true;
+  return result;
+}
+
 // The names whose questions are worth asking again.
 class due_names final : public name_set {
  public:
@@ -243,7 +251,7 @@ void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& s
   // Its votes for readers are of no use, because no proposal is above what it knows.
   const bool is_useless =
       said.what == answer::granted && !proposals_.is_credible(said.last_token, now);
-  if (is_useless) counted.what = answer::refused;
+  if (is_useless) counted = unusable();
   auto verdict = asked.votes().count(server, counted);
   if (known != claims_.end()) {
     note_vote(known->second, server, what, said.what);

@@ -58,6 +58,7 @@ void tally::take_answer(std::size_t server, const verdict& said) noexcept {
       failed_.set(server);
       // What a server says no to it has not carried out; of all else one cannot know.
       broken_.set(server, said.what == answer::broken || said.what == answer::unknown);
+      denied_.set(server, said.what == answer::refused && !said.is_passing);
       if (details_.ok()) details_ = said.details;
       return;
   }
@@ -132,6 +133,8 @@ verdict tally::neither() const noexcept {
   const bool may_be_done = agreed_.any() || in_doubt().any();
   result.what = may_be_done && !is_take() ? answer::broken : answer::unsent;
   result.details = details_;
+  // Nothing comes of asking again where a quorum cannot be had without them.
+  if (is_take() && denied_.count() > servers_ - needed_of(servers_)) result.what = answer::refused;
   if (!details_.ok() || !is_take()) return result;
   result.details = outcome::of(
       status::unreachable,

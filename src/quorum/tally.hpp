@@ -71,6 +71,7 @@ class tally {
   server_set outrun_;   // free, but only for a higher token
   server_set vacant_;
   server_set failed_;  // neither
+  server_set denied_;  // of these, those that will say no again
   server_set broken_;  // of these, those that may have carried it out
   bool is_replaced_ = false;
   std::int64_t highest_token_ = 0;

@@ -153,6 +153,22 @@ TEST(tally, a_release_is_over_when_a_quorum_has_confirmed_it) {
                                   ->what);
 }
 
+TEST(tally, what_a_quorum_refuses_is_refused_at_once) {
+  auto denied = said(answer::refused);
+  denied.details = outcome::of(status::refused, "no");
+  auto passing = denied;
+  passing.is_passing = true;
+  tally votes(step::try_take, 3, 7);
+  const auto verdicts = play(votes, {denied, denied});
+  ASSERT_TRUE(verdicts[1]);
+  EXPECT_EQ(answer::refused, verdicts[1]->what);
+  EXPECT_EQ(status::refused, verdicts[1]->details.code);
+  tally others(step::try_take, 3, 7);
+  const auto later = play(others, {passing, denied});
+  ASSERT_TRUE(later[1]);
+  EXPECT_EQ(answer::unsent, later[1]->what) << "it is worth asking again";
+}
+
 TEST(tally, without_servers_nothing_was_carried_out) {
   tally votes(step::try_take, 3, 7);
   const auto gone = said(answer::unsent);

@@ -406,7 +406,7 @@ TEST_F(voting, a_reader_that_cannot_say_a_higher_proposal_is_not_granted) {
   EXPECT_FALSE(has_more());
   servers[0]->answer_last(answer::refused);
   servers[1]->answer_last(answer::refused);
-  EXPECT_EQ(answer::unsent, next().what);
+  EXPECT_EQ(answer::refused, next().what);
   for (const std::size_t voter : {0U, 1U}) {
     EXPECT_EQ(step::release_alone, servers[voter]->last().what);
   }
