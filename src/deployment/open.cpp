@@ -39,6 +39,13 @@ outcome check_alike(const std::vector<single_url>& servers) {
     return outcome::of(status::invalid_argument, url.weight != 0 ? "weight" : "shard",
                        ": the servers of redlock: share nothing out; leave it away");
   }
+  for (const auto& url : servers) {
+    const auto& first = servers.front();
+    if (url.database == first.database) continue;
+    return outcome::of(status::invalid_argument, "url: the database of \"", url.place, "\" is ",
+                       decimal(url.database), ", that of \"", first.place, "\" ",
+                       decimal(first.database), "; give all servers of redlock: the same");
+  }
   return {};
 }
 

@@ -54,6 +54,7 @@ outcome read_single_url(std::string_view url, settings& terms, single_url& into)
   into.place = redis::place_text(where);
   into.shard = where.shard;
   into.weight = where.weight;
+  into.database = where.db;
   into.options = where.query;
   into.make = [where = std::move(where), make_transport = std::move(make_transport)](
                   net::reactor& loop, const settings& of, std::string_view client_id,

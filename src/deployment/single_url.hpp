@@ -18,6 +18,7 @@ struct single_url {
   std::string place;        // "host:port", a path, or "local:"
   std::string shard;        // empty unless given
   std::int64_t weight = 0;  // 0 unless given
+  std::int64_t database = 0;
   // The options in it, in order.
   std::vector<std::pair<std::string, std::string>> options;
 };

@@ -305,6 +305,9 @@ TEST_F(quorum, lists_that_cannot_be_a_quorum_are_refused_by_name) {
   EXPECT_NE(
       std::string::npos,
       problem_of("redlock:" + servers[0]->url(), MORTISE_INVALID_ARGUMENT).find("list of one"));
+  const auto elsewhere = "redlock:" + servers[0]->url() + "," + servers[1]->url() + "?db=3";
+  EXPECT_NE(std::string::npos,
+            problem_of(elsewhere, MORTISE_INVALID_ARGUMENT).find("is 3, that of \""));
   const auto weighted = "redlock:" + servers[0]->url() + "?weight=2," + servers[1]->url();
   EXPECT_EQ(0U, problem_of(weighted, MORTISE_INVALID_ARGUMENT).find("weight: "));
   // The same server by two names.
