@@ -92,8 +92,11 @@ outcome server_group::ask(const protocol::command& asked, time_ns deadline) {
 
 outcome server_group::examine(protocol::examination& into, time_ns deadline) {
   std::vector<protocol::examination> found(members_.size());
-  auto how = each(needed_,
-                  [&](deployment& one, std::size_t i) { return one.examine(found[i], deadline); });
+  auto how = each(needed_, [&](deployment& one, std::size_t i) {
+    auto asked = one.examine(found[i], deadline);
+    if (!asked.ok()) protocol::judge_away(asked, members_[i].name, found[i]);
+    return asked;
+  });
   for (auto& part : found) {
     into.findings.insert(into.findings.end(), std::make_move_iterator(part.findings.begin()),
                          std::make_move_iterator(part.findings.end()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.hpp"
+#include "base/printable.hpp"
 
 namespace mortise::protocol {
 
@@ -54,6 +55,14 @@ std::string examination::json() const {
     text += '}';
   }
   return text.append("]}");
+}
+
+void judge_away(const outcome& problem, const std::string& server, examination& into) {
+  constexpr std::size_t longest_problem = 400;  // it names an address, too
+  const auto& rule = finding_rules().back();
+  into.findings.push_back({rule.name, finding_verdict::warn, server,
+                           printable(problem.words(), longest_problem), rule.consequence,
+                           rule.mend});
 }
 
 void judge(const server_facts& facts, const examining_client& client, const std::string& server,

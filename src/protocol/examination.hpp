@@ -68,6 +68,9 @@ struct finding_rule {
 };
 std::span<const finding_rule> finding_rules() noexcept;
 
+// Adds that a server cannot be examined, where others are enough.
+void judge_away(const outcome& problem, const std::string& server, examination& into);
+
 // Adds what is found at this server.
 void judge(const server_facts& facts, const examining_client& client, const std::string& server,
            examination& into);

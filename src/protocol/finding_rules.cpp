@@ -65,6 +65,11 @@ std::string replicas(std::int64_t count) {
 
 // ---- what the server is ------------------------------------------------------------------------
 
+// What could be asked at all can be reached; of the others judge_away() tells.
+judgement judge_reachable(const server_facts&, const examining_client&) {
+  return {finding_verdict::ok, "connected"};
+}
+
 judgement judge_version(const server_facts& facts, const examining_client&) {
   if (const auto valkey = facts.told("valkey_version")) {
     return {finding_verdict::ok, "Valkey " + shown(*valkey)};
@@ -401,6 +406,9 @@ constexpr finding_rule rules[] = {
      "anybody between client and server may be the server",
      "set tls_verify=on, and tls_ca_file where the server's certificate is signed privately",
      judge_tls_verify},
+    {"reachable", "the connection", "one of a quorum is away", "",
+     "it gives no votes, so fewer of the others may fail", "mend what the value says of it",
+     judge_reachable},
 };
 
 }  // namespace

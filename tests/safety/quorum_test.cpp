@@ -328,6 +328,36 @@ TEST_F(quorum, clients_that_count_differently_are_refused) {
       << message;
 }
 
+std::string examined(const client_handle& client) {
+  auto* const found = mortise_client_examine(client.get(), nullptr);
+  std::string report = mortise_examination_json(found);
+  mortise_examination_free(found);
+  return report;
+}
+
+TEST_F(quorum, a_server_that_is_dead_is_named_by_an_examination) {
+  start(3);
+  servers[1]->kill();
+  const auto report = examined(open_client(url()));
+  EXPECT_NE(std::string::npos, report.find(R"({"name":"reachable","verdict":"warn","server":")" +
+                                           servers[1]->socket_path()))
+      << report;
+}
+
+// It may become a master, and is then asked.
+TEST_F(quorum, a_replica_is_not_asked_and_named_by_an_examination) {
+  start(2);
+  const test_server master({.arguments = {"--port", "free"}});
+  test_server replica({.arguments = {"--replicaof", "127.0.0.1", std::to_string(master.port())}});
+  const auto client = open_client(url() + "," + replica.url());
+  const auto lock = open_lock(client, name);
+  expect_acquired(lock);
+  EXPECT_EQ("(nil)", replica.command({"GET", lock_key(name)}));
+  const auto report = examined(client);
+  EXPECT_NE(std::string::npos, report.find("read-only replica")) << report;
+  EXPECT_NE(std::string::npos, report.find(replica.socket_path())) << report;
+}
+
 TEST_F(quorum, a_node_of_a_cluster_is_refused) {
   start(2);
   // Its bus has the port that is 10000 above, which is not always there.
