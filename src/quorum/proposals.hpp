@@ -26,7 +26,7 @@ class proposals {
     last_ = std::max(highest + 1, servers_us(now).value_or(0)) + count - 1;
     return last_;
   }
-  // Others accept no token that is an hour ahead of their clocks (ballot_take.lua), so who knows of
+  // Others accept no token that is an hour ahead of their clocks (ballot.lua), so who knows of
   // such a token has a wrong clock, and is not followed.
   [[nodiscard]] bool is_credible(std::int64_t token, time_ns now) const noexcept {
     const auto middle_us = servers_us(now);

@@ -49,7 +49,7 @@ byte last_token = 0;
 
 /* A server that has restarted without its data votes when the longest lease that it may have
    forgotten is over. For the proposals that it has forgotten stands the time of its clock at the
-   end of its quarantine (member.lua; `seeded` in ballot_take.lua). So in these runs there is a
+   end of its quarantine (member.lua; highest_proposal() in ballot.lua). So in these runs there is a
    clock, and proposals are behind it by whatever and ahead of it by AHEAD at most, for which a
    quarantine has to be long enough. It is the first server that restarts, as they are all alike;
    and what late questions can do is seen in the other runs. */

@@ -8,9 +8,7 @@
 
 -- #include "fence.lua"
 -- #include "refusal.lua"
-
--- As in ballot_take.lua.
-local AHEAD = 3600000
+-- #include "ballot.lua"
 
 local held = redis.pcall('GET', KEYS[1])
 if held ~= ARGV[1] then

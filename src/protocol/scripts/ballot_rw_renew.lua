@@ -9,9 +9,7 @@
 -- #include "fence.lua"
 -- #include "refusal.lua"
 -- #include "votes.lua"
-
--- As in ballot_take.lua.
-local AHEAD = 3600000
+-- #include "ballot.lua"
 
 local owner, ttl, weight, proposal = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[4]), ARGV[5]
 local mine = votes[owner]

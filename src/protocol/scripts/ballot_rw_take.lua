@@ -27,19 +27,16 @@
 -- #include "fence.lua"
 -- #include "refusal.lua"
 -- #include "votes.lua"
+-- #include "ballot.lua"
 
--- As in ballot_take.lua.
-local AHEAD = 3600000
 -- How long readers are held back for a writer that does not ask again, in ms.
 local WRITER_LIFE = 3000
 
 local owner, ttl, mode = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local weight, proposal = tonumber(ARGV[4]), tonumber(ARGV[5])
 if IS_FOREIGN then return foreign('ballot of a read-write lock') end
-local forgets = redis.call('PTTL', KEYS[5])
-if forgets > 0 then
-  return redis.error_reply('QUARANTINE ' .. forgets)
-end
+local problem = quarantine_error(KEYS[5])
+if problem then return problem end
 local mine, is_writer = votes[owner], weight == WHOLE
 local waiting = redis.call('GET', KEYS[3])
 local holder, left = excluded_by(owner, weight)
@@ -53,14 +50,9 @@ if waiting and not is_writer and not mine and mode ~= 'again' then
   return {0, 0, NOW_US, redis.call('PTTL', KEYS[3]), -1}
 end
 
-local highest = tonumber(redis.call('GET', KEYS[2]) or nil)
-if proposal > NOW_US + AHEAD * 1000 then
-  return redis.error_reply('CLOCK ' .. string.format('%.0f', NOW_US))
-end
-if not highest then
-  local seeded = tonumber(redis.call('GET', KEYS[4]) or nil) or 0
-  highest = math.max(NOW_US - AHEAD * 1000, seeded)
-end
+problem = clock_error(proposal, NOW_US)
+if problem then return problem end
+local highest = highest_proposal(KEYS[2], KEYS[4], NOW_US)
 local is_same = mine and mine.proposal == proposal
 -- The question of a contest that its owner has left behind, which comes late.
 local is_late = mine and (mine.proposal > proposal or mine.weight ~= weight)

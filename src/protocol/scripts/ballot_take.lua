@@ -4,9 +4,6 @@
 --
 -- A vote is given for a proposal above all that this server has voted for by this name. Any two
 -- quorums have a server in common, so each grant's token is above that of every earlier grant.
--- Where the server knows of no proposal, the fence counter stands for those that were forgotten: it
--- is lifted to the server's clock whenever a client connects, and after a restart to the end of the
--- quarantine.
 --
 -- KEYS  1 lock, 2 ballot (the highest proposal), 3 fence, 4 quarantine
 -- ARGV  1 owner token, 2 ttl in ms, 3 `take` (unused), 4 proposal
@@ -19,31 +16,21 @@
 -- #include "foreign.lua"
 -- #include "fence.lua"
 -- #include "refusal.lua"
-
--- Proposals are times in us. One may be so far ahead of the server's clock, and is kept twice as
--- long, in ms: what has been forgotten is then below the clock by this at least.
-local AHEAD = 3600000
+-- #include "ballot.lua"
 
 local held = redis.pcall('GET', KEYS[1])
 if type(held) == 'table' then
   return refusal(held, 'get') or foreign('ballot')
 end
-local forgets = redis.call('PTTL', KEYS[4])
-if forgets > 0 then
-  return redis.error_reply('QUARANTINE ' .. forgets)
-end
+local problem = quarantine_error(KEYS[4])
+if problem then return problem end
 local now, proposal = now_us(), tonumber(ARGV[4])
-local highest = tonumber(redis.call('GET', KEYS[2]) or nil)
+local highest = highest_proposal(KEYS[2], KEYS[3], now)
 if held and held ~= ARGV[1] then
-  return {0, highest or 0, now, redis.call('PTTL', KEYS[1]), -1}
+  return {0, highest, now, redis.call('PTTL', KEYS[1]), -1}
 end
-if proposal > now + AHEAD * 1000 then
-  return redis.error_reply('CLOCK ' .. string.format('%.0f', now))
-end
-if not highest then
-  local seeded = tonumber(redis.call('GET', KEYS[3]) or nil) or 0
-  highest = math.max(now - AHEAD * 1000, seeded)
-end
+problem = clock_error(proposal, now)
+if problem then return problem end
 if proposal < highest or proposal == highest and not held then
   return {0, highest, now, -2, -1}
 end
