@@ -12,6 +12,7 @@
 #include "simulation/chance.hpp"
 #include "simulation/simulated_redis.hpp"
 #include "simulation/virtual_time.hpp"
+#include "support/quiet_deployment.hpp"
 
 namespace mortise::quorum_simulation {
 
@@ -43,7 +44,7 @@ struct node {
 };
 
 // One client's deployment of one node, as the quorum sees it.
-class connection final : public deployment::deployment {
+class connection final : public testing::quiet_deployment {
  public:
   // `run` does something in the client's time, unless that is dead.
   using runner = std::function<void(std::function<void()>)>;
@@ -51,37 +52,16 @@ class connection final : public deployment::deployment {
              runner run, const drifting_clock& local);
   ~connection() override;
 
-  outcome open(time_ns /*deadline*/) override { return begin(); }
   outcome begin() override;
   void close(time_ns /*linger_ns*/) noexcept override { cut(); }
   std::unique_ptr<mortise::deployment::inquiry> new_inquiry(mortise::deployment::inquirer& asker,
                                                             std::string_view name) override;
-  bool await(std::string_view /*name*/, net::caller& /*caller*/,
-             time_ns /*deadline*/) noexcept override {
-    return false;
-  }
-  bool await_any(net::caller& /*caller*/, time_ns /*deadline*/) noexcept override { return false; }
-  void expect_messages(std::string_view /*name*/, int /*change*/) noexcept override {}
   void note_token(std::string_view /*name*/, std::int64_t token) noexcept override {
     seen_ = std::max(seen_, token);
   }
   void listen(std::string_view name, std::string_view channel) override;
   void unlisten(std::string_view name, std::string_view channel) noexcept override;
   [[nodiscard]] outcome problem(std::string_view name) const override;
-  outcome ask(std::string_view /*name*/, const protocol::command& /*asked*/,
-              time_ns /*deadline*/) override {
-    return {};
-  }
-  outcome ask_all(const protocol::command& /*asked*/, time_ns /*deadline*/) override { return {}; }
-  outcome examine(protocol::examination& /*into*/, time_ns /*deadline*/) override { return {}; }
-  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
-    return nullptr;
-  }
-  outcome set_credentials(redis::login /*offered*/, time_ns /*deadline*/) override { return {}; }
-  std::unique_ptr<mortise::deployment::announcement> new_announcement(
-      const protocol::command& /*said*/) override {
-    return nullptr;
-  }
 
   // Loses any of what is under way. Both sides notice.
   void cut();

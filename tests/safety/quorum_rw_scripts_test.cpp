@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lock/portion.hpp"
-#include "protocol/scripts/scripts.hpp"
+#include "safety/call_script.hpp"
 #include "safety/handles.hpp"
 #include "support/server.hpp"
 
@@ -23,10 +23,7 @@ class quorum_rw_scripts : public ::testing::Test {
  protected:
   std::string call(const redis::script& script, std::size_t key_count,
                    const std::vector<std::string>& arguments) {
-    std::vector<std::string> words = {"EVAL", std::string(script.text), std::to_string(key_count)};
-    words.insert(words.end(), keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(key_count));
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    return server.command(words);
+    return call_script(server, script, keys, key_count, arguments);
   }
   [[nodiscard]] std::string proposed(std::int64_t proposal) const {
     return std::to_string(now_us + proposal);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/scripts/scripts.hpp"
+#include "safety/call_script.hpp"
 #include "safety/handles.hpp"
 #include "support/server.hpp"
 
@@ -19,10 +19,7 @@ class quorum_scripts : public ::testing::Test {
  protected:
   std::string call(const redis::script& script, std::size_t key_count,
                    const std::vector<std::string>& arguments) {
-    std::vector<std::string> words = {"EVAL", std::string(script.text), std::to_string(key_count)};
-    words.insert(words.end(), keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(key_count));
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    return server.command(words);
+    return call_script(server, script, keys, key_count, arguments);
   }
   // Whether the server votes for this owner.
   bool take(const std::string& owner, std::int64_t proposal, const std::string& ttl_ms = "60000") {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "lock/portion.hpp"
-#include "net/caller.hpp"
+#include "support/quiet_deployment.hpp"
 
 namespace mortise::testing {
 namespace {
@@ -32,38 +32,10 @@ struct asked_question {
   bool is_answered = false;
 };
 
-class played_server final : public deployment::deployment {
+class played_server final : public quiet_deployment {
  public:
-  outcome open(time_ns /*deadline*/) override { return {}; }
-  outcome begin() override { return {}; }
-  void close(time_ns /*linger_ns*/) noexcept override {}
   std::unique_ptr<inquiry> new_inquiry(inquirer& asker, std::string_view /*name*/) override {
     return std::make_unique<played_inquiry>(*this, asker);
-  }
-  bool await(std::string_view /*name*/, net::caller& who, time_ns deadline) noexcept override {
-    return who.wait(deadline);
-  }
-  bool await_any(net::caller& who, time_ns deadline) noexcept override {
-    return who.wait(deadline);
-  }
-  void expect_messages(std::string_view /*name*/, int /*change*/) noexcept override {}
-  void note_token(std::string_view /*name*/, std::int64_t /*token*/) noexcept override {}
-  void listen(std::string_view /*name*/, std::string_view /*channel*/) override {}
-  void unlisten(std::string_view /*name*/, std::string_view /*channel*/) noexcept override {}
-  [[nodiscard]] outcome problem(std::string_view /*name*/) const override { return {}; }
-  outcome ask(std::string_view /*name*/, const protocol::command& /*asked*/,
-              time_ns /*deadline*/) override {
-    return {};
-  }
-  outcome ask_all(const protocol::command& /*asked*/, time_ns /*deadline*/) override { return {}; }
-  outcome examine(protocol::examination& /*into*/, time_ns /*deadline*/) override { return {}; }
-  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
-    return nullptr;
-  }
-  outcome set_credentials(redis::login /*offered*/, time_ns /*deadline*/) override { return {}; }
-  std::unique_ptr<mortise::deployment::announcement> new_announcement(
-      const protocol::command& /*said*/) override {
-    return nullptr;
   }
 
   // The last question, answered in another way than by the server is there.

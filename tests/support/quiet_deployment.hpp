@@ -1,0 +1,44 @@
+// What a deployment of a test does that the test is not about: nothing.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "deployment/deployment.hpp"
+#include "net/caller.hpp"
+
+namespace mortise::testing {
+
+class quiet_deployment : public deployment::deployment {
+ public:
+  outcome open(time_ns /*deadline*/) override { return begin(); }
+  outcome begin() override { return {}; }
+  void close(time_ns /*linger_ns*/) noexcept override {}
+  bool await(std::string_view /*name*/, net::caller& who, time_ns deadline) noexcept override {
+    return who.wait(deadline);
+  }
+  bool await_any(net::caller& who, time_ns deadline) noexcept override {
+    return who.wait(deadline);
+  }
+  void expect_messages(std::string_view /*name*/, int /*change*/) noexcept override {}
+  void note_token(std::string_view /*name*/, std::int64_t /*token*/) noexcept override {}
+  void listen(std::string_view /*name*/, std::string_view /*channel*/) override {}
+  void unlisten(std::string_view /*name*/, std::string_view /*channel*/) noexcept override {}
+  [[nodiscard]] outcome problem(std::string_view /*name*/) const override { return {}; }
+  outcome ask(std::string_view /*name*/, const protocol::command& /*asked*/,
+              time_ns /*deadline*/) override {
+    return {};
+  }
+  outcome ask_all(const protocol::command& /*asked*/, time_ns /*deadline*/) override { return {}; }
+  outcome examine(protocol::examination& /*into*/, time_ns /*deadline*/) override { return {}; }
+  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
+    return nullptr;
+  }
+  outcome set_credentials(redis::login /*offered*/, time_ns /*deadline*/) override { return {}; }
+  std::unique_ptr<mortise::deployment::announcement> new_announcement(
+      const protocol::command& /*said*/) override {
+    return nullptr;
+  }
+};
+
+}  // namespace mortise::testing
