@@ -23,6 +23,8 @@ namespace {
 // one is told now; and how often it looks.
 constexpr time_ns open_patience_ns = 200 * ns_per_ms;
 constexpr time_ns open_look_ns = 2 * ns_per_ms;
+// For how long those that have answered are waited for to be examined, where they are.
+constexpr time_ns examination_patience_ns = 2 * ns_per_s;
 // How long a look is given before those that have answered are enough.
 constexpr time_ns look_patience_ns = 250 * ns_per_ms;
 
@@ -43,6 +45,7 @@ class quorum_deployment final : public deployment, private voting::listener {
       : hears_(hears),
         needed_(quorum::needed_of(servers.size())),
         longest_lease_ms_(longest_lease(terms)),
+        is_examining_(terms.examine != "off"),
         ears_(servers.size()),
         all_("server", needed_),
         votes_(all_, loop, *this) {
@@ -123,6 +126,7 @@ class quorum_deployment final : public deployment, private voting::listener {
   void on_said(std::size_t number, std::string_view channel) noexcept;
   void on_listening(std::size_t number, std::string_view channel) noexcept;
   [[nodiscard]] std::size_t count_up() const;
+  [[nodiscard]] std::size_t count_examined() const;
   [[nodiscard]] outcome fault() const;
   std::size_t look(std::string_view name, const protocol::command& asked, time_ns deadline,
                    std::vector<gist>& gists, std::vector<outcome>& came);
@@ -132,6 +136,7 @@ class quorum_deployment final : public deployment, private voting::listener {
   mortise::deployment::listener& hears_;
   const std::size_t needed_;
   const std::int64_t longest_lease_ms_;
+  const bool is_examining_;
   std::vector<ear> ears_;
   server_group all_;
   voting votes_;
@@ -144,10 +149,14 @@ class quorum_deployment final : public deployment, private voting::listener {
 // Servers may be away as long as a quorum is there, but none may be one that cannot be of it.
 outcome quorum_deployment::open(time_ns deadline) {
   if (auto begun = begin(); !begun.ok()) return begun;
-  auto last = deadline;
+  auto since = time_never;
   auto wrong = fault();
-  while (wrong.ok() && count_up() < all_.size() && boot_now() < last) {
-    if (count_up() >= needed_) last = std::min(last, boot_now() + open_patience_ns);
+  for (auto now = boot_now(); wrong.ok() && now < deadline; now = boot_now()) {
+    const auto up = count_up();
+    if (up >= needed_) since = std::min(since, now);
+    const bool is_told = up == all_.size() || now - since >= open_patience_ns;
+    const bool is_examined = count_examined() >= up || now - since >= examination_patience_ns;
+    if (up >= needed_ && is_told && is_examined) break;
     std::this_thread::sleep_for(std::chrono::nanoseconds(open_look_ns));
     wrong = fault();
   }
@@ -165,6 +174,15 @@ outcome quorum_deployment::fault() const {
     }
   }
   return {};
+}
+
+std::size_t quorum_deployment::count_examined() const {
+  if (!is_examining_) return all_.size();
+  std::size_t examined = 0;
+  for (std::size_t number = 0; number < all_.size(); ++number) {
+    if (all_.at(number).last_examination()) ++examined;
+  }
+  return examined;
 }
 
 std::size_t quorum_deployment::count_up() const {

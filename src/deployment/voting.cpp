@@ -27,6 +27,9 @@ constexpr time_ns most_patience_ns = 250 * ns_per_ms;
 constexpr std::int64_t trips_apart = 3;
 constexpr time_ns least_apart_ns = ns_per_ms;
 constexpr int most_doublings = 6;
+// Whoever waits asks at least as often: the word of one release that is late can be taken for that
+// of the next, whose own then comes too early to be acted on, or too late (hazard 24).
+constexpr time_ns longest_look_ns = 2 * ns_per_s;
 // A writer who waits asks at least as often, so that readers are held back for it; the scripts'
 // WRITER_LIFE is three times that.
 constexpr time_ns writer_look_ns = ns_per_s;
@@ -303,12 +306,12 @@ void voting::follow_contest(quorum_round& asked, claim& about, std::optional<ver
 }
 
 void voting::refuse(quorum_round& asked, claim& about, verdict& verdict, time_ns now) {
-  if (verdict.what == answer::not_free && asked.votes().is_split()) {
-    verdict.look_in_ns = pause_after_split(about);
+  if (verdict.what == answer::not_free) {
+    verdict.look_in_ns = asked.votes().is_split() ? pause_after_split(about)
+                                                  : longest_look_ns - below(longest_look_ns / 10);
   }
   if (is_waiting_writer(asked.asked())) {
-    const auto look_ns = verdict.look_in_ns > 0 ? verdict.look_in_ns : writer_look_ns;
-    verdict.look_in_ns = std::min(look_ns, writer_look_ns);
+    verdict.look_in_ns = std::min(verdict.look_in_ns, writer_look_ns);
     verdict.is_noted = true;
   }
   // At once, because others wait for these votes, and also where nobody has said yes yet.
@@ -338,11 +341,15 @@ time_ns voting::pause_after_split(claim& about) {
   const auto apart = std::max(trips_apart * trip_ns_, least_apart_ns)
                      << std::min(about.splits, most_doublings);
   ++about.splits;
-  // xorshift64 (Marsaglia), as only chance sets those apart who have split the votes.
+  return apart / 2 + below(apart);
+}
+
+// By xorshift64 (Marsaglia), as only chance sets those apart who have split the votes.
+time_ns voting::below(time_ns limit) noexcept {
   chance_ ^= chance_ << 13U;
   chance_ ^= chance_ >> 7U;
   chance_ ^= chance_ << 17U;
-  return apart / 2 + static_cast<time_ns>(chance_ % static_cast<std::uint64_t>(apart));
+  return static_cast<time_ns>(chance_ % static_cast<std::uint64_t>(limit));
 }
 
 // ---- what is done for nobody ----------------------------------------------------------------

@@ -110,6 +110,7 @@ class voting final : private quorum_round_listener, private net::timer {
   void tell_worth_asking(lock_type& lock, time_ns now) noexcept;
   void plan_look(time_ns at) noexcept;
   [[nodiscard]] time_ns pause_after_split(claim& about);
+  [[nodiscard]] time_ns below(time_ns limit) noexcept;
 
   const server_group& servers_;
   net::reactor& loop_;

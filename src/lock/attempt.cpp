@@ -98,7 +98,7 @@ news attempt::on_not_free(const open_question& asked, const verdict& said, quest
     ask_again(to, now);  // the answer can be older than the message (RESP2)
   } else {
     plan_poll(said.ttl_ms, to, now);
-    if (said.look_in_ns > 0) ask_at_ = now + said.look_in_ns;
+    if (said.look_in_ns > 0) ask_at_ = std::min(ask_at_, now + said.look_in_ns);
   }
   return news::none;
 }

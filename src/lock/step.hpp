@@ -71,7 +71,7 @@ struct verdict {
   std::int64_t place = -1;   // in the queue, 0 is its head; -1 not queued
   outcome details;           // of refused and unknown; of unsent where the server said why
   bool is_passing = false;   // refused: the server is expected to change its mind by itself
-  // not_free: when to ask again, where nobody has it whose lease could be waited for; 0 otherwise.
+  // not_free: when to ask again at the latest; 0 where that is for the asker to say.
   std::int64_t look_in_ns = 0;
   // not_free: the servers hold others back for who asked, until it cancels.
   bool is_noted = false;
