@@ -144,6 +144,7 @@ redis::connection_config config_of(const redis::endpoint_url& where,
                                              .number = terms.place.number,
                                              .servers = terms.place.servers,
                                              .quarantine_ms = terms.quarantine_ms});
+    config.is_replica_wrong = true;
     config.why_no_cluster =
         "this is a node of a cluster, which fails with its others; give independent servers";
     config.prologue.push_back(prologue_of(join, "EVAL (joining the quorum)", need::always));

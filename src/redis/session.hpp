@@ -34,6 +34,7 @@ struct connection_config {
   net::transport_factory make_transport = {};  // empty: plain sockets
   const char* hint_at_end = "";                // where the server ends the greeting
   const char* why_no_cluster = nullptr;        // what a node of a cluster is refused with
+  bool is_replica_wrong = false;               // and not what a name leads to for a moment
   std::shared_ptr<credentials> identity = {};  // none: nobody logs in
   std::string client_name = {};
   std::string inbox = {};  // the channel to subscribe to; empty for none

@@ -344,17 +344,32 @@ TEST_F(quorum, a_server_that_is_dead_is_named_by_an_examination) {
       << report;
 }
 
-// It may become a master, and is then asked.
-TEST_F(quorum, a_replica_is_not_asked_and_named_by_an_examination) {
+TEST_F(quorum, a_replica_is_refused_by_name) {
   start(2);
   const test_server master({.arguments = {"--port", "free"}});
-  test_server replica({.arguments = {"--replicaof", "127.0.0.1", std::to_string(master.port())}});
+  const test_server replica(
+      {.arguments = {"--replicaof", "127.0.0.1", std::to_string(master.port())}});
+  const auto message = problem_of(url() + "," + replica.url(), MORTISE_REFUSED);
+  EXPECT_EQ(0U, message.find("server \"" + replica.socket_path())) << message;
+  EXPECT_NE(std::string::npos, message.find("read-only replica")) << message;
+}
+
+// It counts as away, and may become a master again.
+TEST_F(quorum, what_becomes_a_replica_is_not_asked_and_named_by_an_examination) {
+  start(2);
+  const test_server master({.arguments = {"--port", "free"}});
+  test_server replica;
   const auto client = open_client(url() + "," + replica.url());
+  const auto port = std::to_string(master.port());
+  ASSERT_EQ("OK", replica.command({"REPLICAOF", "127.0.0.1", port}));
   const auto lock = open_lock(client, name);
   expect_acquired(lock);
   EXPECT_EQ("(nil)", replica.command({"GET", lock_key(name)}));
-  const auto report = examined(client);
-  EXPECT_NE(std::string::npos, report.find("read-only replica")) << report;
+  std::string report;
+  EXPECT_TRUE(eventually([&] {
+    report = examined(client);
+    return report.find("read-only replica") != std::string::npos;
+  })) << report;
   EXPECT_NE(std::string::npos, report.find(replica.socket_path())) << report;
 }
 
