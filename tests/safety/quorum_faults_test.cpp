@@ -169,6 +169,8 @@ TEST_F(quorum_faults, who_hears_no_answers_of_a_quorum_has_nothing_and_keeps_out
     EXPECT_EQ(0, mortise_lock_is_held(lock.get()));
     expect_acquired(other);
     expect_released(other);
+    // What they say is not that somebody has it.
+    EXPECT_TRUE(eventually([&] { return is_free_at(3) && is_free_at(4); }));
   }
   to_deaf.tell({0, 1, 2}, "thaw");
   expect_acquired(lock);
