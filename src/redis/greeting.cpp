@@ -258,7 +258,8 @@ greeting::step greeting::check_server() {
     is_passing_ = true;
     const step result =
         refuse("this is a read-only replica, which is not served; give the master's address", {});
-    problem_.is_retryable = !config_.is_replica_wrong;
+    // Whoever had the master behind this name waits until it leads there again.
+    problem_.is_retryable = has_predecessor() || !config_.is_replica_wrong;
     return result;
   }
   if (facts_.is_of_cluster && config_.why_no_cluster != nullptr) {
