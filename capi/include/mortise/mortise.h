@@ -628,8 +628,9 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_verdict_text(mortise_verdict 
  * @param name any bytes. Two names are the same lock when their bytes are the same.
  * @param name_len 1 to MORTISE_MAX_NAME_LEN.
  * @param options NULL for the client's; see `mortise_options_new_from`.
- * @return the handle, or NULL on MORTISE_INVALID_ARGUMENT, MORTISE_CLOSED, MORTISE_FORKED,
- *   MORTISE_UNSUPPORTED, MORTISE_NO_MEMORY. Free it with `mortise_lock_free`.
+ * @return the handle, or NULL on MORTISE_INVALID_ARGUMENT (with `redlock:` also for a lease that its
+ *   `quarantine` does not allow), MORTISE_CLOSED, MORTISE_FORKED, MORTISE_UNSUPPORTED,
+ *   MORTISE_NO_MEMORY. Free it with `mortise_lock_free`.
  * @since 1.0
  */
 MORTISE_NODISCARD MORTISE_API mortise_lock *mortise_lock_new(mortise_client *client,
@@ -683,7 +684,8 @@ MORTISE_API mortise_status mortise_lock_unlock(mortise_lock *lock, mortise_error
  * Makes the hold last at least `lease_ms` from now; never shortens it. With renewal on, later
  * renewals use the longer of this lease and the handle's.
  *
- * @param lease_ms 0 for the handle's lease, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS.
+ * @param lease_ms 0 for the handle's lease, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS; of a client
+ *   of `redlock:` to what its option `quarantine` allows.
  * @return MORTISE_OK, MORTISE_LOST, MORTISE_NOT_OWNER, MORTISE_UNREACHABLE, MORTISE_UNKNOWN (the
  * old deadline stands), MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED,
  * MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
@@ -850,7 +852,7 @@ MORTISE_API mortise_status mortise_rw_write_unlock(mortise_rw *rw, mortise_error
  * @return MORTISE_OK: it writes. MORTISE_NOT_ACQUIRED: others read too; it reads on. MORTISE_LOST:
  * the hold was lost. MORTISE_NOT_OWNER: it does not read. MORTISE_ALREADY_HELD: it writes already,
  * or reads more than once. MORTISE_UNKNOWN: no answer; it counts as reading. MORTISE_UNSUPPORTED:
- * the protocol has no upgrade. MORTISE_UNREACHABLE, MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT,
+ * the protocol, or `redlock:`, has no upgrade. MORTISE_UNREACHABLE, MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT,
  *   MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
  * @since 1.1
  */
@@ -864,7 +866,7 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_upgrade_try(mortise_rw *
  * @return MORTISE_OK. MORTISE_LOST: the hold was lost. MORTISE_NOT_OWNER: it does not write.
  *   MORTISE_ALREADY_HELD: it was acquired more than once. MORTISE_UNKNOWN or MORTISE_UNREACHABLE:
  * no answer yet; the readers are let in by the next renewal. MORTISE_UNSUPPORTED: the protocol has
- * no downgrade. MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED,
+ * no downgrade, or `redlock:` has none. MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED,
  *   MORTISE_INVALID_ARGUMENT.
  * @since 1.1
  */
@@ -940,8 +942,8 @@ MORTISE_API mortise_status mortise_rw_watch(mortise_rw *rw, mortise_queue *queue
  * @param permits how many there are: 1 to MORTISE_MAX_PERMITS. The first to use the name sets the
  *   number for all; the server forgets it a day after the last lease. `mortise_semaphore_resize`
  *   changes it.
- * @return as `mortise_lock_new`; MORTISE_UNSUPPORTED also for another protocol than `queued`. The
- *   option `reentrant` has no effect.
+ * @return as `mortise_lock_new`; MORTISE_UNSUPPORTED also for another protocol than `queued`, and
+ *   with `redlock:`. The option `reentrant` has no effect.
  * @since 1.1
  */
 MORTISE_NODISCARD MORTISE_API mortise_semaphore *mortise_semaphore_new(
