@@ -628,8 +628,8 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_verdict_text(mortise_verdict 
  * @param name any bytes. Two names are the same lock when their bytes are the same.
  * @param name_len 1 to MORTISE_MAX_NAME_LEN.
  * @param options NULL for the client's; see `mortise_options_new_from`.
- * @return the handle, or NULL on MORTISE_INVALID_ARGUMENT (with `redlock:` also for a lease that its
- *   `quarantine` does not allow), MORTISE_CLOSED, MORTISE_FORKED, MORTISE_UNSUPPORTED,
+ * @return the handle, or NULL on MORTISE_INVALID_ARGUMENT (with `redlock:` also for a lease that
+ * its `quarantine` does not allow), MORTISE_CLOSED, MORTISE_FORKED, MORTISE_UNSUPPORTED,
  *   MORTISE_NO_MEMORY. Free it with `mortise_lock_free`.
  * @since 1.0
  */
@@ -684,8 +684,8 @@ MORTISE_API mortise_status mortise_lock_unlock(mortise_lock *lock, mortise_error
  * Makes the hold last at least `lease_ms` from now; never shortens it. With renewal on, later
  * renewals use the longer of this lease and the handle's.
  *
- * @param lease_ms 0 for the handle's lease, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS; of a client
- *   of `redlock:` to what its option `quarantine` allows.
+ * @param lease_ms 0 for the handle's lease, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS; of a
+ * client of `redlock:` to what its option `quarantine` allows.
  * @return MORTISE_OK, MORTISE_LOST, MORTISE_NOT_OWNER, MORTISE_UNREACHABLE, MORTISE_UNKNOWN (the
  * old deadline stands), MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED,
  * MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
@@ -852,8 +852,8 @@ MORTISE_API mortise_status mortise_rw_write_unlock(mortise_rw *rw, mortise_error
  * @return MORTISE_OK: it writes. MORTISE_NOT_ACQUIRED: others read too; it reads on. MORTISE_LOST:
  * the hold was lost. MORTISE_NOT_OWNER: it does not read. MORTISE_ALREADY_HELD: it writes already,
  * or reads more than once. MORTISE_UNKNOWN: no answer; it counts as reading. MORTISE_UNSUPPORTED:
- * the protocol, or `redlock:`, has no upgrade. MORTISE_UNREACHABLE, MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT,
- *   MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * the protocol, or `redlock:`, has no upgrade. MORTISE_UNREACHABLE, MORTISE_REFUSED, MORTISE_BUSY,
+ * MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
  * @since 1.1
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_upgrade_try(mortise_rw *rw,
@@ -866,8 +866,8 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_upgrade_try(mortise_rw *
  * @return MORTISE_OK. MORTISE_LOST: the hold was lost. MORTISE_NOT_OWNER: it does not write.
  *   MORTISE_ALREADY_HELD: it was acquired more than once. MORTISE_UNKNOWN or MORTISE_UNREACHABLE:
  * no answer yet; the readers are let in by the next renewal. MORTISE_UNSUPPORTED: the protocol has
- * no downgrade, or `redlock:` has none. MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED,
- *   MORTISE_INVALID_ARGUMENT.
+ * no downgrade, or `redlock:` has none. MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT,
+ * MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
  * @since 1.1
  */
 MORTISE_API mortise_status mortise_rw_downgrade(mortise_rw *rw, mortise_error *error);
