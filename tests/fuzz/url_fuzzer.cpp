@@ -49,7 +49,8 @@ void check(std::string_view text) {
     return;
   }
   require(url.db >= 0 && url.port >= 1 && url.port <= 65535);
-  require((url.scheme == url_scheme::tcp) == !url.host.empty());
+  const bool has_host = url.scheme == url_scheme::tcp || url.scheme == url_scheme::tls;
+  require(has_host == !url.host.empty());
   require((url.scheme == url_scheme::unix_socket) == url.path.starts_with('/'));
   require(!contains(url.host + url.path, std::string_view("\0", 1)));
   mortise::settings values;
@@ -61,7 +62,7 @@ void check(std::string_view text) {
 
 // Reads it to the end, but for the files that TLS names.
 outcome read_list(const std::string& text) {
-  if (contains(text, "rediss")) return {};
+  if (contains(lower(text), "rediss")) return {};
   mortise::settings values;
   mortise::deployment::maker make;
   auto result = mortise::deployment::read_url(text, values, make);
@@ -77,8 +78,9 @@ void check_secrecy(const std::string& text) {
   for (const auto* word : {",redis", ",unix", ",local", ",shard", ",redlock"}) {
     if (contains(lower(text), word)) return;
   }
-  for (const auto& list : {"shard:redis://other," + text, "shard:" + text + ",redis://other"}) {
-    require(!contains(read_list(list).message, secret));
+  for (const std::string list : {"shard:", "redlock:"}) {
+    require(!contains(read_list(list + "redis://other," + text).message, secret));
+    require(!contains(read_list(list + text + ",redis://other").message, secret));
   }
 }
 
@@ -91,8 +93,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check("redis://" + std::string(text));
   check("unix:///" + std::string(text));
   check("local:?" + std::string(text));
-  check_message(read_list("shard:" + std::string(text)));
-  check_message(read_list("shard:redis://" + std::string(text) + ",redis://other"));
+  for (const std::string list : {"shard:", "redlock:"}) {
+    check_message(read_list(list + std::string(text)));
+    check_message(read_list(list + "redis://" + std::string(text) + ",redis://other"));
+  }
 
   // text = before + after, with the secret between them, in each place of a password.
   const auto middle = std::min<std::size_t>(data[0], text.size());
