@@ -73,11 +73,12 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
                      : kind == lock::lock_kind::rw  ? lock::whole_weight
                                                     : permits;
   know_scripts(*rules);
-  const auto keys = rules->keys(name);
+  auto keys = rules->keys(name);
+  if (auto placed = servers_->place(keys); !placed.ok()) return placed;
   const auto joined = gates_.join(
       keys.front(), registry<gatekeeper>::may_share(kind, rules->facts, terms.fair_strict),
       [&](std::uint64_t gate_id) {
-        return std::make_shared<gatekeeper>(*this, gate_id, name, *rules);
+        return std::make_shared<gatekeeper>(*this, gate_id, name, *rules, keys);
       });
   if (!joined) return client_freed();
   auto own_terms = terms;
@@ -171,13 +172,14 @@ outcome client::answered(outcome how) const {
 
 // ---- from the servers -----------------------------------------------------------------------
 
-void client::listen(std::string_view name, std::string_view channel, std::uint64_t gate_id) {
-  subscriptions_.add(*servers_, name, channel, gate_id);
+void client::listen(const deployment::named_key& lock, std::string_view channel,
+                    std::uint64_t gate_id) {
+  subscriptions_.add(*servers_, lock, channel, gate_id);
 }
 
-void client::unlisten(std::string_view name, std::string_view channel,
+void client::unlisten(const deployment::named_key& lock, std::string_view channel,
                       std::uint64_t gate_id) noexcept {
-  subscriptions_.remove(*servers_, name, channel, gate_id);
+  subscriptions_.remove(*servers_, lock, channel, gate_id);
 }
 
 void client::on_up(const deployment::name_set& names, time_ns /*now*/) noexcept {

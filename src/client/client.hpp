@@ -66,8 +66,9 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   [[nodiscard]] registry<gatekeeper>& gates() noexcept { return gates_; }
 
   // A gate begins to listen to its lock's channel or ends it; under its mutex.
-  void listen(std::string_view name, std::string_view channel, std::uint64_t gate_id);
-  void unlisten(std::string_view name, std::string_view channel, std::uint64_t gate_id) noexcept;
+  void listen(const deployment::named_key& lock, std::string_view channel, std::uint64_t gate_id);
+  void unlisten(const deployment::named_key& lock, std::string_view channel,
+                std::uint64_t gate_id) noexcept;
 
   // Of a call that takes no timeout.
   [[nodiscard]] time_ns command_deadline() const noexcept {

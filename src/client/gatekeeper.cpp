@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/random.hpp"
 #include "client/client.hpp"
@@ -30,12 +31,12 @@ bool may_give_back(lock::step what) noexcept {
 }  // namespace
 
 gatekeeper::gatekeeper(client& owner, std::uint64_t id, std::string_view name,
-                       const protocol::table& rules)
+                       const protocol::table& rules, protocol::key_set keys)
     : client_(owner),
       id_(id),
       rules_(rules),
       name_(name),
-      keys_(rules.keys(name)),
+      keys_(std::move(keys)),
       channel_(rules.channel != nullptr ? rules.channel(name) : ""),
       order_(key()),
       gate_(rules.facts, static_cast<lock::link&>(*this), static_cast<lock::gate_listener&>(*this)),
@@ -48,7 +49,7 @@ void gatekeeper::plan() noexcept {
   is_idle_.store(gate_.is_idle() && free_inquiries_.size() == inquiries_.size());
   if (gate_.is_queued() != is_queued_) {
     is_queued_ = !is_queued_;
-    client_.servers().expect_messages(name_, is_queued_ ? 1 : -1);
+    client_.servers().expect_messages(named(), is_queued_ ? 1 : -1);
   }
   // A timer that is armed too early costs one look for nothing, setting it anew costs a system
   // call: so it is only ever moved forward.
@@ -64,10 +65,10 @@ void gatekeeper::listen_or_not() noexcept try {
   const bool is_wanted = gate_.is_queued();
   is_deaf_ = false;
   if (std::exchange(is_listening_, is_wanted) == is_wanted) return;
-  if (is_wanted) return client_.listen(name_, channel_, id_);
-  client_.unlisten(name_, channel_, id_);
+  if (is_wanted) return client_.listen(named(), channel_, id_);
+  client_.unlisten(named(), channel_, id_);
 } catch (const std::bad_alloc&) {
-  client_.unlisten(name_, channel_, id_);
+  client_.unlisten(named(), channel_, id_);
   is_listening_ = false;
   is_deaf_ = true;
 }
@@ -88,7 +89,7 @@ bool gatekeeper::ask(const lock::question& asked, const lock::operation* by) noe
   if (free_inquiries_.empty()) {
     // Room for its return to the free list is made first, so that an answer never needs memory.
     free_inquiries_.reserve(inquiries_.size() + 1);
-    inquiries_.push_back(client_.servers().new_inquiry(*this, name_));
+    inquiries_.push_back(client_.servers().new_inquiry(*this, named()));
     free_inquiries_.push_back(inquiries_.back().get());
   }
   auto* const next = free_inquiries_.back();
@@ -107,7 +108,7 @@ void gatekeeper::on_verdict(deployment::inquiry& answered, const lock::verdict& 
                             time_ns /*now*/) noexcept {
   // The client keeps every gatekeeper that has an open inquiry; from now on this one may have none.
   const auto self = shared_from_this();
-  if (said.last_token != 0) client_.servers().note_token(name_, said.last_token);
+  if (said.last_token != 0) client_.servers().note_token(named(), said.last_token);
   enter([&](lock::gate& gate, time_ns now) {
     const auto tenure = answered.tenure;
     const auto serial = answered.serial;
@@ -119,7 +120,7 @@ void gatekeeper::on_verdict(deployment::inquiry& answered, const lock::verdict& 
 }
 
 void gatekeeper::on_message(const protocol::message& told) noexcept {
-  if (told.last_token != 0) client_.servers().note_token(name_, told.last_token);
+  if (told.last_token != 0) client_.servers().note_token(named(), told.last_token);
   enter([&](lock::gate& gate, time_ns now) {
     if (told.kind == protocol::message_kind::grant) order_.after_grant();
     protocol::tell(gate, told, now);
@@ -139,7 +140,7 @@ std::int64_t gatekeeper::random_below(std::int64_t bound) noexcept {
 }
 
 outcome gatekeeper::problem() const {
-  auto problem = client_.servers().problem(name_);
+  auto problem = client_.servers().problem(named());
   // A connection that has just broken may not have said yet why.
   if (problem.ok() && last_sent_ == status::unreachable) {
     problem = outcome::of(status::unreachable, "the connection to the server broke just now");

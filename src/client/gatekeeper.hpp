@@ -26,7 +26,8 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
                          private deployment::inquirer,
                          private net::timer {
  public:
-  gatekeeper(client& owner, std::uint64_t id, std::string_view name, const protocol::table& rules);
+  gatekeeper(client& owner, std::uint64_t id, std::string_view name, const protocol::table& rules,
+             protocol::key_set keys);
   ~gatekeeper() override;
 
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
@@ -34,6 +35,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   [[nodiscard]] const protocol::table& rules() const noexcept { return rules_; }
   [[nodiscard]] const protocol::key_set& keys() const noexcept { return keys_; }
   [[nodiscard]] const std::string& key() const noexcept { return keys_.front(); }
+  [[nodiscard]] deployment::named_key named() const noexcept { return {name_, key()}; }
 
   // Runs `step(gate, now)` under the mutex with the time taken before anything is sent, and plans
   // the timer after it. Everything that touches the gate goes through here. `entered` is filled

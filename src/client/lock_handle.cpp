@@ -95,13 +95,13 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
     // Memory ran out; a question may be on its way, in this thread's name.
     gatekeeper_->enter(
         [&](lock::gate& gate, time_ns now) { gate.abandon(call, status::no_memory, now); });
-    static_cast<void>(client_->servers().await(name_, call.own_caller, 0));
+    static_cast<void>(client_->servers().await(gatekeeper_->named(), call.own_caller, 0));
     throw;
   }
   if (!accepted.ok()) return accepted;
   call.own_caller.begins_at(begun);
   const auto deadline = client::deadline_after(timeout_ms, begun);
-  if (!client_->servers().await(name_, call.own_caller, deadline)) {
+  if (!client_->servers().await(gatekeeper_->named(), call.own_caller, deadline)) {
     // Whatever happens between the deadline and here, abandon leaves the call finished.
     gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
       if (!call.own_caller.is_done()) gate.abandon(call, status::timed_out, now);
@@ -169,12 +169,12 @@ outcome lock_handle::query(protocol::lock_info& info) {
   const auto deadline = client_->command_deadline();
   auto how = ask(protocol::query(gatekeeper_->rules(), gatekeeper_->keys(), asked, info), deadline);
   if (!how.ok() || info.entries.empty()) return how;
-  return ask(protocol::read_records(info), deadline);
+  return ask(protocol::read_records(info, protocol::place_of(gatekeeper_->keys())), deadline);
 }
 
 outcome lock_handle::ask(const protocol::command& asked, time_ns deadline) {
   if (client_->is_closed()) return client_freed();
-  return client_->answered(client_->servers().ask(name_, asked, deadline));
+  return client_->answered(client_->servers().ask(gatekeeper_->named(), asked, deadline));
 }
 
 // ---- asynchronous ---------------------------------------------------------------------------

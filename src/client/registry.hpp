@@ -81,7 +81,7 @@ class registry {
   template <class Names, class Step>
   void enter_each_of(const Names& names, Step&& step) noexcept {
     for (auto each = next(0); each; each = next(each->id() + 1)) {
-      if (names.has(each->name())) each->enter(step);
+      if (names.has(each->named())) each->enter(step);
     }
   }
   void deliver(const protocol::message& told) noexcept {

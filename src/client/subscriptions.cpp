@@ -10,17 +10,17 @@ bool subscriptions::is_before(const subscriber& item, std::uint64_t gate_id) noe
 }
 
 // The servers are told under the mutex, so that they hear of comings and goings in their order.
-void subscriptions::add(deployment::deployment& servers, std::string_view name,
+void subscriptions::add(deployment::deployment& servers, const deployment::named_key& lock,
                         std::string_view channel, std::uint64_t gate_id) {
   const std::lock_guard guard(mutex_);
   auto& list = by_channel_[std::string(channel)];
   const auto place = std::lower_bound(list.begin(), list.end(), gate_id, is_before);
-  list.insert(place, {gate_id, std::string(name), true});
+  list.insert(place, {gate_id, std::string(lock.name), std::string(lock.key), true});
   // Also for a channel that is listened to already: the confirmation tells a newcomer when to look.
-  servers.listen(name, channel);
+  servers.listen(lock, channel);
 }
 
-void subscriptions::remove(deployment::deployment& servers, std::string_view name,
+void subscriptions::remove(deployment::deployment& servers, const deployment::named_key& lock,
                            std::string_view channel, std::uint64_t gate_id) noexcept {
   const std::lock_guard guard(mutex_);
   const auto known = by_channel_.find(channel);
@@ -31,13 +31,13 @@ void subscriptions::remove(deployment::deployment& servers, std::string_view nam
              list.end());
   if (!list.empty()) return;
   by_channel_.erase(known);
-  servers.unlisten(name, channel);
+  servers.unlisten(lock, channel);
 }
 
 void subscriptions::begin_anew(const deployment::name_set& names) noexcept {
   const std::lock_guard guard(mutex_);
   for (auto& [channel, list] : by_channel_) {
-    for (auto& item : list) item.is_new = item.is_new || names.has(item.name);
+    for (auto& item : list) item.is_new = item.is_new || names.has({item.name, item.key});
   }
 }
 

@@ -15,10 +15,10 @@ namespace mortise::client {
 class subscriptions {
  public:
   // A gate begins to listen or ends it. Called under the gate's mutex.
-  void add(deployment::deployment& servers, std::string_view name, std::string_view channel,
-           std::uint64_t gate_id);
-  void remove(deployment::deployment& servers, std::string_view name, std::string_view channel,
-              std::uint64_t gate_id) noexcept;
+  void add(deployment::deployment& servers, const deployment::named_key& lock,
+           std::string_view channel, std::uint64_t gate_id);
+  void remove(deployment::deployment& servers, const deployment::named_key& lock,
+              std::string_view channel, std::uint64_t gate_id) noexcept;
 
   // The connection for these names is new: what was said meanwhile was missed.
   void begin_anew(const deployment::name_set& names) noexcept;
@@ -32,6 +32,7 @@ class subscriptions {
   struct subscriber {
     std::uint64_t gate_id;
     std::string name;  // of its lock
+    std::string key;
     bool is_new;
   };
   static bool is_before(const subscriber& item, std::uint64_t gate_id) noexcept;

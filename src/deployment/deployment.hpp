@@ -49,11 +49,17 @@ class announcement {
   virtual void send() noexcept = 0;
 };
 
-// Some of all the names that locks have.
+// A lock: its name, and the key that its servers keep it under.
+struct named_key {
+  std::string_view name;
+  std::string_view key;
+};
+
+// Some of all locks.
 class name_set {
  public:
   virtual ~name_set() = default;
-  [[nodiscard]] virtual bool has(std::string_view name) const noexcept = 0;
+  [[nodiscard]] virtual bool has(const named_key& lock) const noexcept = 0;
 };
 
 class listener {
@@ -86,28 +92,33 @@ class deployment {
     into = &wanted;
     return {};
   }
+  // Puts the keys of a lock, as its protocol names them, where its servers keep them together.
+  virtual outcome place(protocol::key_set& keys) const {
+    static_cast<void>(keys);
+    return {};
+  }
   // No lease may be longer.
   [[nodiscard]] virtual std::int64_t longest_lease_ms() const { return longest_ms; }
   // For steps of this name's lock.
-  virtual std::unique_ptr<inquiry> new_inquiry(inquirer& asker, std::string_view name) = 0;
+  virtual std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& lock) = 0;
   // Lends the calling thread to who speaks for this name, until the caller is done or the deadline;
   // true when it is done. Whoever has sent an inquiry in its own name comes here in any case.
-  virtual bool await(std::string_view name, net::caller& caller, time_ns deadline) noexcept = 0;
+  virtual bool await(const named_key& lock, net::caller& caller, time_ns deadline) noexcept = 0;
   // The same for a caller that waits for whatever comes, about any name.
   virtual bool await_any(net::caller& caller, time_ns deadline) noexcept = 0;
   // So many more wait for messages about this name, or fewer.
-  virtual void expect_messages(std::string_view name, int change) noexcept = 0;
+  virtual void expect_messages(const named_key& lock, int change) noexcept = 0;
   // This client has seen this fencing token of the name: no server that is connected to later draws
   // one that is not above it (hazard 30).
-  virtual void note_token(std::string_view name, std::int64_t token) noexcept = 0;
+  virtual void note_token(const named_key& lock, std::int64_t token) noexcept = 0;
   // Hears what is said on the channel of this name's lock, also after a reconnect.
-  virtual void listen(std::string_view name, std::string_view channel) = 0;
-  virtual void unlisten(std::string_view name, std::string_view channel) noexcept = 0;
+  virtual void listen(const named_key& lock, std::string_view channel) = 0;
+  virtual void unlisten(const named_key& lock, std::string_view channel) noexcept = 0;
   // Why questions about this name do not reach the servers; ok when they do.
-  [[nodiscard]] virtual outcome problem(std::string_view name) const = 0;
+  [[nodiscard]] virtual outcome problem(const named_key& lock) const = 0;
   // Puts a command to whoever speaks for this name, or to every server, with the calling thread
   // lent for the answer. What the command refers to is not touched afterwards, answered or not.
-  virtual outcome ask(std::string_view name, const protocol::command& asked, time_ns deadline) = 0;
+  virtual outcome ask(const named_key& lock, const protocol::command& asked, time_ns deadline) = 0;
   virtual outcome ask_all(const protocol::command& asked, time_ns deadline) = 0;
   // Examines every server, with the calling thread lent for the answers.
   virtual outcome examine(protocol::examination& into, time_ns deadline) = 0;

@@ -34,7 +34,7 @@ using gist = std::vector<std::string>;
 // All names are every server's.
 class all_names final : public name_set {
  public:
-  [[nodiscard]] bool has(std::string_view /*name*/) const noexcept override { return true; }
+  [[nodiscard]] bool has(const named_key& /*lock*/) const noexcept override { return true; }
 };
 
 class quorum_deployment final : public deployment, private voting::listener {
@@ -66,22 +66,22 @@ class quorum_deployment final : public deployment, private voting::listener {
   outcome choose_rules(lock::lock_kind kind, const protocol::table& wanted,
                        const protocol::table*& into) const override;
   [[nodiscard]] std::int64_t longest_lease_ms() const override { return longest_lease_ms_; }
-  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, std::string_view name) override {
-    return std::make_unique<quorum_inquiry>(votes_, asker, name);
+  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& lock) override {
+    return std::make_unique<quorum_inquiry>(votes_, asker, lock);
   }
   // A caller can read one connection only, so the I/O thread reads all of them for this one.
-  bool await(std::string_view /*name*/, net::caller& caller, time_ns deadline) noexcept override {
+  bool await(const named_key& /*lock*/, net::caller& caller, time_ns deadline) noexcept override {
     return caller.wait(deadline);
   }
   bool await_any(net::caller& caller, time_ns deadline) noexcept override {
     return caller.wait(deadline);
   }
-  void expect_messages(std::string_view /*name*/, int /*change*/) noexcept override {}
-  void note_token(std::string_view name, std::int64_t token) noexcept override;
-  void listen(std::string_view name, std::string_view channel) override;
-  void unlisten(std::string_view name, std::string_view channel) noexcept override;
-  [[nodiscard]] outcome problem(std::string_view name) const override;
-  outcome ask(std::string_view name, const protocol::command& asked, time_ns deadline) override;
+  void expect_messages(const named_key& /*lock*/, int /*change*/) noexcept override {}
+  void note_token(const named_key& lock, std::int64_t token) noexcept override;
+  void listen(const named_key& lock, std::string_view channel) override;
+  void unlisten(const named_key& lock, std::string_view channel) noexcept override;
+  [[nodiscard]] outcome problem(const named_key& lock) const override;
+  outcome ask(const named_key& lock, const protocol::command& asked, time_ns deadline) override;
   outcome ask_all(const protocol::command& asked, time_ns deadline) override {
     return all_.ask(asked, deadline);
   }
@@ -128,7 +128,7 @@ class quorum_deployment final : public deployment, private voting::listener {
   [[nodiscard]] std::size_t count_up() const;
   [[nodiscard]] std::size_t count_examined() const;
   [[nodiscard]] outcome fault() const;
-  std::size_t look(std::string_view name, const protocol::command& asked, time_ns deadline,
+  std::size_t look(const named_key& lock, const protocol::command& asked, time_ns deadline,
                    std::vector<gist>& gists, std::vector<outcome>& came);
   [[nodiscard]] std::vector<std::size_t> by_agreement(const std::vector<gist>& gists,
                                                       const std::vector<outcome>& came) const;
@@ -193,7 +193,7 @@ std::size_t quorum_deployment::count_up() const {
   return up;
 }
 
-outcome quorum_deployment::problem(std::string_view name) const {
+outcome quorum_deployment::problem(const named_key& lock) const {
   const auto up = count_up();
   if (up >= needed_) return {};
   auto how = outcome::of(status::unreachable, decimal(up), " of ", decimal(all_.size()),
@@ -201,7 +201,7 @@ outcome quorum_deployment::problem(std::string_view name) const {
   how.is_retryable = true;
   bool is_first = true;
   for (std::size_t number = 0; number < all_.size(); ++number) {
-    const auto of_one = all_.named(number, all_.at(number).problem(name));
+    const auto of_one = all_.named(number, all_.at(number).problem(lock));
     if (of_one.ok()) continue;
     how.say(how.words(), "; ", of_one.words());
     how.is_retryable = how.is_retryable && of_one.is_retryable;
@@ -257,26 +257,26 @@ void quorum_deployment::on_worth_asking(const name_set& names, time_ns now) noex
   if (count_up() >= needed_) hears_.on_up(names, now);
 }
 
-void quorum_deployment::note_token(std::string_view name, std::int64_t token) noexcept {
+void quorum_deployment::note_token(const named_key& lock, std::int64_t token) noexcept {
   votes_.note_token(token);
   for (std::size_t number = 0; number < all_.size(); ++number) {
-    all_.at(number).note_token(name, token);
+    all_.at(number).note_token(lock, token);
   }
 }
 
-void quorum_deployment::listen(std::string_view name, std::string_view channel) {
+void quorum_deployment::listen(const named_key& lock, std::string_view channel) {
   {
     const std::lock_guard guard(mutex_);
     channels_.try_emplace(std::string(channel));
   }
   for (std::size_t number = 0; number < all_.size(); ++number) {
-    all_.at(number).listen(name, channel);
+    all_.at(number).listen(lock, channel);
   }
 }
 
-void quorum_deployment::unlisten(std::string_view name, std::string_view channel) noexcept {
+void quorum_deployment::unlisten(const named_key& lock, std::string_view channel) noexcept {
   for (std::size_t number = 0; number < all_.size(); ++number) {
-    all_.at(number).unlisten(name, channel);
+    all_.at(number).unlisten(lock, channel);
   }
   const std::lock_guard guard(mutex_);
   if (const auto known = channels_.find(channel); known != channels_.end()) channels_.erase(known);
@@ -309,7 +309,7 @@ void quorum_deployment::on_listening(std::size_t number, std::string_view channe
 // ---- looks ----------------------------------------------------------------------------------
 
 // How many have answered, and with what.
-std::size_t quorum_deployment::look(std::string_view name, const protocol::command& asked,
+std::size_t quorum_deployment::look(const named_key& lock, const protocol::command& asked,
                                     time_ns deadline, std::vector<gist>& gists,
                                     std::vector<outcome>& came) {
   net::at_once(all_.size(), [&](std::size_t number) {
@@ -318,7 +318,7 @@ std::size_t quorum_deployment::look(std::string_view name, const protocol::comma
       copy.read = [&asked, &said = gists[number]](const redis::value& reply) {
         said = asked.gist ? asked.gist(reply) : gist();
       };
-      came[number] = all_.named(number, all_.at(number).ask(name, copy, deadline));
+      came[number] = all_.named(number, all_.at(number).ask(lock, copy, deadline));
     } catch (const std::bad_alloc&) {
       came[number] = outcome::of(status::no_memory);
     }
@@ -329,17 +329,17 @@ std::size_t quorum_deployment::look(std::string_view name, const protocol::comma
 
 // All are asked what they have to agree on, and of those that say what a quorum does, the one that
 // says least beside it is asked for the whole.
-outcome quorum_deployment::ask(std::string_view name, const protocol::command& asked,
+outcome quorum_deployment::ask(const named_key& lock, const protocol::command& asked,
                                time_ns deadline) {
   std::vector<gist> gists(all_.size());
   std::vector<outcome> came(all_.size());
-  auto answered = look(name, asked, std::min(deadline, boot_now() + look_patience_ns), gists, came);
-  if (answered < needed_) answered = look(name, asked, deadline, gists, came);
+  auto answered = look(lock, asked, std::min(deadline, boot_now() + look_patience_ns), gists, came);
+  if (answered < needed_) answered = look(lock, asked, deadline, gists, came);
   if (answered < needed_) {
     return *std::find_if(came.begin(), came.end(), [](auto& how) { return !how.ok(); });
   }
   for (const auto number : by_agreement(gists, came)) {
-    if (all_.at(number).ask(name, asked, deadline).ok()) return {};
+    if (all_.at(number).ask(lock, asked, deadline).ok()) return {};
   }
   return {};
 }

@@ -29,8 +29,8 @@ class shard_listener final : public listener {
   class own_names final : public name_set {
    public:
     own_names(const shard_listener& of, const name_set& names) : of_(of), names_(names) {}
-    [[nodiscard]] bool has(std::string_view name) const noexcept override {
-      return of_.places_.shard_of(name) == of_.index_ && names_.has(name);
+    [[nodiscard]] bool has(const named_key& lock) const noexcept override {
+      return of_.places_.shard_of(lock.name) == of_.index_ && names_.has(lock);
     }
 
    private:
@@ -64,35 +64,35 @@ class sharded final : public deployment {
   outcome open(time_ns deadline) override { return all_.open(deadline); }
   outcome begin() override { return all_.begin(); }
   void close(time_ns linger_ns) noexcept override { all_.close(linger_ns); }
-  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, std::string_view name) override {
-    return shard_of(name).new_inquiry(asker, name);
+  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& lock) override {
+    return shard_of(lock).new_inquiry(asker, lock);
   }
-  bool await(std::string_view name, net::caller& caller, time_ns deadline) noexcept override {
-    return shard_of(name).await(name, caller, deadline);
+  bool await(const named_key& lock, net::caller& caller, time_ns deadline) noexcept override {
+    return shard_of(lock).await(lock, caller, deadline);
   }
   // A caller can read one connection only, so the I/O thread reads all of them for this one.
   bool await_any(net::caller& caller, time_ns deadline) noexcept override {
     return caller.wait(deadline);
   }
-  void expect_messages(std::string_view name, int change) noexcept override {
-    shard_of(name).expect_messages(name, change);
+  void expect_messages(const named_key& lock, int change) noexcept override {
+    shard_of(lock).expect_messages(lock, change);
   }
-  void note_token(std::string_view name, std::int64_t token) noexcept override {
-    shard_of(name).note_token(name, token);
+  void note_token(const named_key& lock, std::int64_t token) noexcept override {
+    shard_of(lock).note_token(lock, token);
   }
-  void listen(std::string_view name, std::string_view channel) override {
-    shard_of(name).listen(name, channel);
+  void listen(const named_key& lock, std::string_view channel) override {
+    shard_of(lock).listen(lock, channel);
   }
-  void unlisten(std::string_view name, std::string_view channel) noexcept override {
-    shard_of(name).unlisten(name, channel);
+  void unlisten(const named_key& lock, std::string_view channel) noexcept override {
+    shard_of(lock).unlisten(lock, channel);
   }
-  [[nodiscard]] outcome problem(std::string_view name) const override {
-    const auto index = places_.shard_of(name);
-    return all_.named(index, all_.at(index).problem(name));
+  [[nodiscard]] outcome problem(const named_key& lock) const override {
+    const auto index = places_.shard_of(lock.name);
+    return all_.named(index, all_.at(index).problem(lock));
   }
-  outcome ask(std::string_view name, const protocol::command& asked, time_ns deadline) override {
-    const auto index = places_.shard_of(name);
-    return all_.named(index, all_.at(index).ask(name, asked, deadline));
+  outcome ask(const named_key& lock, const protocol::command& asked, time_ns deadline) override {
+    const auto index = places_.shard_of(lock.name);
+    return all_.named(index, all_.at(index).ask(lock, asked, deadline));
   }
   outcome ask_all(const protocol::command& asked, time_ns deadline) override {
     return all_.ask(asked, deadline);
@@ -111,8 +111,8 @@ class sharded final : public deployment {
   }
 
  private:
-  [[nodiscard]] deployment& shard_of(std::string_view name) const noexcept {
-    return all_.at(places_.shard_of(name));
+  [[nodiscard]] deployment& shard_of(const named_key& lock) const noexcept {
+    return all_.at(places_.shard_of(lock.name));
   }
 
   const rendezvous places_;

@@ -188,32 +188,32 @@ class single_server final : public deployment,
     server_.close(linger_ns);
     entry_.close();
   }
-  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, std::string_view /*name*/) override {
+  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& /*lock*/) override {
     return std::make_unique<single_inquiry>(server_, entry_, known_, asker);
   }
-  bool await(std::string_view /*name*/, net::caller& caller, time_ns deadline) noexcept override {
+  bool await(const named_key& /*lock*/, net::caller& caller, time_ns deadline) noexcept override {
     return server_.await(caller, deadline);
   }
   bool await_any(net::caller& caller, time_ns deadline) noexcept override {
     return server_.await(caller, deadline);
   }
-  void expect_messages(std::string_view /*name*/, int change) noexcept override {
+  void expect_messages(const named_key& /*lock*/, int change) noexcept override {
     server_.expect_messages(change);
   }
-  void note_token(std::string_view /*name*/, std::int64_t token) noexcept override {
+  void note_token(const named_key& /*lock*/, std::int64_t token) noexcept override {
     auto before = seen_->load(std::memory_order_relaxed);
     while (before < token &&
            !seen_->compare_exchange_weak(before, token, std::memory_order_relaxed)) {
     }
   }
-  void listen(std::string_view /*name*/, std::string_view channel) override {
+  void listen(const named_key& /*lock*/, std::string_view channel) override {
     server_.listen(channel);
   }
-  void unlisten(std::string_view /*name*/, std::string_view channel) noexcept override {
+  void unlisten(const named_key& /*lock*/, std::string_view channel) noexcept override {
     server_.unlisten(channel);
   }
-  [[nodiscard]] outcome problem(std::string_view /*name*/) const override { return problem(); }
-  outcome ask(std::string_view /*name*/, const protocol::command& asked,
+  [[nodiscard]] outcome problem(const named_key& /*lock*/) const override { return problem(); }
+  outcome ask(const named_key& /*lock*/, const protocol::command& asked,
               time_ns deadline) override {
     return ask_all(asked, deadline);
   }
@@ -234,7 +234,7 @@ class single_server final : public deployment,
 
  private:
   struct every_name final : name_set {
-    [[nodiscard]] bool has(std::string_view /*name*/) const noexcept override { return true; }
+    [[nodiscard]] bool has(const named_key& /*lock*/) const noexcept override { return true; }
   };
   [[nodiscard]] outcome problem() const {
     auto problem = server_.last_problem();

@@ -85,8 +85,8 @@ verdict unusable() noexcept {
 // The names whose questions are worth asking again.
 class due_names final : public name_set {
  public:
-  [[nodiscard]] bool has(std::string_view name) const noexcept override {
-    return is_all_ || names_.find(name) != names_.end();
+  [[nodiscard]] bool has(const named_key& lock) const noexcept override {
+    return is_all_ || names_.find(lock.name) != names_.end();
   }
   void add(const std::string& name) noexcept try {
     names_.insert(name);

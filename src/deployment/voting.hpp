@@ -26,8 +26,8 @@ class voting;
 
 class quorum_inquiry final : public inquiry {
  public:
-  quorum_inquiry(voting& all, inquirer& asker, std::string_view name)
-      : all_(all), asker_(asker), name_(name) {}
+  quorum_inquiry(voting& all, inquirer& asker, const named_key& lock)
+      : all_(all), asker_(asker), name_(lock.name) {}
   ~quorum_inquiry() override;
   status send(const lock::question& asked, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* by) noexcept override;

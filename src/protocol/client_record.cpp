@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace mortise::protocol {
 
@@ -10,8 +11,8 @@ namespace {
 
 constexpr std::int64_t record_ttl_ms = 60'000;
 
-std::string key_of(std::string_view client_id) {
-  return std::string("mortise:client:").append(client_id);
+std::string key_of(std::string_view client_id, std::string_view place) {
+  return std::string("mortise:client:").append(client_id).append(place);
 }
 
 std::string text_of_this_process() {
@@ -20,26 +21,35 @@ std::string text_of_this_process() {
   return std::to_string(getpid()) + " " + host;
 }
 
+command at_each_place(std::function<void(std::string& out, std::string_view place)> write) {
+  command said;
+  said.write = [write](std::string& out, bool) { write(out, {}); };
+  said.write_at = std::move(write);
+  return said;
+}
+
 }  // namespace
 
 command write_record(std::string_view client_id) {
-  return {[key = key_of(client_id), text = text_of_this_process()](std::string& out, bool) {
-    redis::command_writer(out).command({"SET", key, text, "PX", decimal(record_ttl_ms)});
-  }};
+  return at_each_place(
+      [id = std::string(client_id), text = text_of_this_process()](auto& out, auto place) {
+        redis::command_writer(out).command(
+            {"SET", key_of(id, place), text, "PX", decimal(record_ttl_ms)});
+      });
 }
 
 command delete_record(std::string_view client_id) {
-  return {[key = key_of(client_id)](std::string& out, bool) {
-    redis::command_writer(out).command({"DEL", key});
-  }};
+  return at_each_place([id = std::string(client_id)](auto& out, auto place) {
+    redis::command_writer(out).command({"DEL", key_of(id, place)});
+  });
 }
 
-command read_records(lock_info& info) {
+command read_records(lock_info& info, std::string_view place) {
   command asked;
-  asked.write = [&info](std::string& out, bool) {
+  asked.write = [&info, place](std::string& out, bool) {
     redis::command_writer writer(out);
     writer.begin(1 + info.entries.size()).arg("MGET");
-    for (const auto& party : info.entries) writer.arg(key_of(party.client));
+    for (const auto& party : info.entries) writer.arg(key_of(party.client, place));
   };
   asked.read = [&info](const redis::value& reply) {
     for (std::size_t i = 0; i < info.entries.size() && i < reply.size(); ++i) {

@@ -10,10 +10,10 @@
 
 namespace mortise::protocol {
 
-// For a minute.
+// For a minute; once for each place.
 command write_record(std::string_view client_id);
 command delete_record(std::string_view client_id);
-// Adds to each entry where it runs, as far as its client tells.
-command read_records(lock_info& info);
+// Adds to each entry of a lock at this place where it runs, as far as its client tells.
+command read_records(lock_info& info, std::string_view place);
 
 }  // namespace mortise::protocol

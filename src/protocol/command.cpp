@@ -9,18 +9,22 @@ command ping() {
   return {[](std::string& out, bool) { redis::command_writer(out).command({"PING"}); }};
 }
 
-command seed() {
-  return {[](std::string& out, bool) {
+namespace {
+
+command seed_as(std::string_view whether_back, std::int64_t seen, std::string_view place) {
+  return {[=, server = std::string(server_key).append(place),
+           fence = std::string(fence_key).append(place)](std::string& out, bool) {
     redis::command_writer(out).command(
-        {"EVAL", scripts::seed.text, "2", server_key, fence_key, "new", "0"});
+        {"EVAL", scripts::seed.text, "2", server, fence, whether_back, std::to_string(seen)});
   }};
 }
 
-command seed_again(std::int64_t seen) {
-  return {[seen](std::string& out, bool) {
-    redis::command_writer(out).command(
-        {"EVAL", scripts::seed.text, "2", server_key, fence_key, "back", std::to_string(seen)});
-  }};
+}  // namespace
+
+command seed(std::string_view place) { return seed_as("new", 0, place); }
+
+command seed_again(std::int64_t seen, std::string_view place) {
+  return seed_as("back", seen, place);
 }
 
 command join_quorum(const membership& as) {

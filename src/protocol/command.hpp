@@ -17,6 +17,9 @@ namespace mortise::protocol {
 struct command {
   // Appends it in RESP; with the script's text for a server that has forgotten it (hazard 27).
   std::function<void(std::string& out, bool with_text)> write;
+  // The same where it is said once for each place (see place_of) and not for each server; else
+  // empty.
+  std::function<void(std::string& out, std::string_view place)> write_at = {};
   // Reads a reply that is no error; empty where a reply says no more than that it came.
   std::function<void(const redis::value& reply)> read = {};
   // Whether a missing answer leaves a doubt: looking changes nothing.
@@ -30,10 +33,10 @@ struct command {
 
 // Whether the server is there.
 command ping();
-// Prepares a database for this client, and for one that had a connection before and has seen this
-// fencing token.
-command seed();
-command seed_again(std::int64_t seen);
+// Prepares a database, or a place in it, for this client, and for one that had a connection before
+// and has seen this fencing token.
+command seed(std::string_view place = {});
+command seed_again(std::int64_t seen, std::string_view place = {});
 // Prepares a server of a quorum for a client that takes it for the `number`th of so many servers.
 struct membership {
   std::string client_id;

@@ -19,6 +19,10 @@ namespace mortise::protocol {
 // counter of the database, and what else the protocol has. All but the fence share one hash tag.
 using key_set = std::vector<std::string>;
 
+// Where servers keep what belongs to a lock beside its own keys, as the end of such a key: empty,
+// or in a cluster the hash tag of the lock's slot.
+std::string_view place_of(const key_set& keys);
+
 // What an owner token is made of.
 struct owner_seed {
   std::string_view client;    // unique; 16 letters and digits

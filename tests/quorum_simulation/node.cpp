@@ -14,7 +14,9 @@ constexpr time_ns epoch_ns = 1'790'000'000 * ns_per_s;
 
 class every_name final : public deployment::name_set {
  public:
-  [[nodiscard]] bool has(std::string_view /*name*/) const noexcept override { return true; }
+  [[nodiscard]] bool has(const mortise::deployment::named_key& /*lock*/) const noexcept override {
+    return true;
+  }
 };
 
 simulation::arguments words_of(std::string_view bytes) {
@@ -86,12 +88,12 @@ outcome connection::begin() {
   return {};
 }
 
-outcome connection::problem(std::string_view /*name*/) const {
+outcome connection::problem(const mortise::deployment::named_key& /*lock*/) const {
   return is_up_ ? outcome() : outcome::of(status::unreachable, "not connected");
 }
 
 std::unique_ptr<mortise::deployment::inquiry> connection::new_inquiry(
-    mortise::deployment::inquirer& asker, std::string_view /*name*/) {
+    mortise::deployment::inquirer& asker, const mortise::deployment::named_key& /*lock*/) {
   return std::make_unique<asking>(*this, asker);
 }
 
@@ -226,7 +228,7 @@ void connection::come_up() {
   for (const auto& channel : std::set<std::string>(channels_)) hears_.on_listening(channel);
 }
 
-void connection::listen(std::string_view /*name*/, std::string_view channel) {
+void connection::listen(const mortise::deployment::named_key& /*lock*/, std::string_view channel) {
   channels_.emplace(channel);
   if (!is_up_) return;
   session_->channels.emplace(channel);
@@ -237,7 +239,8 @@ void connection::listen(std::string_view /*name*/, std::string_view channel) {
   });
 }
 
-void connection::unlisten(std::string_view /*name*/, std::string_view channel) noexcept {
+void connection::unlisten(const mortise::deployment::named_key& /*lock*/,
+                          std::string_view channel) noexcept {
   channels_.erase(std::string(channel));
   if (session_ != nullptr) session_->channels.erase(std::string(channel));
 }

@@ -54,14 +54,16 @@ class connection final : public testing::quiet_deployment {
 
   outcome begin() override;
   void close(time_ns /*linger_ns*/) noexcept override { cut(); }
-  std::unique_ptr<mortise::deployment::inquiry> new_inquiry(mortise::deployment::inquirer& asker,
-                                                            std::string_view name) override;
-  void note_token(std::string_view /*name*/, std::int64_t token) noexcept override {
+  std::unique_ptr<mortise::deployment::inquiry> new_inquiry(
+      mortise::deployment::inquirer& asker, const mortise::deployment::named_key& lock) override;
+  void note_token(const mortise::deployment::named_key& /*lock*/,
+                  std::int64_t token) noexcept override {
     seen_ = std::max(seen_, token);
   }
-  void listen(std::string_view name, std::string_view channel) override;
-  void unlisten(std::string_view name, std::string_view channel) noexcept override;
-  [[nodiscard]] outcome problem(std::string_view name) const override;
+  void listen(const mortise::deployment::named_key& lock, std::string_view channel) override;
+  void unlisten(const mortise::deployment::named_key& lock,
+                std::string_view channel) noexcept override;
+  [[nodiscard]] outcome problem(const mortise::deployment::named_key& lock) const override;
 
   // Loses any of what is under way. Both sides notice.
   void cut();

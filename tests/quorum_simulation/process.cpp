@@ -160,7 +160,7 @@ bool process::is_idle() const {
 
 void process::on_up(const deployment::name_set& names, time_ns /*now*/) noexcept {
   for (const auto& who : users_) {
-    if (names.has(who->name())) who->on_up();
+    if (names.has(who->named())) who->on_up();
   }
 }
 
@@ -201,9 +201,9 @@ void user::settle() {
   if (gate_.is_queued() != is_listening_) {
     is_listening_ = !is_listening_;
     if (is_listening_) {
-      of_.servers().listen(name_, channel());
+      of_.servers().listen(named(), channel());
     } else {
-      of_.servers().unlisten(name_, channel());
+      of_.servers().unlisten(named(), channel());
     }
   }
   const auto next = gate_.next_timer();
@@ -295,7 +295,7 @@ void user::on_free() {
 
 bool user::ask(const lock::question& asked, const lock::operation* by) noexcept {
   if (idle_.empty()) {
-    inquiries_.push_back(of_.servers().new_inquiry(*this, name_));
+    inquiries_.push_back(of_.servers().new_inquiry(*this, named()));
     idle_.push_back(inquiries_.back().get());
   }
   auto* const next = idle_.back();
@@ -308,7 +308,7 @@ bool user::ask(const lock::question& asked, const lock::operation* by) noexcept 
 
 void user::on_verdict(deployment::inquiry& answered, const lock::verdict& said,
                       time_ns /*now*/) noexcept {
-  if (said.last_token != 0) of_.servers().note_token(name_, said.last_token);
+  if (said.last_token != 0) of_.servers().note_token(named(), said.last_token);
   idle_.push_back(&answered);
   enter([&](lock::gate& gate, time_ns now) {
     gate.on_answer(answered.tenure, answered.serial, said, now);
@@ -323,6 +323,6 @@ std::int64_t user::random_below(std::int64_t bound) noexcept {
   return of_.around().dice.below(bound);
 }
 
-outcome user::problem() const { return of_.servers().problem(name_); }
+outcome user::problem() const { return of_.servers().problem(named()); }
 
 }  // namespace mortise::quorum_simulation

@@ -47,6 +47,7 @@ class user final : public deployment::inquirer,
   void on_up();
   void on_free();
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] deployment::named_key named() const { return {name_, keys_.front()}; }
   [[nodiscard]] std::string channel() const;
   [[nodiscard]] bool is_idle() const { return !is_acquiring_ && gate_.is_idle(); }
   [[nodiscard]] bool is_waiting() const { return is_acquiring_; }

@@ -14,18 +14,25 @@ class quiet_deployment : public deployment::deployment {
   outcome open(time_ns /*deadline*/) override { return begin(); }
   outcome begin() override { return {}; }
   void close(time_ns /*linger_ns*/) noexcept override {}
-  bool await(std::string_view /*name*/, net::caller& who, time_ns deadline) noexcept override {
+  bool await(const mortise::deployment::named_key& /*lock*/, net::caller& who,
+             time_ns deadline) noexcept override {
     return who.wait(deadline);
   }
   bool await_any(net::caller& who, time_ns deadline) noexcept override {
     return who.wait(deadline);
   }
-  void expect_messages(std::string_view /*name*/, int /*change*/) noexcept override {}
-  void note_token(std::string_view /*name*/, std::int64_t /*token*/) noexcept override {}
-  void listen(std::string_view /*name*/, std::string_view /*channel*/) override {}
-  void unlisten(std::string_view /*name*/, std::string_view /*channel*/) noexcept override {}
-  [[nodiscard]] outcome problem(std::string_view /*name*/) const override { return {}; }
-  outcome ask(std::string_view /*name*/, const protocol::command& /*asked*/,
+  void expect_messages(const mortise::deployment::named_key& /*lock*/,
+                       int /*change*/) noexcept override {}
+  void note_token(const mortise::deployment::named_key& /*lock*/,
+                  std::int64_t /*token*/) noexcept override {}
+  void listen(const mortise::deployment::named_key& /*lock*/,
+              std::string_view /*channel*/) override {}
+  void unlisten(const mortise::deployment::named_key& /*lock*/,
+                std::string_view /*channel*/) noexcept override {}
+  [[nodiscard]] outcome problem(const mortise::deployment::named_key& /*lock*/) const override {
+    return {};
+  }
+  outcome ask(const mortise::deployment::named_key& /*lock*/, const protocol::command& /*asked*/,
               time_ns /*deadline*/) override {
     return {};
   }

@@ -30,24 +30,28 @@ class memory_deployment final : public deployment::deployment, private net::task
     loop_.cancel(*this);
     run();
   }
-  std::unique_ptr<mortise::deployment::inquiry> new_inquiry(mortise::deployment::inquirer& who,
-                                                            std::string_view /*name*/) override {
+  std::unique_ptr<mortise::deployment::inquiry> new_inquiry(
+      mortise::deployment::inquirer& who, const mortise::deployment::named_key& /*lock*/) override {
     return std::make_unique<memory_inquiry>(*this, who);
   }
-  bool await(std::string_view /*name*/, net::caller& who, time_ns deadline) noexcept override {
+  bool await(const mortise::deployment::named_key& /*lock*/, net::caller& who,
+             time_ns deadline) noexcept override {
     return who.wait(deadline);
   }
   bool await_any(net::caller& who, time_ns deadline) noexcept override {
     return who.wait(deadline);
   }
-  void expect_messages(std::string_view /*name*/, int /*change*/) noexcept override {}
-  void listen(std::string_view /*name*/, std::string_view /*channel*/) override {}
-  void unlisten(std::string_view /*name*/, std::string_view /*channel*/) noexcept override {}
-  [[nodiscard]] outcome problem(std::string_view /*name*/) const override {
+  void expect_messages(const mortise::deployment::named_key& /*lock*/,
+                       int /*change*/) noexcept override {}
+  void listen(const mortise::deployment::named_key& /*lock*/,
+              std::string_view /*channel*/) override {}
+  void unlisten(const mortise::deployment::named_key& /*lock*/,
+                std::string_view /*channel*/) noexcept override {}
+  [[nodiscard]] outcome problem(const mortise::deployment::named_key& /*lock*/) const override {
     return servers_.is_away() ? outcome::of(status::unreachable, "the servers are away")
                               : outcome();
   }
-  outcome ask(std::string_view /*name*/, const protocol::command& asked,
+  outcome ask(const mortise::deployment::named_key& /*lock*/, const protocol::command& asked,
               time_ns /*deadline*/) override {
     if (servers_.is_away()) return problem({});
     const auto reply = servers_.take_command(asked);
@@ -73,9 +77,10 @@ class memory_deployment final : public deployment::deployment, private net::task
     if (offered.user == "guest") return {};
     return outcome::of(status::refused, offered.user, " is not known");
   }
-  void note_token(std::string_view name, std::int64_t token) noexcept override {
+  void note_token(const mortise::deployment::named_key& lock,
+                  std::int64_t token) noexcept override {
     const std::lock_guard guard(servers_.mutex_);
-    servers_.noted_[std::string(name)] = token;
+    servers_.noted_[std::string(lock.name)] = token;
   }
   std::unique_ptr<mortise::deployment::announcement> new_announcement(
       const protocol::command& said) override {
@@ -92,7 +97,9 @@ class memory_deployment final : public deployment::deployment, private net::task
   void tell_up(const std::string& name) {
     struct one_name final : mortise::deployment::name_set {
       explicit one_name(std::string name) : own(std::move(name)) {}
-      [[nodiscard]] bool has(std::string_view name) const noexcept override { return name == own; }
+      [[nodiscard]] bool has(const mortise::deployment::named_key& lock) const noexcept override {
+        return lock.name == own;
+      }
       const std::string own;
     };
     tell([this, name] { hears_.on_up(one_name(name), boot_now()); });

@@ -19,6 +19,7 @@ using lock::answer;
 using lock::question;
 using lock::step;
 using lock::verdict;
+using mortise::deployment::named_key;
 
 constexpr std::int64_t long_ms = 60'000;
 constexpr std::int64_t some_token = 1'800'000'000'000'000;
@@ -34,7 +35,8 @@ struct asked_question {
 
 class played_server final : public quiet_deployment {
  public:
-  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, std::string_view /*name*/) override {
+  std::unique_ptr<inquiry> new_inquiry(inquirer& asker,
+                                       const mortise::deployment::named_key& /*lock*/) override {
     return std::make_unique<played_inquiry>(*this, asker);
   }
 
@@ -102,7 +104,8 @@ class three_servers : public ::testing::Test, public inquirer, public deployment
     }
     EXPECT_TRUE(loop.start().ok());
     votes.emplace(group, loop, static_cast<deployment::voting::listener&>(*this));
-    asker = std::make_unique<deployment::quorum_inquiry>(*votes, *this, "a lock");
+    asker = std::make_unique<deployment::quorum_inquiry>(*votes, *this,
+                                                         deployment::named_key{"a lock", {}});
   }
   // While this is whole: its timer may run just now.
   void TearDown() override {
@@ -126,7 +129,7 @@ class three_servers : public ::testing::Test, public inquirer, public deployment
     verdicts.push_back(said);
   }
   void on_worth_asking(const deployment::name_set& names, time_ns /*now*/) noexcept override {
-    if (names.has("a lock") && !names.has("another")) ++times_worth_asking;
+    if (names.has({"a lock", {}}) && !names.has({"another", {}})) ++times_worth_asking;
   }
   // Waits for the next verdict.
   verdict next() {
@@ -264,7 +267,8 @@ TEST_F(voting, proposals_of_an_owner_never_fall_although_a_wrong_clock_was_found
   other.what = step::try_take;
   other.token = "another owner";
   other.ttl_ms = long_ms;
-  const auto by = std::make_unique<deployment::quorum_inquiry>(*votes, *this, "a lock");
+  const auto by = std::make_unique<deployment::quorum_inquiry>(*votes, *this,
+                                                               deployment::named_key{"a lock", {}});
   ASSERT_EQ(status::ok,
             by->send(other, protocol::ballot(), protocol::ballot().keys("a lock"), nullptr));
   EXPECT_GT(2 * some_token, servers[1]->last().proposal);
@@ -287,7 +291,8 @@ TEST_F(voting, a_proposal_that_was_outrun_is_made_again_higher) {
 TEST_F(voting, who_has_given_up_does_not_ask_again_when_outrun) {
   ASSERT_EQ(status::ok, ask(step::try_take));
   const auto highest = servers[0]->last().proposal + 1;
-  const auto give_up = std::make_unique<deployment::quorum_inquiry>(*votes, *this, "a lock");
+  const auto give_up = std::make_unique<deployment::quorum_inquiry>(
+      *votes, *this, deployment::named_key{"a lock", {}});
   question cancel;
   cancel.what = step::cancel;
   cancel.token = "owner";
