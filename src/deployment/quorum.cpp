@@ -48,7 +48,7 @@ class quorum_deployment final : public deployment, private voting::listener {
         is_examining_(terms.examine != "off"),
         ears_(servers.size()),
         all_("server", needed_),
-        votes_(all_, loop, *this) {
+        votes_(all_, servers.size(), loop, *this) {
     for (std::size_t number = 0; number < servers.size(); ++number) {
       ears_[number].all = this;
       ears_[number].number = number;

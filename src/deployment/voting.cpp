@@ -157,8 +157,12 @@ status quorum_inquiry::send(const question& asked, const protocol::table& rules,
   return status::no_memory;
 }
 
-voting::voting(const server_group& servers, net::reactor& loop, listener& hears)
-    : servers_(servers), loop_(loop), hears_(hears), chance_(random_number() | 1U) {}
+voting::voting(const server_group& servers, std::size_t count, net::reactor& loop, listener& hears)
+    : servers_(servers),
+      loop_(loop),
+      hears_(hears),
+      proposals_(count),
+      chance_(random_number() | 1U) {}
 
 voting::~voting() { close(); }
 

@@ -64,7 +64,8 @@ class voting final : private quorum_round_listener, private net::timer {
     virtual void on_worth_asking(const name_set& names, time_ns now) noexcept = 0;
   };
 
-  voting(const server_group& servers, net::reactor& loop, listener& hears);
+  // There will be so many servers when it is asked first.
+  voting(const server_group& servers, std::size_t count, net::reactor& loop, listener& hears);
   ~voting() override;
 
   // As an inquiry's send().

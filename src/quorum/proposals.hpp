@@ -17,6 +17,8 @@ namespace mortise::quorum {
 
 class proposals {
  public:
+  explicit proposals(std::size_t servers) noexcept : servers_(servers) {}
+
   // The last of so many. The first of all is far too low, and makes the servers tell their time.
   [[nodiscard]] std::int64_t next(time_ns now, std::int64_t count = 1) noexcept {
     auto highest = is_credible(last_, now) ? last_ : 0;
@@ -47,18 +49,22 @@ class proposals {
   // Less than an hour, because the clocks of those that are right differ, too.
   static constexpr std::int64_t most_ahead_us = std::int64_t{55} * 60 * 1'000'000;
 
-  // The middle one of their clocks, which no single one can lead astray; of two the lower, because
-  // what is too low costs a question, and what is too high is refused.
+  // The middle one of their clocks, which no minority can lead astray; of an even number the lower,
+  // because what is too low costs a question, and what is too high is refused. Those that have not
+  // told theirs count as low, so the first to answer, who may be wrong, are not believed alone.
   [[nodiscard]] std::optional<std::int64_t> servers_us(time_ns now) const noexcept {
     std::array<std::int64_t, most_servers> known{};
     auto* const end = std::copy_if(ahead_us_.begin(), ahead_us_.end(), known.begin(),
                                    [](std::int64_t ahead) { return ahead != 0; });
-    if (end == known.begin()) return std::nullopt;
-    auto* const middle = known.begin() + (end - known.begin() - 1) / 2;
+    const auto untold = servers_ - static_cast<std::size_t>(end - known.begin());
+    const auto below_middle = (servers_ - 1) / 2;
+    if (untold > below_middle) return std::nullopt;
+    auto* const middle = known.begin() + (below_middle - untold);
     std::nth_element(known.begin(), middle, end);
     return now / ns_per_us + *middle;
   }
 
+  std::size_t servers_;
   std::int64_t last_ = 0;
   std::array<std::int64_t, most_servers> told_{};      // the highest that each has told
   std::array<std::int64_t, most_servers> ahead_us_{};  // of this client's clock; 0 is unknown

@@ -26,6 +26,11 @@ foreach(test
     safety_tests.memory_of_a_quorum.that_is_won_and_released=8
     safety_tests.quorum.a_server_that_has_forgotten_votes_is_in_quarantine=12
     safety_tests.quorum_chaos.inside_of_what_is_promised_nobody_overlaps_and_tokens_rise=16
+    safety_tests.quorum_chaos.outside_of_it_is_one_clock_that_steps_at_will_and_no_token_is_given_twice=9
+    safety_tests.quorum_clock.nor_are_they_by_a_reader_whom_a_writer_waits_for=11
+    safety_tests.quorum_clock.nor_are_they_by_a_writer_whom_a_reader_waits_for=11
+    safety_tests.quorum_clock.one_or_two_that_step_ahead_are_not_felt=12
+    safety_tests.quorum_clock.one_or_two_that_step_back_are_not_felt=16
     safety_tests.quorum_chaos.outside_of_it_leases_may_overlap_and_no_token_is_given_twice=7
     safety_tests.quorum_kinds.tls_and_a_name_that_fails_over_are_as_they_are_alone=5
     safety_tests.safety.hazard_10_a_grant_that_is_heard_at_a_replica_only_is_none=10

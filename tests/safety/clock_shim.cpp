@@ -1,21 +1,41 @@
 #include "clock_shim.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 
 namespace {
 
 constexpr int clock_count = 16;
-std::array<std::atomic<mortise::time_ns>, clock_count> shifts{};
+using shift_table = std::array<std::atomic<mortise::time_ns>, clock_count>;
+
+shift_table own_shifts{};
+shift_table* shifts = &own_shifts;
+
+// In a server that has this preloaded: what its test has written into the file counts.
+__attribute__((constructor)) void share_shifts() {
+  const char* const path = std::getenv("MORTISE_CLOCK_SHIFTS");
+  if (path == nullptr) return;
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  void* const room = mmap(nullptr, sizeof(shift_table), PROT_READ, MAP_SHARED, file, 0);
+  if (room == MAP_FAILED) std::abort();
+  close(file);
+  shifts = static_cast<shift_table*>(room);
+}
 
 timespec shifted(clockid_t clock, const timespec& real) {
-  const auto shift = clock >= 0 && clock < clock_count
-                         ? shifts[static_cast<std::size_t>(clock)].load(std::memory_order_relaxed)
-                         : 0;
+  // It is the same clock, read in another way.
+  if (clock == CLOCK_REALTIME_COARSE) clock = CLOCK_REALTIME;
+  const auto shift =
+      clock >= 0 && clock < clock_count
+          ? (*shifts)[static_cast<std::size_t>(clock)].load(std::memory_order_relaxed)
+          : 0;
   const auto now = real.tv_sec * mortise::ns_per_s + real.tv_nsec + shift;
   return {now / mortise::ns_per_s, now % mortise::ns_per_s};
 }
@@ -50,7 +70,7 @@ time_t time(time_t* into) noexcept {
 namespace mortise::testing {
 
 void shift_clock(clockid_t clock, time_ns by_ns) {
-  shifts.at(static_cast<std::size_t>(clock)).fetch_add(by_ns);
+  shifts->at(static_cast<std::size_t>(clock)).fetch_add(by_ns);
 }
 
 }  // namespace mortise::testing

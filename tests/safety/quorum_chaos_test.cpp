@@ -1,7 +1,8 @@
 // Everything at once, with five servers of which a quorum gives the locks: processes contend while
-// they are killed and stopped, and servers are killed, emptied, stalled and cut off, two at a time,
-// which is what five servers bear. Then servers forget without a restart, which is outside of what
-// is promised: what comes of that is counted, and what the tokens keep out.
+// they are killed and stopped, and servers are killed, emptied, stalled, cut off and in another
+// time, two at a time, which is what five servers bear. Then servers forget without a restart, and
+// a clock steps without one, which is outside of what is promised: what comes of that is counted,
+// and what the tokens keep out.
 //
 // Fifteen seconds by default; MORTISE_CHAOS_SECONDS asks for more.
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 
 #include "safety/contention.hpp"
 #include "safety/quorum_fixture.hpp"
+#include "safety/settable_clock.hpp"
 #include "support/tcp_proxy.hpp"
 
 namespace mortise::testing {
@@ -23,11 +25,12 @@ constexpr std::size_t server_count = 5;
 // A server that restarts is back before the next one is harmed, with all that it may have
 // forgotten.
 constexpr std::int64_t quarantine_ms = 2'000;
+constexpr std::int64_t hour_s = 3'600;
 
 class quorum_chaos : public quorum {
  protected:
   quorum_chaos() {
-    start(server_count);
+    start(server_count, {settable_clock});
     for (const auto& server : servers) {
       networks.push_back(std::make_unique<tcp_proxy>(server->socket_path()));
     }
@@ -60,7 +63,7 @@ class quorum_chaos : public quorum {
   }
   // What is wrong with a server for a while; nothing else is wrong with it then.
   struct trouble {
-    enum class kind { none, stalled, restarted, frozen, deaf, refused };
+    enum class kind { none, stalled, restarted, frozen, deaf, refused, in_another_time };
     kind what = kind::none;
     std::size_t of = 0;
     time_ns until = 0;
@@ -69,9 +72,10 @@ class quorum_chaos : public quorum {
     one.of = chance() % server_count;
     const auto& other = &one == &troubles[0] ? troubles[1] : troubles[0];
     if (other.what != trouble::kind::none && other.of == one.of) return;
-    one.what = std::array{trouble::kind::stalled, trouble::kind::restarted, trouble::kind::frozen,
-                          trouble::kind::deaf, trouble::kind::refused}
-                   .at(chance() % 5);
+    one.what =
+        std::array{trouble::kind::stalled, trouble::kind::restarted, trouble::kind::frozen,
+                   trouble::kind::deaf,    trouble::kind::refused,   trouble::kind::in_another_time}
+            .at(chance() % 6);
     one.until = boot_now() + static_cast<time_ns>(200 + chance() % 800) * ns_per_ms;
     ++faults;
     auto& network = *networks.at(one.of);
@@ -95,14 +99,30 @@ class quorum_chaos : public quorum {
       case trouble::kind::refused:
         network.tell("refuse");
         break;
+      case trouble::kind::in_another_time:
+        step_clock(*servers.at(one.of));
+        break;
     }
   }
+  // A step ahead ends votes, so what is as after a restart is restarted. One back ends none.
+  void step_clock(test_server& server) {
+    const auto ahead_s = std::array{hour_s / 2, -hour_s / 2, -3 * hour_s}.at(chance() % 3);
+    server.set_clock(ahead_s);
+    if (ahead_s > 0) server.restart();
+  }
   void end(trouble& one) {
+    if (one.what == trouble::kind::in_another_time) return set_right(one);
     auto& network = *networks.at(one.of);
     if (one.what == trouble::kind::stalled) servers.at(one.of)->resume();
     if (one.what == trouble::kind::frozen || one.what == trouble::kind::deaf) network.tell("thaw");
     if (one.what == trouble::kind::refused) network.tell("accept");
     one.what = trouble::kind::none;
+  }
+  void set_right(trouble& one) {
+    servers.at(one.of)->set_clock(0);
+    servers.at(one.of)->restart();
+    one.what = trouble::kind::restarted;
+    one.until = boot_now() + (quarantine_ms + 2 * second_ms) * ns_per_ms;
   }
   // Those who get a lock meanwhile have three votes. One of these is forgotten when the other two
   // servers are back: without its quarantine they would be a quorum for the next.
@@ -195,6 +215,29 @@ TEST_F(quorum_chaos, outside_of_it_leases_may_overlap_and_no_token_is_given_twic
   report("outside", all, check_history(all.history(), {}, 100'000).size());
   for (const auto& violation : check_history(all.history(), rules)) ADD_FAILURE() << violation;
   EXPECT_GT(all.history().size(), 20U);
+}
+
+// A hold that has the votes of a bare quorum, because others wanted it, too, is then one that a
+// quorum does not know (hazard 4).
+TEST_F(quorum_chaos, outside_of_it_is_one_clock_that_steps_at_will_and_no_token_is_given_twice) {
+  contenders all(urls(), 6, seed, 5);
+  auto& server = *servers.at(chance() % server_count);
+  const auto since = boot_now();
+  while (ms_since(since) < seconds() * second_ms / 2) {
+    server.set_clock(
+        std::array{std::int64_t{0}, hour_s / 2, 3 * hour_s, -hour_s / 2, -3 * hour_s}.at(chance() %
+                                                                                         5));
+    ++faults;
+    harm_a_process(all);
+    all.collect();
+    pause_a_little();
+  }
+  all.finish();
+  history_rules rules;
+  rules.is_exclusive = false;
+  report("one clock", all, check_history(all.history(), {}, 100'000).size());
+  for (const auto& violation : check_history(all.history(), rules)) ADD_FAILURE() << violation;
+  EXPECT_GT(all.history().size(), 10U);
 }
 
 }  // namespace

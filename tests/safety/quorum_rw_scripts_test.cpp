@@ -131,6 +131,15 @@ TEST_F(quorum_rw_scripts, the_fence_counter_stands_for_ballots_that_are_gone) {
   }
 }
 
+// What it noted then would be hours ahead of everybody when its clock is right again (hazard 4).
+TEST_F(quorum_rw_scripts, a_server_that_is_hours_ahead_of_a_reader_notes_no_proposal) {
+  constexpr std::int64_t hour_us = 3'600'000'000;
+  EXPECT_FALSE(is_taken("one", reader, -3 * hour_us));
+  EXPECT_FALSE(has_vote("one"));
+  EXPECT_EQ("(nil)", server.command({"GET", keys[1]}));
+  EXPECT_TRUE(is_taken("one", reader, -hour_us / 2));
+}
+
 TEST_F(quorum_rw_scripts, a_top_up_is_given_beside_readers_only) {
   EXPECT_TRUE(is_taken("two", reader, 9));
   EXPECT_TRUE(is_taken("one", reader, 5, "again")) << "others have come since";

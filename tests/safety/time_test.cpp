@@ -8,26 +8,15 @@
 #include <thread>
 
 #include "safety/clock_shim.hpp"
+#include "safety/fenced_store.hpp"
 #include "safety/handles.hpp"
+#include "safety/settable_clock.hpp"
 #include "support/child.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing {
 namespace {
-
-// What the protected resource does: it takes no token that is lower than the highest it has seen.
-class fenced_store {
- public:
-  bool write(std::int64_t token) {
-    if (token < highest_) return false;
-    highest_ = token;
-    return true;
-  }
-
- private:
-  std::int64_t highest_ = 0;
-};
 
 TEST(safety, hazard_01_paused_holder_is_told_lost_and_fenced_off) {
   test_server server;
@@ -148,6 +137,74 @@ TEST(safety, hazard_03_wall_clock_steps_change_nothing) {
   waiter.say("wait");
   EXPECT_EQ(told(MORTISE_TIMED_OUT) + " in time", waiter.hear());
 }
+
+// ---- the server's clock ----------------------------------------------------------------------
+
+constexpr std::int64_t hour_s = 3'600;
+
+// The lease ends at once, so two may hold until the first renews. The token tells them apart
+// (hazard 4).
+TEST(safety, hazard_04_a_server_that_steps_ahead_lets_two_hold_whom_tokens_tell_apart) {
+  test_server server({.arguments = {settable_clock}});
+  const auto client = open_client(server.url() + "?lease=10s&renewal=off");
+  const auto rival = open_client(server.url() + "?lease=10s&renewal=off");
+  const auto lock = open_lock(client, "step");
+  const auto other = open_lock(rival, "step");
+  fenced_store store;
+  for (const auto ahead_s : {hour_s, 3 * hour_s}) {
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+    const auto old_token = mortise_lock_token(lock.get());
+    EXPECT_TRUE(store.write(old_token));
+    ASSERT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(other.get(), nullptr));
+    server.set_clock(ahead_s);
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(other.get(), patience_ms, nullptr));
+    EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
+    EXPECT_TRUE(store.write(mortise_lock_token(other.get())));
+    EXPECT_FALSE(store.write(old_token));
+    EXPECT_EQ(MORTISE_LOST, mortise_lock_extend(lock.get(), 0, nullptr));
+    EXPECT_EQ(1, mortise_lock_is_held(other.get()));
+    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(other.get(), nullptr));
+  }
+}
+
+// A lease that was given before ends with the hold, by renewal or unlock, or for who has died when
+// the clock is right again. Tokens rise all the while (hazards 4, 30).
+TEST(safety, hazard_04_a_server_that_steps_back_keeps_a_dead_holders_lease_until_it_is_right) {
+  test_server server({.arguments = {settable_clock}});
+  const auto url = server.url() + "?lease=300ms";
+  child dying([&](child_end& test) {
+    test.hear();
+    const auto client = open_client(url);
+    const auto lock = open_lock(client, "step");
+    const auto got = mortise_lock_acquire(lock.get(), patience_ms, nullptr);
+    test.say(got == MORTISE_OK ? std::to_string(mortise_lock_token(lock.get())) : told(got));
+    test.hear();
+  });
+  const auto client = open_client(url);
+  const auto rival = open_client(url);
+  const auto lock = open_lock(client, "step");
+  const auto other = open_lock(rival, "step");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  const auto first = mortise_lock_token(lock.get());
+  server.set_clock(-3 * hour_s);
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 1; }, second_ms));
+  ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(other.get(), patience_ms, nullptr));
+  const auto second = mortise_lock_token(other.get());
+  EXPECT_LT(first, second);
+  ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(other.get(), nullptr));
+  dying.say("acquire");
+  const auto third = std::stoll(dying.hear());
+  EXPECT_LT(second, third);
+  server.set_clock(-6 * hour_s);
+  dying.kill();
+  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(lock.get(), 2 * second_ms, nullptr));
+  server.set_clock(0);
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  EXPECT_LT(third, mortise_lock_token(lock.get()));
+}
+
+// ---- a server that is slow -------------------------------------------------------------------
 
 // What the handle believes is never more than what the server grants.
 void check_against_server(test_server& server, mortise_lock* lock, std::string_view name) {

@@ -113,8 +113,9 @@ std::string test_server::tcp_url() const {
   return "redis://127.0.0.1:" + std::to_string(launcher_.port);
 }
 
-void test_server::tell(const char* command) {
-  if (!launcher_tell(&launcher_, command)) throw std::runtime_error("no launcher of a server");
+void test_server::tell(const std::string& command) {
+  if (!launcher_tell(&launcher_, command.c_str()))
+    throw std::runtime_error("no launcher of a server");
 }
 
 void test_server::start() { tell("start"); }
@@ -132,6 +133,8 @@ void test_server::kill() {
 void test_server::pause() { tell("pause"); }
 
 void test_server::resume() { tell("resume"); }
+
+void test_server::set_clock(std::int64_t ahead_s) { tell("clock " + std::to_string(ahead_s)); }
 
 std::string test_server::command(const std::vector<std::string>& args) {
   if (!client_) client_ = connect();

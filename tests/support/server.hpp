@@ -7,6 +7,7 @@
 //   connect(server.socket_path());
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -71,6 +72,9 @@ class test_server {
   // SIGSTOP: the server hangs with its sockets open, and the kernel goes on accepting connections.
   void pause();
   void resume();
+  // Its wall clock is so far ahead, or behind, from now on, also across restarts. It needs the
+  // argument of safety/settable_clock.hpp.
+  void set_clock(std::int64_t ahead_s);
 
   // One command on a connection of the fixture's own, as raw_client::command.
   std::string command(const std::vector<std::string>& args);
@@ -78,7 +82,7 @@ class test_server {
   [[nodiscard]] std::unique_ptr<raw_client> connect() const;
 
  private:
-  void tell(const char* command);
+  void tell(const std::string& command);
 
   std::vector<std::string> login_;
   launcher launcher_{};

@@ -56,7 +56,10 @@ local highest = highest_proposal(KEYS[2], KEYS[4], NOW_US)
 local is_same = mine and mine.proposal == proposal
 -- The question of a contest that its owner has left behind, which comes late.
 local is_late = mine and (mine.proposal > proposal or mine.weight ~= weight)
-local is_low = is_writer and proposal <= highest and not is_same
+-- For a reader whose clocks are an hour behind this one it would note a proposal that nobody can
+-- outrun when this clock is right again.
+local is_far_behind = proposal < NOW_US - AHEAD * 1000
+local is_low = (is_writer or is_far_behind) and proposal <= highest and not is_same
 if is_late or is_low then
   return {0, highest, NOW_US, -2, -1}
 end
