@@ -155,6 +155,15 @@ const (
 	optionTlsName = "tls_name"
 	// optionTlsVerify: whether the server has to prove who it is: "on" or "off". A client's only.
 	optionTlsVerify = "tls_verify"
+	// optionSentinelPasswordFile: a file with the Sentinels' password, read again at each connect. A
+	// client's only.
+	optionSentinelPasswordFile = "sentinel_password_file"
+	// optionSentinelTls: whether Sentinels have TLS, as the scheme says unless set, such as "on". A
+	// client's only.
+	optionSentinelTls = "sentinel_tls"
+	// optionSentinelTlsName: the name in the Sentinels' certificates, each one's host unless set. A
+	// client's only.
+	optionSentinelTlsName = "sentinel_tls_name"
 	// optionExamine: whether servers are examined when they are connected to, such as "off". A
 	// client's only.
 	optionExamine = "examine"

@@ -145,6 +145,25 @@ func WithTLSVerify(isOn bool) Option {
 	return WithOption(optionTlsVerify, "off")
 }
 
+// WithSentinelPasswordFile names the file with the password of the Sentinels of a URL of
+// redis+sentinel://; it is read again at each connect. For Open only.
+func WithSentinelPasswordFile(path string) Option {
+	return WithOption(optionSentinelPasswordFile, path)
+}
+
+// WithSentinelTLS sets whether Sentinels are spoken to by TLS, in place of what the URL's scheme
+// says of servers. For Open only.
+func WithSentinelTLS(isOn bool) Option {
+	if isOn {
+		return WithOption(optionSentinelTls, "on")
+	}
+	return WithOption(optionSentinelTls, "off")
+}
+
+// WithSentinelTLSName sets the name or address that the Sentinels' certificates have to have, in
+// place of each one's host. For Open only.
+func WithSentinelTLSName(name string) Option { return WithOption(optionSentinelTlsName, name) }
+
 // WithExamination sets whether the server is examined each time that it is connected to: "off", the
 // default; "warn", for Client.Examination to tell; or "strict", which also asks nothing of a server
 // with a finding that is bad, and lets Open fail with it. For Open only.

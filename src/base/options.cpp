@@ -151,6 +151,8 @@ constexpr std::array protocols = {"queued",           "token",  "hash", "timesta
 
 constexpr std::array examine_words = {"off", "warn", "strict"};
 
+constexpr std::array on_off_words = {"on", "off"};
+
 using taker = option::taker;
 
 constexpr const char* file_form = "the whole path of a file";
@@ -228,6 +230,15 @@ constexpr option option_table[] = {
      "", "The name or address in the server's certificate, the URL's host unless set"},
     {"tls_verify", taker::server, option::toggle{&settings::tls_verify}, "on",
      "Whether the server has to prove who it is"},
+    {"sentinel_password_file", taker::server,
+     option::text{&settings::sentinel_password_file, longest_path, file_form, fault_of_path, false},
+     "", "A file with the Sentinels' password, read again at each connect"},
+    {"sentinel_tls", taker::server, option::choice{&settings::sentinel_tls, on_off_words}, "",
+     "Whether Sentinels have TLS, as the scheme says unless set"},
+    {"sentinel_tls_name", taker::server,
+     option::text{&settings::sentinel_tls_name, 253, "a name such as redis.example, or an address",
+                  fault_of_host},
+     "", "The name in the Sentinels' certificates, each one's host unless set"},
     {"examine", taker::client, option::choice{&settings::examine, examine_words}, "off",
      "Whether servers are examined when they are connected to"},
     {"quarantine", taker::client,
@@ -347,6 +358,7 @@ outcome set(settings& values, std::string_view key, Take&& take_value) {
     const bool is_client_only = row.whose == taker::client || row.whose == taker::server;
     if (how.ok() && is_client_only) values.client_option = row.key;
     if (how.ok() && key.starts_with("tls_")) values.tls_option = row.key;
+    if (how.ok() && key.starts_with("sentinel_")) values.sentinel_option = row.key;
     return how;
   }
   return unknown("option", key, known);

@@ -30,6 +30,15 @@ struct tls_settings {
   const char* tls_option = nullptr;
 };
 
+// Those of a client whose servers are named by Sentinels.
+struct sentinel_settings {
+  std::string sentinel_password_file;  // empty: none
+  std::string sentinel_tls;            // empty: as the URL's scheme says of the servers
+  std::string sentinel_tls_name;       // empty: each one's host
+  // The last of these that was set; nullptr for none.
+  const char* sentinel_option = nullptr;
+};
+
 // What no option says: the place of a server in a list of URLs.
 struct list_place {
   bool votes = false;        // it is one of a quorum
@@ -38,7 +47,7 @@ struct list_place {
 };
 
 // The values of all options. New ones have the table's defaults.
-struct settings : tls_settings {
+struct settings : tls_settings, sentinel_settings {
   settings();
 
   std::int64_t lease_ms = 0;

@@ -1,5 +1,6 @@
 #include "deployment/single_server.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "protocol/protocols.hpp"
 #include "protocol/wire.hpp"
 #include "redis/connection.hpp"
+#include "sentinel/sentinels.hpp"
 
 namespace mortise::deployment {
 
@@ -98,7 +100,9 @@ class single_announcement final : public announcement {
   const std::shared_ptr<command_request> request_;
 };
 
-std::shared_ptr<net::resolver> resolver_of(const redis::endpoint_url& where) {
+std::shared_ptr<net::resolver> resolver_of(const redis::endpoint_url& where,
+                                           const std::shared_ptr<sentinel::sentinels>& sentinels) {
+  if (sentinels) return sentinels;
   switch (where.scheme) {
     case redis::url_scheme::unix_socket:
       return net::resolver_for_path(where.path);
@@ -106,9 +110,55 @@ std::shared_ptr<net::resolver> resolver_of(const redis::endpoint_url& where) {
       return local::resolver_for_local();
     case redis::url_scheme::tcp:
     case redis::url_scheme::tls:
+    case redis::url_scheme::sentinel:
+    case redis::url_scheme::tls_sentinel:
       break;
   }
   return net::resolver_for_host(where.host, where.port);
+}
+
+// How often they are asked beside a connection that works: what they tell by themselves may be
+// missed.
+constexpr std::int64_t look_interval_ms = 30'000;
+
+std::string client_name_of(const settings& terms) {
+  return terms.client_name.empty() ? "mortise" : terms.client_name;
+}
+
+redis::connection_config config_of_sentinel(const redis::endpoint_url& where,
+                                            const redis::host_port& one,
+                                            const net::transport_factory& make_transport,
+                                            const settings& terms) {
+  redis::connection_config config;
+  config.where = net::resolver_for_host(one.host, one.port);
+  if (make_transport) {
+    config.make_transport = [make_transport, host = one.host](const std::string&) {
+      return make_transport(host);
+    };
+    config.hint_at_end = net::mend_silent_refusal;
+  } else {
+    config.hint_at_end = "; if the Sentinel speaks TLS, give sentinel_tls=on";
+  }
+  config.identity = std::make_shared<redis::credentials>(
+      redis::login{where.sentinel_user, where.sentinel_password}, terms.sentinel_password_file,
+      "sentinel_password_file");
+  config.client_name = client_name_of(terms);
+  // Who waits for the master is told what is wrong with them.
+  config.command_timeout_ms = std::max<std::int64_t>(terms.command_timeout_ms / 2, 1);
+  return config;
+}
+
+// None where the URL names the server itself.
+std::shared_ptr<sentinel::sentinels> sentinels_of(const redis::endpoint_url& where,
+                                                  const net::transport_factory& make_transport,
+                                                  net::reactor& loop, const settings& terms) {
+  if (!redis::has_sentinels(where.scheme)) return nullptr;
+  std::vector<sentinel::sentinels::member> members;
+  for (const auto& one : where.sentinels) {
+    members.push_back({redis::text_of(one), config_of_sentinel(where, one, make_transport, terms)});
+  }
+  return std::make_shared<sentinel::sentinels>(loop, std::move(members), where.master,
+                                               redis::place_text(where));
 }
 
 redis::prologue_command prologue_of(const protocol::command& said, std::string name,
@@ -124,17 +174,18 @@ redis::connection_config config_of(const redis::endpoint_url& where,
                                    const std::shared_ptr<const seen_token>& seen) {
   using need = redis::prologue_command::need;
   redis::connection_config config;
-  config.where = resolver_of(where);
   config.make_transport = make_transport;
   if (where.scheme == redis::url_scheme::tcp) {
     config.hint_at_end = "; if the port speaks TLS, the URL begins with rediss://";
-  } else if (where.scheme == redis::url_scheme::tls) {
+  } else if (where.scheme == redis::url_scheme::sentinel) {
+    config.hint_at_end = "; if the port speaks TLS, the URL begins with rediss+sentinel://";
+  } else if (redis::has_tls(where.scheme)) {
     config.hint_at_end = net::mend_silent_refusal;
   }
   config.identity = std::make_shared<redis::credentials>(redis::login{where.user, where.password},
                                                          terms.password_file);
   config.database = where.db;
-  config.client_name = terms.client_name.empty() ? "mortise" : terms.client_name;
+  config.client_name = client_name_of(terms);
   config.inbox = protocol::inbox_channel(client_id);
   config.scripts =
       protocol::scripts_of(terms.place.votes ? protocol::ballot() : protocol::queued());
@@ -144,7 +195,7 @@ redis::connection_config config_of(const redis::endpoint_url& where,
                                              .number = terms.place.number,
                                              .servers = terms.place.servers,
                                              .quarantine_ms = terms.quarantine_ms});
-    config.is_replica_wrong = true;
+    config.is_replica_wrong = !redis::has_sentinels(where.scheme);
     config.why_no_cluster =
         "this is a node of a cluster, which fails with its others; give independent servers";
     config.prologue.push_back(prologue_of(join, "EVAL (joining the quorum)", need::always));
@@ -169,23 +220,34 @@ class single_server final : public deployment,
                             private admission::listener {
  public:
   single_server(net::reactor& loop, redis::connection_config config, const settings& terms,
-                std::shared_ptr<seen_token> seen, mortise::deployment::listener& hears)
+                std::shared_ptr<seen_token> seen, std::shared_ptr<sentinel::sentinels> sentinels,
+                mortise::deployment::listener& hears)
       : hears_(hears),
         seen_(std::move(seen)),
         inbox_(config.inbox),
         identity_(config.identity),
         entry_(loop, server_, config.where->text(), terms, config.database, *this),
+        sentinels_(std::move(sentinels)),
         server_(loop, std::move(config), *this) {}
+  ~single_server() override { close_sentinels(); }
+  single_server(const single_server&) = delete;
+  single_server& operator=(const single_server&) = delete;
 
   outcome open(time_ns deadline) override {
-    auto opened = server_.open(deadline);
+    auto opened = begin_sentinels();
+    if (opened.ok()) opened = server_.open(deadline);
     if (opened.ok()) opened = entry_.await(deadline);
-    if (!opened.ok()) server_.close();
+    if (!opened.ok()) close(0);
     return opened;
   }
-  outcome begin() override { return server_.begin(); }
+  outcome begin() override {
+    auto begun = begin_sentinels();
+    if (begun.ok()) begun = server_.begin();
+    return begun;
+  }
   void close(time_ns linger_ns) noexcept override {
     server_.close(linger_ns);
+    close_sentinels();
     entry_.close();
   }
   std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& /*lock*/) override {
@@ -236,6 +298,13 @@ class single_server final : public deployment,
   struct every_name final : name_set {
     [[nodiscard]] bool has(const named_key& /*lock*/) const noexcept override { return true; }
   };
+  outcome begin_sentinels() {
+    if (!sentinels_) return {};
+    return sentinels_->begin([this] { server_.look(); });
+  }
+  void close_sentinels() noexcept {
+    if (sentinels_) sentinels_->close();
+  }
   [[nodiscard]] outcome problem() const {
     auto problem = server_.last_problem();
     return problem.ok() ? entry_.problem() : problem;
@@ -258,6 +327,7 @@ class single_server final : public deployment,
   const std::shared_ptr<redis::credentials> identity_;
   admission entry_;  // which the connection tells of its end
   known_commands known_{redis::compare_and_delete::none};
+  const std::shared_ptr<sentinel::sentinels> sentinels_;
   redis::connection server_;
 };
 
@@ -292,12 +362,16 @@ outcome single_server::set_credentials(redis::login offered, time_ns deadline) {
 }  // namespace
 
 std::unique_ptr<deployment> make_single_server(const redis::endpoint_url& where,
-                                               const net::transport_factory& make_transport,
-                                               net::reactor& loop, const settings& terms,
-                                               std::string_view client_id, listener& hears) {
+                                               const transports& ways, net::reactor& loop,
+                                               const settings& terms, std::string_view client_id,
+                                               listener& hears) {
   auto seen = std::make_shared<seen_token>(0);
-  auto config = config_of(where, make_transport, terms, client_id, seen);
-  return std::make_unique<single_server>(loop, std::move(config), terms, std::move(seen), hears);
+  auto config = config_of(where, ways.of_server, terms, client_id, seen);
+  auto sentinels = sentinels_of(where, ways.of_sentinels, loop, terms);
+  config.where = resolver_of(where, sentinels);
+  if (sentinels) config.look_interval_ms = look_interval_ms;
+  return std::make_unique<single_server>(loop, std::move(config), terms, std::move(seen),
+                                         std::move(sentinels), hears);
 }
 
 }  // namespace mortise::deployment

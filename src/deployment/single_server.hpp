@@ -1,4 +1,5 @@
-// One Redis or Valkey server, by TCP, with or without TLS, or by a unix socket.
+// One Redis or Valkey server, by TCP, with or without TLS, or by a unix socket; or whichever of
+// several Sentinels call the master.
 #pragma once
 
 #include <memory>
@@ -12,10 +13,16 @@
 
 namespace mortise::deployment {
 
+// What makes the sockets; empty for plain ones.
+struct transports {
+  net::transport_factory of_server;
+  net::transport_factory of_sentinels;
+};
+
 // Not connected yet; see deployment::open.
 std::unique_ptr<deployment> make_single_server(const redis::endpoint_url& where,
-                                               const net::transport_factory& make_transport,
-                                               net::reactor& loop, const settings& terms,
-                                               std::string_view client_id, listener& hears);
+                                               const transports& ways, net::reactor& loop,
+                                               const settings& terms, std::string_view client_id,
+                                               listener& hears);
 
 }  // namespace mortise::deployment

@@ -10,13 +10,37 @@ namespace mortise::deployment {
 
 namespace {
 
-// What makes the sockets; empty for plain ones.
-outcome choose_transport(const redis::endpoint_url& where, const settings& terms,
-                         net::transport_factory& into) {
-  if (where.scheme != redis::url_scheme::tls) {
-    if (terms.tls_option == nullptr) return {};
-    return outcome::of(status::invalid_argument, terms.tls_option, ": it has no meaning with ",
-                       scheme_text(where.scheme), ":; give rediss://, or leave it away");
+bool sentinels_have_tls(const redis::endpoint_url& where, const settings& terms) {
+  return terms.sentinel_tls.empty() ? redis::has_tls(where.scheme) : terms.sentinel_tls == "on";
+}
+
+outcome check_passwords(const redis::endpoint_url& where, const settings& terms) {
+  if (!terms.password_file.empty() && !where.password.empty()) {
+    return outcome::of(status::invalid_argument,
+                       "password_file: the URL has a password as well; give it in one place");
+  }
+  if (!terms.sentinel_password_file.empty() && !where.sentinel_password.empty()) {
+    return outcome::of(status::invalid_argument,
+                       "sentinel_password_file: the URL has a sentinel_password as well; give it "
+                       "in one place");
+  }
+  return {};
+}
+
+// What of the options has nothing to say with this URL, or lacks its other half.
+outcome check_options(const redis::endpoint_url& where, const settings& terms) {
+  const auto nothing_to_say = [&](const char* option, const char* mend) {
+    return outcome::of(status::invalid_argument, option, ": it has no meaning with ",
+                       scheme_text(where.scheme), ":; give ", mend, ", or leave it away");
+  };
+  const bool is_of_sentinels = redis::has_sentinels(where.scheme);
+  if (terms.sentinel_option != nullptr && !is_of_sentinels) {
+    return nothing_to_say(terms.sentinel_option, "redis+sentinel://");
+  }
+  const bool is_for_tls =
+      redis::has_tls(where.scheme) || (is_of_sentinels && sentinels_have_tls(where, terms));
+  if (terms.tls_option != nullptr && !is_for_tls) {
+    return nothing_to_say(terms.tls_option, is_of_sentinels ? "rediss+sentinel://" : "rediss://");
   }
   if (terms.tls_certificate_file.empty() != terms.tls_key_file.empty()) {
     const bool has_key = terms.tls_certificate_file.empty();
@@ -24,8 +48,13 @@ outcome choose_transport(const redis::endpoint_url& where, const settings& terms
                        ": it is given without ", has_key ? "tls_certificate_file" : "tls_key_file",
                        "; give both or none");
   }
+  return {};
+}
+
+// Without a name it is that of the host which is connected to.
+outcome make_tls(const std::string& name, const settings& terms, net::transport_factory& into) {
   net::tls_terms tls;
-  tls.name = terms.tls_name.empty() ? where.host : terms.tls_name;
+  tls.name = name;
   tls.ca_file = terms.tls_ca_file;
   tls.ca_folder = terms.tls_ca_folder;
   tls.certificate_file = terms.tls_certificate_file;
@@ -33,8 +62,21 @@ outcome choose_transport(const redis::endpoint_url& where, const settings& terms
   tls.is_verified = terms.tls_verify;
   std::shared_ptr<net::tls_context> shared;
   if (auto made = net::tls_context::make(std::move(tls), shared); !made.ok()) return made;
-  into = [shared = std::move(shared)] { return std::make_unique<net::tls_transport>(shared); };
+  into = [shared = std::move(shared)](const std::string& host) {
+    return std::make_unique<net::tls_transport>(shared, host);
+  };
   return {};
+}
+
+// What makes the sockets; empty for plain ones.
+outcome choose_transports(const redis::endpoint_url& where, const settings& terms,
+                          transports& into) {
+  if (redis::has_tls(where.scheme)) {
+    const auto& name = terms.tls_name.empty() ? where.host : terms.tls_name;
+    if (auto made = make_tls(name, terms, into.of_server); !made.ok()) return made;
+  }
+  if (!redis::has_sentinels(where.scheme) || !sentinels_have_tls(where, terms)) return {};
+  return make_tls(terms.sentinel_tls_name, terms, into.of_sentinels);
 }
 
 }  // namespace
@@ -45,21 +87,19 @@ outcome read_single_url(std::string_view url, settings& terms, single_url& into)
   for (const auto& [key, value] : where.query) {
     if (auto set = set_option(terms, key, value); !set.ok()) return set;
   }
-  if (!terms.password_file.empty() && !where.password.empty()) {
-    return outcome::of(status::invalid_argument,
-                       "password_file: the URL has a password as well; give it in one place");
-  }
-  net::transport_factory make_transport;
-  if (auto chosen = choose_transport(where, terms, make_transport); !chosen.ok()) return chosen;
+  if (auto fit = check_options(where, terms); !fit.ok()) return fit;
+  if (auto fit = check_passwords(where, terms); !fit.ok()) return fit;
+  transports ways;
+  if (auto chosen = choose_transports(where, terms, ways); !chosen.ok()) return chosen;
   into.place = redis::place_text(where);
   into.shard = where.shard;
   into.weight = where.weight;
   into.database = where.db;
   into.options = where.query;
-  into.make = [where = std::move(where), make_transport = std::move(make_transport)](
+  into.make = [where = std::move(where), ways = std::move(ways)](
                   net::reactor& loop, const settings& of, std::string_view client_id,
                   listener& hears) {
-    return make_single_server(where, make_transport, loop, of, client_id, hears);
+    return make_single_server(where, ways, loop, of, client_id, hears);
   };
   return {};
 }

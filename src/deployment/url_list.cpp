@@ -16,8 +16,9 @@ namespace {
 constexpr std::size_t most_urls = 64;
 // Words of URLs that have no "//" behind their ':'.
 constexpr std::array<std::string_view, 3> bare_words = {"local", "shard", "redlock"};
-constexpr std::array<std::string_view, 8> known_words = {
-    "redis", "rediss", "unix", "local", "shard", "redlock", "redis+sentinel", "redis+cluster"};
+constexpr std::array<std::string_view, 9> known_words = {
+    "redis",          "rediss",          "unix",         "local", "shard", "redlock",
+    "redis+sentinel", "rediss+sentinel", "redis+cluster"};
 
 outcome wrong(std::string_view part, std::string_view problem) {
   return outcome::of(status::invalid_argument, part, ": ", problem);
@@ -40,12 +41,14 @@ bool has_any(std::string_view url, const Words& words) {
                      [&](std::string_view word) { return has_word(url, word); });
 }
 
-// Whether a URL begins here. Other commas belong to the URL that they stand in.
+// Whether a URL begins here. Other commas belong to the URL that they stand in, such as those
+// between Sentinels, one of whose hosts may have such a word for its name.
 bool begins_url(std::string_view text) {
   const auto colon = std::find_if_not(text.begin(), text.end(), is_scheme_character);
   const auto rest = text.substr(static_cast<std::size_t>(colon - text.begin()));
   if (rest.starts_with("://")) return colon != text.begin();
-  return has_any(text, bare_words);
+  const bool is_port = rest.size() > 1 && is_digit(rest[1]);
+  return !is_port && has_any(text, bare_words);
 }
 
 std::vector<std::string_view> split(std::string_view urls) {
@@ -72,7 +75,8 @@ outcome check(const std::vector<std::string_view>& urls) {
     if (!has_any(url, known_words)) {
       return at(i, wrong("scheme",
                          "none that is known; give redis://host:port, rediss://host:port, "
-                         "unix:///path or local:, and write a ',' in a password as %2C"));
+                         "redis+sentinel://host,host/master, unix:///path or local:, and write a "
+                         "',' in a password as %2C"));
     }
     if (has_word(url, "shard") || has_word(url, "redlock")) {
       return at(i, wrong("url", "a list in a list; give each server's own URL"));

@@ -37,7 +37,7 @@ class dialer::racer final : public event_handler {
 
   [[nodiscard]] const address& where() const noexcept { return where_; }
   io_result start() {
-    transport_ = owner_.make_transport_();
+    transport_ = owner_.make_transport_(owner_.host_);
     return transport_->start_connect(where_);
   }
   // 0, or the errno.
@@ -139,6 +139,8 @@ void dialer::on_resolved(resolution found) noexcept {
   if (!found.result.ok()) return fail(found.result, !found.result.is_retryable);
   is_resolved_ = true;
   attempt([&] {
+    host_ = std::move(found.host);
+    hint_ = std::move(found.hint);
     waiting_ = interleaved(std::move(found.addresses));
     race();
   });
@@ -148,7 +150,8 @@ void dialer::on_resolved(resolution found) noexcept {
 void dialer::race() {
   if (waiting_.empty()) {
     if (!racers_.empty()) return loop_.schedule(*this, deadline_);
-    auto why = outcome::of(status::unreachable, "cannot connect to ", failures_, last_advice_.mend);
+    auto why =
+        outcome::of(status::unreachable, "cannot connect to ", failures_, last_advice_.mend, hint_);
     why.is_retryable = true;
     return fail(why, last_advice_.is_definite);
   }

@@ -18,7 +18,8 @@
 
 namespace mortise::net {
 
-using transport_factory = std::function<std::unique_ptr<transport>()>;
+// Of a connection to this host, which is empty where it is as the URL says.
+using transport_factory = std::function<std::unique_ptr<transport>(const std::string& host)>;
 
 class dial_listener {
  public:
@@ -71,6 +72,8 @@ class dialer final : private timer, private lookup_listener {
   bool is_resolved_ = false;
   std::vector<address> waiting_;  // that were not begun, or dropped when another had won
   std::list<racer> racers_;
+  std::string host_;  // as the resolver said with the addresses
+  std::string hint_;
   std::string failures_;
   advice last_advice_{};
 };

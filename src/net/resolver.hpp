@@ -15,6 +15,8 @@ namespace mortise::net {
 struct resolution {
   outcome result;                  // not ok: why there are no addresses
   std::vector<address> addresses;  // in the order in which to try them; not empty when ok
+  std::string host = {};           // whose they are, where that is found out only now
+  std::string hint = {};           // what to say when none of them can be connected to
 };
 
 class resolver {

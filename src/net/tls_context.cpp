@@ -68,33 +68,37 @@ bool tls_context::drop_ticket(bool uses_others) noexcept {
 
 bool tls_context::give_up_tickets() noexcept { return drop_ticket(false); }
 
-void tls_context::keep_ticket(const ssl_st* from, ssl_session_st* ticket) noexcept {
+void tls_context::keep_ticket(const std::string& name, const ssl_st* from,
+                              ssl_session_st* ticket) noexcept {
   {
     const std::lock_guard guard(mutex_);
-    // A connection may be older than the files of now.
-    if (uses_tickets_ && library_.SSL_get_SSL_CTX(from) == context_) std::swap(ticket_, ticket);
+    // A connection may be older than the files of now, or to another server than the last.
+    if (uses_tickets_ && library_.SSL_get_SSL_CTX(from) == context_ && name == ticket_name_) {
+      std::swap(ticket_, ticket);
+    }
   }
   library_.SSL_SESSION_free(ticket);
 }
 
-void tls_context::set_expected_name(ssl_st* connection) const {
+void tls_context::set_expected_name(ssl_st* connection, const std::string& name) const {
   address ignored;
-  const bool is_address = address::from_literal(terms_.name, 0, ignored);
+  const bool is_address = address::from_literal(name, 0, ignored);
   bool is_set = true;
   if (!is_address) {
     is_set = library_.SSL_ctrl(connection, number::ctrl_set_server_name, 0,
-                               const_cast<char*>(terms_.name.c_str())) == 1;
+                               const_cast<char*>(name.c_str())) == 1;
   }
   if (is_set && terms_.is_verified) {
     is_set = (is_address ? library_.X509_VERIFY_PARAM_set1_ip_asc(
-                               library_.SSL_get0_param(connection), terms_.name.c_str())
-                         : library_.SSL_set1_host(connection, terms_.name.c_str())) == 1;
+                               library_.SSL_get0_param(connection), name.c_str())
+                         : library_.SSL_set1_host(connection, name.c_str())) == 1;
   }
   // Without the name nothing would be verified.
   if (!is_set) throw std::bad_alloc();
 }
 
-ssl_st* tls_context::new_connection(int (*on_verified)(int, x509_store_ctx_st*),
+ssl_st* tls_context::new_connection(const std::string& name,
+                                    int (*on_verified)(int, x509_store_ctx_st*),
                                     int (*on_ticket)(ssl_st*, ssl_session_st*)) {
   problem_ = read_files().message;
   if (terms_.is_verified) {
@@ -105,10 +109,18 @@ ssl_st* tls_context::new_connection(int (*on_verified)(int, x509_store_ctx_st*),
   library_.SSL_CTX_sess_set_new_cb(context_, on_ticket);
   std::unique_ptr<ssl_st, void (*)(ssl_st*)> made(library_.SSL_new(context_), library_.SSL_free);
   if (!made) throw std::bad_alloc();
-  set_expected_name(made.get());
+  set_expected_name(made.get(), name);
   library_.SSL_set_connect_state(made.get());
-  const std::lock_guard guard(mutex_);
-  if (ticket_ != nullptr) library_.SSL_set_session(made.get(), ticket_);
+  ssl_session_st* of_other = nullptr;
+  {
+    const std::lock_guard guard(mutex_);
+    if (name != ticket_name_) {
+      ticket_name_ = name;
+      std::swap(ticket_, of_other);
+    }
+    if (ticket_ != nullptr) library_.SSL_set_session(made.get(), ticket_);
+  }
+  library_.SSL_SESSION_free(of_other);
   return made.release();
 }
 

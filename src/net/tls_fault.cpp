@@ -101,8 +101,8 @@ std::string problem_of_list(const openssl& library, int error, const std::string
   return std::string(" cannot be used: ") + library.X509_verify_cert_error_string(error);
 }
 
-tls_fault describe_refusal(const openssl& library, const tls_terms& terms, const x509_st* refused,
-                           int error, int depth) {
+tls_fault describe_refusal(const openssl& library, const tls_terms& terms, const std::string& name,
+                           const x509_st* refused, int error, int depth) {
   const std::string whose =
       depth == 0 ? "the server's certificate"
                  : "the certificate of its authority " +
@@ -117,9 +117,8 @@ tls_fault describe_refusal(const openssl& library, const tls_terms& terms, const
         "; correct this host's clock or the certificate", true};
   }
   if (error == other_host || error == other_address) {
-    return {
-        whose + " is not for " + printable(terms.name) + ", but for " + names_of(library, refused),
-        mend_name, true};
+    return {whose + " is not for " + printable(name) + ", but for " + names_of(library, refused),
+            mend_name, true};
   }
   const auto signer = printable(common_name(library, library.X509_get_issuer_name(refused)));
   const auto& path = terms.ca_file.empty() ? terms.ca_folder : terms.ca_file;
@@ -196,8 +195,9 @@ tls_fault describe_error(const openssl& library, unsigned long error) {
 }  // namespace
 
 tls_fault fault_of_verification(const openssl& library, const tls_terms& terms,
-                                const x509_st* refused, int error, int depth) noexcept try {
-  return describe_refusal(library, terms, refused, error, depth);
+                                const std::string& name, const x509_st* refused, int error,
+                                int depth) noexcept try {
+  return describe_refusal(library, terms, name, refused, error, depth);
 } catch (const std::bad_alloc&) {
   return {{}, mend_authority, true};
 }

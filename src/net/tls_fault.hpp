@@ -14,10 +14,12 @@ struct tls_fault {
   bool is_definite = false;  // trying again would not help
 };
 
-// OpenSSL does not trust the server's certificate, or one that signed it: `refused` is that one, as
-// many steps from the server's as `depth` says. Where memory has run out the words are lost.
+// OpenSSL does not trust the certificate of the server, which should have this name, or one that
+// signed it: `refused` is that one, as many steps from the server's as `depth` says. Where memory
+// has run out the words are lost.
 tls_fault fault_of_verification(const openssl& library, const tls_terms& terms,
-                                const x509_st* refused, int error, int depth) noexcept;
+                                const std::string& name, const x509_st* refused, int error,
+                                int depth) noexcept;
 // Whether this is the server's word for why it ended the connection.
 bool is_alert(unsigned long error) noexcept;
 // OpenSSL gave up, for this reason.
@@ -32,6 +34,6 @@ constexpr const char* mend_silent_refusal =
 // It has not answered in time.
 constexpr const char* handshake_silence = "no answer in the TLS handshake";
 constexpr const char* mend_handshake =
-    "; does the port speak TLS? redis:// is for one that does not";
+    "; does the port speak TLS? redis:// is for one that does not, sentinel_tls=off for a Sentinel";
 
 }  // namespace mortise::net

@@ -6,7 +6,9 @@
 namespace mortise::net {
 
 struct tls_terms {
-  std::string name;              // that the server's certificate has to have: a name or an address
+  // That the server's certificate has to have: a name or an address; empty where each connection
+  // says its own.
+  std::string name;
   std::string ca_file;           // who signs servers; with no folder either, the system's
   std::string ca_folder;         // the same, as files named by `openssl rehash`
   std::string certificate_file;  // of the client; empty: it has none

@@ -84,21 +84,25 @@ struct tls_transport::callbacks {
         library.X509_STORE_CTX_get_ex_data(chain, library.SSL_get_ex_data_X509_STORE_CTX_idx()));
     auto& self = owner_of(connection);
     if (!self.fault_) {
-      self.fault_ = fault_of_verification(
-          library, self.shared_->terms(), library.X509_STORE_CTX_get_current_cert(chain),
-          library.X509_STORE_CTX_get_error(chain), library.X509_STORE_CTX_get_error_depth(chain));
+      self.fault_ = fault_of_verification(library, self.shared_->terms(), self.name_,
+                                          library.X509_STORE_CTX_get_current_cert(chain),
+                                          library.X509_STORE_CTX_get_error(chain),
+                                          library.X509_STORE_CTX_get_error_depth(chain));
     }
     return 0;
   }
 
   static int ticket(ssl_st* connection, ssl_session_st* given) noexcept {
-    owner_of(connection).shared_->keep_ticket(connection, given);
+    const auto& self = owner_of(connection);
+    self.shared_->keep_ticket(self.name_, connection, given);
     return 1;
   }
 };
 
-tls_transport::tls_transport(std::shared_ptr<tls_context> shared)
-    : shared_(std::move(shared)), library_(shared_->library()) {}
+tls_transport::tls_transport(std::shared_ptr<tls_context> shared, const std::string& name)
+    : shared_(std::move(shared)),
+      name_(shared_->terms().name.empty() ? name : shared_->terms().name),
+      library_(shared_->library()) {}
 
 tls_transport::~tls_transport() { close(); }
 
@@ -142,7 +146,7 @@ void tls_transport::begin_tls() {
   const openssl_use use;
   stage_ = stage::shaking_hands;
   if (!use) return;
-  connection_ = shared_->new_connection(callbacks::verified, callbacks::ticket);
+  connection_ = shared_->new_connection(name_, callbacks::verified, callbacks::ticket);
   auto* const bio = callbacks::new_bio(library_, this);
   library_.SSL_set_bio(connection_, bio, bio);
   if (library_.SSL_set_ex_data(connection_, 0, this) != 1) throw std::bad_alloc();

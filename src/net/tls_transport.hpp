@@ -16,7 +16,8 @@ namespace mortise::net {
 
 class tls_transport final : public transport {
  public:
-  explicit tls_transport(std::shared_ptr<tls_context> shared);
+  // To whoever has a certificate for `name`, where the terms say none.
+  explicit tls_transport(std::shared_ptr<tls_context> shared, const std::string& name = {});
   ~tls_transport() override;
   tls_transport(const tls_transport&) = delete;
   tls_transport& operator=(const tls_transport&) = delete;
@@ -53,6 +54,7 @@ class tls_transport final : public transport {
   io_result fail(tls_fault why) noexcept;
 
   const std::shared_ptr<tls_context> shared_;
+  const std::string name_;
   const openssl& library_;
   socket_transport socket_;
   stage stage_ = stage::connecting;

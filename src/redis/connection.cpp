@@ -33,7 +33,7 @@ outcome both(const outcome& first, const outcome& second) noexcept {
 
 net::transport_factory factory_of(const connection_config& config) {
   if (config.make_transport) return config.make_transport;
-  return [] { return std::make_unique<net::socket_transport>(); };
+  return [](const std::string&) { return std::make_unique<net::socket_transport>(); };
 }
 
 connection_config with_identity(connection_config config) {
@@ -140,7 +140,30 @@ void connection::run() noexcept {
   }
   if (is_closing) return begin_close();
   if (phase_ == phase::idle) return begin_attempt();
+  if (is_look_wanted_.exchange(false)) look_now();
   log_in_anew();
+}
+
+void connection::look() noexcept {
+  is_look_wanted_.store(true);
+  loop_.post(*this);
+}
+
+void connection::look_now() noexcept {
+  switch (phase_) {
+    case phase::waiting:
+      loop_.cancel(static_cast<net::timer&>(*this));
+      return begin_attempt();
+    case phase::dialing:
+      return dial();  // what was found before may be what is over
+    case phase::greeting:
+    case phase::dialing_inbox:
+    case phase::greeting_inbox:
+    case phase::up:
+      return look_beside("replaced");
+    default:
+      return;
+  }
 }
 
 void connection::follow_identity(login with, bool is_accepted) noexcept {
@@ -285,6 +308,7 @@ void connection::go_up() noexcept {
   listener_.on_up(facts_);
   hearing_.store(protocol_ == 3 ? &commands_ : messages_.get());
   listen_again();
+  look_again_later();
   report_open({});
   take_turn();
 }
@@ -297,12 +321,23 @@ void connection::take_turn() noexcept {
 // It is looked beside the connection whether the name still leads here; the server may only be
 // slow.
 void connection::on_overdue() noexcept {
-  const auto limit_ns = config_.command_timeout_ms * ns_per_ms;
-  if (phase_ == phase::up) whereabouts_.look(boot_now() + limit_ns);
+  if (phase_ == phase::up) look_beside("silent");
+}
+
+void connection::look_beside(const char* why) noexcept {
+  whereabouts_.look(boot_now() + config_.command_timeout_ms * ns_per_ms, why);
 }
 
 void connection::on_elsewhere(outcome why) noexcept {
-  if (phase_ == phase::up) fail(std::move(why), false);
+  if (phase_ != phase::lingering) fail(std::move(why), false);
+}
+
+void connection::look_again_later() noexcept {
+  if (config_.look_interval_ms == 0) return;
+  // Not all clients of a server at once.
+  const auto half_ns = config_.look_interval_ms * ns_per_ms / 2;
+  const auto part_ns = static_cast<time_ns>(random_number() % static_cast<std::uint64_t>(half_ns));
+  loop_.schedule(*this, boot_now() + half_ns + half_ns / 2 + part_ns);
 }
 
 void connection::on_message(std::string_view channel, std::string_view payload,
@@ -316,6 +351,9 @@ void connection::on_timer(time_ns) noexcept {
       return begin_attempt();
     case phase::lingering:
       return end_sockets();
+    case phase::up:
+      look_beside("replaced");
+      return look_again_later();
     case phase::greeting:
     case phase::greeting_inbox: {
       auto why = outcome::of(status::unreachable, whereabouts_.text(),
@@ -396,6 +434,8 @@ void connection::settle() noexcept {
     whereabouts_.leave(why.cause != nullptr ? why.cause : "gone");
     back_off_.end(why.code == status::refused, boot_now());
     listener_.on_down(why);
+  } else {
+    listener_.on_failed(attempt_.end, attempt_.is_end_definite);
   }
   retry_or_give_up(is_opening);
 }

@@ -44,6 +44,8 @@ class session_listener {
   // From now on no message to this channel is missed, as long as the connection lives; after
   // listen(), and again after each on_up. Whichever thread reads.
   virtual void on_listening(std::string_view /*channel*/) noexcept {}
+  // An attempt to connect came to nothing. The I/O thread.
+  virtual void on_failed(const outcome& /*why*/, bool /*is_definite*/) noexcept {}
 };
 
 class connection final : private pipeline_listener,
@@ -94,6 +96,10 @@ class connection final : private pipeline_listener,
   void listen(std::string_view channel);
   void unlisten(std::string_view channel) noexcept;
 
+  // Looks at once whether the name leads elsewhere now: an attempt begins anew, a connection that
+  // is still where it leads stays undisturbed. Any thread.
+  void look() noexcept;
+
   // Logs in with these from now on. Where no connection has said them, the next attempt comes at
   // once, and one that said older ones ends; unless the server has accepted these on it already,
   // and it needs no second socket. Any thread.
@@ -124,7 +130,7 @@ class connection final : private pipeline_listener,
   };
 
   // All of these on the I/O thread.
-  void run() noexcept override;  // open, close or follow_identity was asked for
+  void run() noexcept override;  // open, close, look or follow_identity was asked for
   void on_timer(time_ns now) noexcept override;
   void on_dialed(std::unique_ptr<net::transport> connected,
                  const net::address& where) noexcept override;
@@ -140,6 +146,9 @@ class connection final : private pipeline_listener,
   void begin_attempt() noexcept;
   void dial() noexcept;
   void log_in_anew() noexcept;
+  void look_now() noexcept;
+  void look_beside(const char* why) noexcept;
+  void look_again_later() noexcept;
   void begin_greeting();
   void greet(pipeline& which, greeting::form form);
   void take_reply(pipeline& which, const value& reply);
@@ -206,6 +215,7 @@ class connection final : private pipeline_listener,
     time_ns linger_ns = 0;
     std::atomic<std::uint32_t> is_done{0};  // 1 once nothing happens any more
   } closing_;
+  std::atomic<bool> is_look_wanted_{false};
   std::atomic<std::uint32_t> turns_{0};
   std::set<std::string, std::less<>> channels_;  // that are listened to, besides the inbox
   std::atomic<pipeline*> hearing_{nullptr};      // where; nullptr until it was up

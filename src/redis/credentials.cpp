@@ -10,8 +10,6 @@ namespace mortise::redis {
 
 namespace {
 
-constexpr const char* option = "password_file";
-
 // Editors and `echo` end a file by a line end, which is no part of the password. A second one is.
 std::string_view without_line_end(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(text.ends_with("\r\n") ? 2 : 1);
@@ -67,12 +65,12 @@ outcome credentials::read(login& into) const {
   if (!has_file()) return {};
   constexpr std::size_t line_end = 2;
   secret text;
-  auto how = read_small_file(option, password_file_, longest_password + line_end, text);
+  auto how = read_small_file(option_, password_file_, longest_password + line_end, text);
   if (!how.ok()) return how;
   const auto password = without_line_end(text.view());
   const auto wrong = [&](std::string_view problem) {
-    return outcome::of(status::invalid_argument, option, ": ", printable(password_file_, 4096), " ",
-                       problem);
+    return outcome::of(status::invalid_argument, option_, ": ", printable(password_file_, 4096),
+                       " ", problem);
   };
   if (password.empty()) return wrong("holds nothing but a line end; write the password into it");
   if (password.size() > longest_password) {
@@ -103,8 +101,8 @@ void credentials::hide_in(outcome& told) const noexcept {
 
 std::string credentials::mend() const {
   if (has_file()) {
-    return "correct the password in " + printable(password_file_, 4096) +
-           " (password_file), or the user in the URL";
+    return "correct the password in " + printable(password_file_, 4096) + " (" + option_ +
+           "), or the user in the URL";
   }
   return version() == 0 ? "correct them in the URL" : "give the right ones by set_credentials";
 }

@@ -39,8 +39,9 @@ struct login {
 // Shared by all connections of a client. Any thread.
 class credentials {
  public:
-  credentials(login first, std::string password_file)
-      : password_file_(std::move(password_file)), current_(std::move(first)) {}
+  // `option` is the one that names the file, for messages.
+  credentials(login first, std::string password_file, const char* option = "password_file")
+      : password_file_(std::move(password_file)), option_(option), current_(std::move(first)) {}
 
   // What a new connection logs in with. Reads the file, so it may block for as long as that takes,
   // and throws bad_alloc.
@@ -57,6 +58,7 @@ class credentials {
 
  private:
   const std::string password_file_;  // empty for none
+  const char* const option_;
   mutable std::mutex mutex_;
   login current_;
 };

@@ -209,6 +209,9 @@ greeting::step greeting::go_on() {
 }
 
 std::string greeting::mend_of_login() const {
+  if (config_.is_of_sentinel && !config_.identity->has_file()) {
+    return "correct sentinel_user and sentinel_password in the URL";
+  }
   return config_.identity ? config_.identity->mend() : "correct them in the URL";
 }
 
@@ -248,10 +251,17 @@ void greeting::note_info(std::string_view text) {
 }
 
 greeting::step greeting::check_server() {
+  if (config_.is_of_sentinel) {
+    if (facts_.role.empty() || facts_.role == "sentinel") return step::more;
+    return refuse(
+        "this is a server that keeps data, not a Sentinel; give the Sentinels' addresses, whose "
+        "port mostly is 26379, or this server's as redis://host:port",
+        {});
+  }
   if (facts_.role == "sentinel") {
     return refuse(
-        "this is a Sentinel, not a server that keeps data; give the address of the "
-        "master that it watches",
+        "this is a Sentinel, not a server that keeps data; give redis+sentinel://host:port/NAME "
+        "with the name by which it knows the master, or the master's own address",
         {});
   }
   if (!facts_.role.empty() && facts_.role != "master") {
@@ -321,10 +331,12 @@ greeting::step greeting::take_error(std::string_view error, item what) {
   // does not have. A HELLO with a login is never answered so by who knows it.
   if (what == item::hello && as_.is_needed() && error.starts_with("NOAUTH")) return step::fall_back;
   if (error.starts_with("NOAUTH")) {
-    return refuse(
-        "the server wants a password; give it in the URL, redis://:PASSWORD@HOST or "
-        "redis://USER:PASSWORD@HOST, or in a file that password_file names",
-        text);
+    return refuse(config_.is_of_sentinel
+                      ? "the Sentinel wants a password of its own; give it in the URL as "
+                        "sentinel_password, or in a file that sentinel_password_file names"
+                      : "the server wants a password; give it in the URL, redis://:PASSWORD@HOST "
+                        "or redis://USER:PASSWORD@HOST, or in a file that password_file names",
+                  text);
   }
   if (error.starts_with("WRONGPASS") || (what == item::auth && error.starts_with("ERR invalid"))) {
     return refuse("the user name or the password is wrong, or the user is off; " + mend_of_login(),

@@ -35,6 +35,7 @@ struct connection_config {
   const char* hint_at_end = "";                // where the server ends the greeting
   const char* why_no_cluster = nullptr;        // what a node of a cluster is refused with
   bool is_replica_wrong = false;               // and not what a name leads to for a moment
+  bool is_of_sentinel = false;                 // a Sentinel is wanted, and no server of keys
   std::shared_ptr<credentials> identity = {};  // none: nobody logs in
   std::string client_name = {};
   std::string inbox = {};  // the channel to subscribe to; empty for none
@@ -46,6 +47,9 @@ struct connection_config {
   // Bounds each attempt to connect, and how long an open request may stay without an answer.
   std::int64_t command_timeout_ms = 3000;
   std::int64_t busy_poll_us = 0;
+  // How often it is looked whether the name still leads to the server that is connected to; 0 for
+  // never, as long as that answers.
+  std::int64_t look_interval_ms = 0;
   std::size_t output_limit_bytes = 4U << 20U;
   std::uint64_t open_requests_limit = 65536;
 };

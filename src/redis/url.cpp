@@ -20,9 +20,15 @@ constexpr std::size_t longest_host = 253;  // of a DNS name
 constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
 constexpr std::size_t longest_shard = 64;
 constexpr std::int64_t most_weight = 100;
+constexpr std::size_t longest_master = 128;
+constexpr std::size_t most_sentinels = 16;
+constexpr std::string_view sentinel_user = "sentinel_user";
+constexpr std::string_view sentinel_password = "sentinel_password";
+constexpr int port_of_servers = 6379;
+constexpr int port_of_sentinels = 26379;
 constexpr const char* url_forms =
-    "; give redis://host:port, rediss://host:port, unix:///path or local:, or shard: and several "
-    "of these";
+    "; give redis://host:port, rediss://host:port, redis+sentinel://host,host/master, "
+    "unix:///path or local:, or shard: and several of these";
 
 outcome wrong(std::string_view part, std::string_view problem) {
   return outcome::of(status::invalid_argument, std::string(part).append(": ").append(problem));
@@ -35,6 +41,14 @@ outcome too_long(const char* part, std::size_t size, std::size_t most) {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool contains(std::string_view text, char c) { return text.find(c) != std::string_view::npos; }
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
 
 // Cuts `text` in front of the first of `marks`; the second half is empty when there is none.
 std::pair<std::string_view, std::string_view> cut(std::string_view text, std::string_view marks) {
@@ -89,7 +103,7 @@ bool is_like_port(std::string_view text) {
 
 // Without an '@' in front of the host, what looks like a port may be the password of somebody who
 // forgot the host; then only what can hardly be one is shown.
-outcome read_port(std::string_view text, bool has_user, endpoint_url& into) {
+outcome read_port(std::string_view text, bool has_user, host_port& into) {
   constexpr const char* mend = "; give 1 to 65535, as in redis://host:6379";
   if (text.empty()) return wrong("port", std::string("nothing behind the ':'") + mend);
   const bool is_number = std::all_of(text.begin(), text.end(), is_digit);
@@ -108,7 +122,7 @@ outcome read_port(std::string_view text, bool has_user, endpoint_url& into) {
 
 // Two colons or brackets that don't match may be a password without its '@', so they aren't shown;
 // what `text` is here stood in matching brackets.
-outcome read_ipv6(std::string_view text, bool has_user, endpoint_url& into) {
+outcome read_ipv6(std::string_view text, bool has_user, host_port& into) {
   if (auto how = decode("host", text, into.host); !how.ok()) return how;
   const auto [address, zone] = cut(into.host, "%");
   const auto is_plain = [](char c) { return c > ' ' && c <= '~'; };
@@ -122,7 +136,7 @@ outcome read_ipv6(std::string_view text, bool has_user, endpoint_url& into) {
 }
 
 // Nor is what stands before it, which may be the user's name.
-outcome read_name(std::string_view text, bool may_be_user, endpoint_url& into) {
+outcome read_name(std::string_view text, bool may_be_user, host_port& into) {
   constexpr const char* mend = "; give a name or address, as in redis://host:6379";
   if (text.empty()) return wrong("host", std::string("it is empty") + mend);
   if (auto how = decode("host", text, into.host); !how.ok()) return how;
@@ -137,7 +151,7 @@ outcome read_name(std::string_view text, bool may_be_user, endpoint_url& into) {
 }
 
 // host, host:port, [IPv6] or [IPv6]:port
-outcome read_address(std::string_view text, bool has_user, endpoint_url& into) {
+outcome read_address(std::string_view text, bool has_user, host_port& into) {
   if (text.starts_with('[')) {
     const auto [address, rest] = cut(text.substr(1), "]");
     if (rest.empty()) return wrong("host", "a '[' without its ']'; give one such as [::1]:6379");
@@ -198,6 +212,26 @@ outcome read_weight(std::string_view text, endpoint_url& into) {
   return {};
 }
 
+// These are no options of the table, whose values are kept and told as they are.
+outcome read_sentinel_login(std::string_view key, std::string& value, endpoint_url& into) {
+  if (!has_sentinels(into.scheme)) {
+    return wrong(key, std::string("it has no meaning with ") + scheme_text(into.scheme) +
+                          ":; give redis+sentinel://, or leave it away");
+  }
+  const bool is_user = key == sentinel_user;
+  if (value.empty() || (is_user ? !into.sentinel_user.empty() : !into.sentinel_password.empty())) {
+    return wrong(key, value.empty() ? "it is empty; give it, or leave it away"
+                                    : "it is given twice; give it once");
+  }
+  if (is_user) {
+    into.sentinel_user = std::move(value);
+  } else {
+    into.sentinel_password = secret(value);
+    ::explicit_bzero(value.data(), value.size());
+  }
+  return {};
+}
+
 outcome read_option(std::string_view text, bool& has_db, endpoint_url& into) {
   constexpr const char* mend = "; write key=value, with '&' between two of them";
   if (text.empty()) return wrong("query", std::string("an option is empty") + mend);
@@ -210,9 +244,17 @@ outcome read_option(std::string_view text, bool& has_db, endpoint_url& into) {
   if (auto how = decode("query", coded_value.substr(1), value); !how.ok()) return how;
   if (key == "shard") return read_shard(std::move(value), into);
   if (key == "weight") return read_weight(value, into);
+  if (key == sentinel_user || key == sentinel_password) {
+    return read_sentinel_login(key, value, into);
+  }
   if (key != "db") {
     into.query.emplace_back(std::move(key), std::move(value));
     return {};
+  }
+  if (has_sentinels(into.scheme)) {
+    return wrong("db",
+                 "an option of this name; give it behind the master, as in "
+                 "redis+sentinel://host/master/2");
   }
   if (into.scheme == url_scheme::tcp || into.scheme == url_scheme::tls) {
     return wrong("db", "an option of this name; give it behind the host, as in redis://host/2");
@@ -245,7 +287,59 @@ outcome read_path(std::string_view text, endpoint_url& into) {
   return {};
 }
 
-// What follows "redis://", "rediss://" or "unix://".
+// "/2", "/" or nothing.
+outcome read_db_path(std::string_view path, endpoint_url& into) {
+  if (path.size() < 2) return {};
+  std::string db;
+  if (auto how = decode("db", path.substr(1), db); !how.ok()) return how;
+  return read_db(db, into);
+}
+
+// host:port,host:port
+outcome read_sentinels(std::string_view text, bool has_user, endpoint_url& into) {
+  for (bool is_last = false; !is_last;) {
+    const auto [one, rest] = cut(text, ",");
+    is_last = rest.empty();
+    text = behind_first(rest);
+    host_port where{{}, port_of_sentinels};
+    auto& all = into.sentinels;
+    if (auto how = read_address(one, has_user, where); !how.ok()) {
+      if (has_user || all.empty()) return how;
+      return wrong("host",
+                   "what stands behind a ',' is none; give names or addresses, as in "
+                   "redis+sentinel://host,host:26379/mymaster");
+    }
+    where.host = lower(where.host);
+    if (std::find(all.begin(), all.end(), where) != all.end()) {
+      return wrong("host", has_user ? text_of(where) + " is there already; give each Sentinel once"
+                                    : "one is there twice; give each Sentinel once");
+    }
+    if (all.size() == most_sentinels) {
+      return wrong("url",
+                   "more than " + std::to_string(most_sentinels) +
+                       " Sentinels; give some of them, they know the others' master as well");
+    }
+    all.push_back(std::move(where));
+  }
+  return {};
+}
+
+// What is wrong may be the rest of a password whose '@' is missing.
+outcome read_master(std::string_view text, bool has_user, endpoint_url& into) {
+  constexpr const char* mend =
+      "; give what the Sentinels call it, as in redis+sentinel://host,host/mymaster";
+  if (text.empty()) return wrong("master", std::string("none is named") + mend);
+  if (auto how = decode("master", text, into.master); !how.ok()) return how;
+  if (into.master.size() > longest_master) {
+    return too_long("master", into.master.size(), longest_master);
+  }
+  const auto is_plain = [](char c) { return c > ' ' && c <= '~' && c != '/' && c != ','; };
+  if (std::all_of(into.master.begin(), into.master.end(), is_plain)) return {};
+  const auto shown = has_user ? printable(into.master) : std::string("what stands behind the '/'");
+  return wrong("master", shown + " is not a name" + mend);
+}
+
+// What follows "redis://" or another scheme of its kind.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
 outcome read_hierarchy(std::string_view text, endpoint_url& into) {
   const bool is_unix = into.scheme == url_scheme::unix_socket;
@@ -271,12 +365,18 @@ outcome read_hierarchy(std::string_view text, endpoint_url& into) {
     if (auto how = read_path(path, into); !how.ok()) return how;
     return read_query(query, into);
   }
-  if (auto how = read_address(address, has_user, into); !how.ok()) return how;
-  if (path.size() > 1) {
-    std::string db;
-    if (auto how = decode("db", path.substr(1), db); !how.ok()) return how;
-    if (auto how = read_db(db, into); !how.ok()) return how;
+  if (has_sentinels(into.scheme)) {
+    if (auto how = read_sentinels(address, has_user, into); !how.ok()) return how;
+    const auto [master, database] = cut(behind_first(path), "/");
+    if (auto how = read_master(master, has_user, into); !how.ok()) return how;
+    if (auto how = read_db_path(database, into); !how.ok()) return how;
+    return read_query(query, into);
   }
+  host_port where{{}, port_of_servers};
+  if (auto how = read_address(address, has_user, where); !how.ok()) return how;
+  into.host = std::move(where.host);
+  into.port = where.port;
+  if (auto how = read_db_path(path, into); !how.ok()) return how;
   return read_query(query, into);
 }
 
@@ -301,16 +401,8 @@ outcome check_bytes(std::string_view url) {
                           "hexadecimal digits, as in %23 for '#'");
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 outcome refuse_scheme(std::string_view scheme, std::string_view url) {
-  constexpr std::array<std::string_view, 2> later = {"redis+sentinel", "redis+cluster"};
+  constexpr std::array<std::string_view, 2> later = {"redis+cluster", "rediss+cluster"};
   if (std::find(later.begin(), later.end(), scheme) != later.end()) {
     return outcome::of(status::unsupported,
                        "scheme: " + printable(scheme) + " is not in this version" + url_forms);
@@ -332,10 +424,19 @@ const char* scheme_text(url_scheme scheme) noexcept {
       return "rediss";
     case url_scheme::unix_socket:
       return "unix";
+    case url_scheme::sentinel:
+      return "redis+sentinel";
+    case url_scheme::tls_sentinel:
+      return "rediss+sentinel";
     case url_scheme::local:
       break;
   }
   return "local";
+}
+
+std::string text_of(const host_port& where) {
+  const auto host = contains(where.host, ':') ? "[" + where.host + "]" : where.host;
+  return host + ":" + std::to_string(where.port);
 }
 
 std::string place_text(const endpoint_url& where) {
@@ -344,13 +445,35 @@ std::string place_text(const endpoint_url& where) {
       return where.path;
     case url_scheme::local:
       return "local:";
+    case url_scheme::sentinel:
+    case url_scheme::tls_sentinel: {
+      auto text = where.master + " of ";
+      for (const auto& one : where.sentinels) {
+        text.append(text.ends_with(' ') ? "" : ",").append(text_of(one));
+      }
+      return text;
+    }
     case url_scheme::tcp:
     case url_scheme::tls:
       break;
   }
-  const auto host = contains(where.host, ':') ? "[" + where.host + "]" : where.host;
-  return lower(host) + ":" + std::to_string(where.port);
+  return lower(text_of({where.host, where.port}));
 }
+
+namespace {
+
+struct hierarchical {
+  std::string_view name;
+  url_scheme scheme;
+};
+constexpr std::array<hierarchical, 5> hierarchies = {
+    {{"redis", url_scheme::tcp},
+     {"rediss", url_scheme::tls},
+     {"unix", url_scheme::unix_socket},
+     {"redis+sentinel", url_scheme::sentinel},
+     {"rediss+sentinel", url_scheme::tls_sentinel}}};
+
+}  // namespace
 
 outcome parse_url(std::string_view url, endpoint_url& into) {
   if (auto how = check_bytes(url); !how.ok()) return how;
@@ -358,14 +481,15 @@ outcome parse_url(std::string_view url, endpoint_url& into) {
   if (colon_and_rest.empty()) return wrong("scheme", std::string("there is none") + url_forms);
   const auto scheme = lower(name);
   const auto rest = colon_and_rest.substr(1);
+  const auto* const found = std::find_if(hierarchies.begin(), hierarchies.end(),
+                                         [&](const auto& one) { return one.name == scheme; });
   endpoint_url parsed;
   outcome how;
   if (scheme == "local") {
     parsed.scheme = url_scheme::local;
     how = read_local(rest, parsed);
-  } else if (scheme == "redis" || scheme == "rediss" || scheme == "unix") {
-    if (scheme == "rediss") parsed.scheme = url_scheme::tls;
-    if (scheme == "unix") parsed.scheme = url_scheme::unix_socket;
+  } else if (found != hierarchies.end()) {
+    parsed.scheme = found->scheme;
     if (!rest.starts_with("//")) return wrong("url", "no '//' behind " + scheme + ":" + url_forms);
     how = read_hierarchy(rest.substr(2), parsed);
   } else {

@@ -1,4 +1,5 @@
-// Where one server is, as text: redis://, rediss://, unix:// and local:.
+// Where one server is, as text: redis://, rediss://, unix:// and local:, and redis+sentinel:// for
+// the one that Sentinels name.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +13,36 @@
 
 namespace mortise::redis {
 
-enum class url_scheme : std::uint8_t { tcp, tls, unix_socket, local };
+enum class url_scheme : std::uint8_t { tcp, tls, unix_socket, local, sentinel, tls_sentinel };
 
-// "redis", "rediss", "unix", "local".
+// "redis", "rediss", "unix", "local", "redis+sentinel", "rediss+sentinel".
 const char* scheme_text(url_scheme scheme) noexcept;
+// Whether the server is spoken to by TLS.
+constexpr bool has_tls(url_scheme scheme) noexcept {
+  return scheme == url_scheme::tls || scheme == url_scheme::tls_sentinel;
+}
+constexpr bool has_sentinels(url_scheme scheme) noexcept {
+  return scheme == url_scheme::sentinel || scheme == url_scheme::tls_sentinel;
+}
+
+struct host_port {
+  std::string host;  // an IPv6 address without its brackets
+  int port = 0;
+
+  friend bool operator==(const host_port&, const host_port&) = default;
+};
+// "db.example:6379" or "[::1]:6379".
+std::string text_of(const host_port& where);
 
 struct endpoint_url {
   url_scheme scheme = url_scheme::tcp;
   std::string host;  // an IPv6 address without its brackets
   int port = 6379;
+  // Who knows where the server is, and what they call it; only with Sentinels.
+  std::vector<host_port> sentinels;
+  std::string master;
+  std::string sentinel_user;
+  secret sentinel_password;
   std::string path;  // of a unix socket
   std::string user;
   secret password;
@@ -28,16 +50,19 @@ struct endpoint_url {
   // What it is among others of a list; empty and 0 unless given.
   std::string shard;
   std::int64_t weight = 0;
-  // In order, without `db`, `shard` and `weight`.
+  // In order, without `db`, `shard`, `weight`, `sentinel_user` and `sentinel_password`.
   std::vector<std::pair<std::string, std::string>> query;
 };
 
-// Its place as the URL says it, in small letters: "host:port", a path, or "local:".
+// Its place as the URL says it, in small letters but for the master's name: "host:port", a path,
+// "local:", or "mymaster of host:port,host:port".
 std::string place_text(const endpoint_url& where);
 
 // redis://[user[:password]@]host[:port][/db][?key=value&…], and the same with rediss:// (TLS)
 // unix://[user[:password]@]/path/to.sock[?db=n&key=value…]
 // local:[?db=n&key=value…]
+// redis+sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/db][?key=value&…], and the
+// same with rediss+sentinel://; the login is that of the master.
 // Undoes percent-encoding in every part. On failure `into` is as it was. Messages name the part,
 // its value and the mend, and never show what may be part of a user's name or password.
 outcome parse_url(std::string_view url, endpoint_url& into);

@@ -46,7 +46,8 @@ void whereabouts::leave(const char* why) noexcept {
   why_left_ = why;
 }
 
-void whereabouts::look(time_ns deadline) noexcept try {
+void whereabouts::look(time_ns deadline, const char* why) noexcept try {
+  why_looked_ = why;
   if (!is_fixed_) lookup_.start(deadline);
 } catch (const std::bad_alloc&) {
   // It is looked again, as long as the server is silent.
@@ -60,8 +61,8 @@ void whereabouts::on_resolved(net::resolution found) noexcept {
   const auto& all = found.addresses;
   if (std::find(all.begin(), all.end(), *address_) != all.end()) return;
   auto why = outcome::of(status::unreachable, name_, " moved from ", text_or_nothing(*address_),
-                         " (silent) to ", text_or_nothing(all.front()));
-  why.cause = "silent";
+                         " (", why_looked_, ") to ", text_or_nothing(all.front()));
+  why.cause = why_looked_;
   listener_.on_elsewhere(std::move(why));
 }
 

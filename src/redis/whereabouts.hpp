@@ -42,8 +42,9 @@ class whereabouts final : private net::lookup_listener {
   void arrive(const net::address& at) noexcept;
   // A connection that was in use has ended; why it was, in short.
   void leave(const char* why) noexcept;
-  // Looks whether the name still lists the address. Ends in on_elsewhere() or in nothing.
-  void look(time_ns deadline) noexcept;
+  // Looks whether the name still lists the address, which is to be left if not: why, in short. Ends
+  // in on_elsewhere() or in nothing.
+  void look(time_ns deadline, const char* why) noexcept;
   // Nothing comes of it any more.
   void look_away() noexcept;
 
@@ -59,6 +60,7 @@ class whereabouts final : private net::lookup_listener {
   std::optional<net::address> address_;
   std::optional<net::address> left_;
   const char* why_left_ = "";
+  const char* why_looked_ = "";
 };
 
 }  // namespace mortise::redis

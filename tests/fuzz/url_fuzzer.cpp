@@ -48,6 +48,12 @@ void check(std::string_view text) {
     require(url.host.empty() && url.path.empty() && url.password.empty() && url.query.empty());
     return;
   }
+  const bool has_sentinels = mortise::redis::has_sentinels(url.scheme);
+  require(has_sentinels == !url.sentinels.empty() && has_sentinels == !url.master.empty());
+  require(has_sentinels || (url.sentinel_user.empty() && url.sentinel_password.empty()));
+  for (const auto& one : url.sentinels) {
+    require(!one.host.empty() && one.port >= 1 && one.port <= 65535);
+  }
   require(url.db >= 0 && url.port >= 1 && url.port <= 65535);
   const bool has_host = url.scheme == url_scheme::tcp || url.scheme == url_scheme::tls;
   require(has_host == !url.host.empty());
@@ -55,14 +61,14 @@ void check(std::string_view text) {
   require(!contains(url.host + url.path, std::string_view("\0", 1)));
   mortise::settings values;
   for (const auto& [key, value] : url.query) {
-    require(!key.empty() && key != "db");
+    require(!key.empty() && key != "db" && key != "sentinel_password");
     check_message(set_option(values, key, value));
   }
 }
 
 // Reads it to the end, but for the files that TLS names.
 outcome read_list(const std::string& text) {
-  if (contains(lower(text), "rediss")) return {};
+  if (contains(lower(text), "rediss") || contains(text, "sentinel_tls")) return {};
   mortise::settings values;
   mortise::deployment::maker make;
   auto result = mortise::deployment::read_url(text, values, make);
@@ -93,6 +99,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check("redis://" + std::string(text));
   check("unix:///" + std::string(text));
   check("local:?" + std::string(text));
+  check("redis+sentinel://" + std::string(text));
+  check("redis+sentinel://h/m?" + std::string(text));
   for (const std::string list : {"shard:", "redlock:"}) {
     check_message(read_list(list + std::string(text)));
     check_message(read_list(list + "redis://" + std::string(text) + ",redis://other"));
@@ -107,7 +115,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_secrecy("redis://:" + around + tail);
     check_secrecy("unix://user:" + around + tail);
     check_secrecy("rediss://user:" + around + tail);
+    check_secrecy("redis+sentinel://user:" + around + tail);
+    check_secrecy("redis+sentinel://user:" + around + "@h1,h2/master");
     check_secrecy("user:" + around + tail);
+  }
+  // Behind a '&' another option begins.
+  if (!contains(around, "&")) {
+    check_secrecy("redis+sentinel://h1,h2/master?sentinel_password=" + around);
   }
   return 0;
 }

@@ -39,7 +39,9 @@ std::string set_while_closing(test_server& server, time_ns linger_ns) {
   std::atomic<time_ns> blocked_until{0};
   question asked;
   session client(server.socket_path(), [&](auto& config) {
-    config.make_transport = [&] { return std::make_unique<slow_transport>(blocked_until); };
+    config.make_transport = [&](const std::string&) {
+      return std::make_unique<slow_transport>(blocked_until);
+    };
   });
   EXPECT_TRUE(client.open().ok());
   blocked_until = boot_now() + 200 * ns_per_ms;

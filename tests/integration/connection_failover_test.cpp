@@ -2,8 +2,10 @@
 // of its requests, and where it goes. The resolver is the test's.
 #include <atomic>
 #include <deque>
+#include <mutex>
 
 #include "integration/connection_fixture.hpp"
+#include "safety/handles.hpp"
 #include "support/fake_server.hpp"
 #include "support/server.hpp"
 
@@ -37,6 +39,35 @@ std::function<void(redis::connection_config&)> to(std::deque<std::vector<std::st
     config.command_timeout_ms = timeout_ms;
   };
 }
+
+// One that has to be looked up.
+class looked_up_name final : public net::resolver {
+ public:
+  explicit looked_up_name(std::string path) : path_(std::move(path)) {}
+  [[nodiscard]] bool is_immediate() const noexcept override { return false; }
+  [[nodiscard]] std::string text() const override { return "db.example"; }
+  net::resolution resolve(time_ns) override {
+    const std::lock_guard guard(mutex_);
+    ++looks_;
+    net::resolution found;
+    found.addresses.emplace_back();
+    if (!net::address::from_path(path_, found.addresses.back())) std::abort();
+    return found;
+  }
+  void lead_to(std::string path) {
+    const std::lock_guard guard(mutex_);
+    path_ = std::move(path);
+  }
+  [[nodiscard]] int looks() {
+    const std::lock_guard guard(mutex_);
+    return looks_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string path_;
+  int looks_ = 0;
+};
 
 void answer_as_replica(fake_peer& peer, const fake_command& command) {
   if (command.is("HELLO")) {
@@ -103,6 +134,24 @@ TEST(connection_failover, where_none_of_the_addresses_serves_each_is_told) {
   EXPECT_TRUE(is_told_of(first) && is_told_of(second)) << result.message;
   EXPECT_EQ(result.code, status::refused);
   EXPECT_TRUE(result.is_retryable);
+}
+
+TEST(connection_failover, hazard_10_a_name_is_looked_at_beside_a_connection_that_works) {
+  fake_server first;
+  fake_server next;
+  const auto name = std::make_shared<looked_up_name>(first.socket_path());
+  session client("", [&](redis::connection_config& config) {
+    config.where = name;
+    config.look_interval_ms = 20;
+  });
+  ASSERT_TRUE(client.open().ok());
+  EXPECT_TRUE(eventually([&] { return name->looks() > 5; }));
+  EXPECT_EQ(first.accepted(), 1) << "undisturbed while nothing has changed";
+  name->lead_to(next.socket_path());
+  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  EXPECT_EQ(next.accepted(), 1);
+  ASSERT_EQ(client.heard.downs.size(), 1U);
+  EXPECT_NE(client.heard.downs[0].message.find("(replaced) to"), std::string::npos);
 }
 
 // One that connects and then says nothing leaves the next its share of the time.

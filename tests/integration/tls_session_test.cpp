@@ -25,7 +25,7 @@ class watched_session {
       : session_(server.socket_path(), [&](redis::connection_config& config) {
           config.where = net::resolver_for_host("127.0.0.1", server.port());
           EXPECT_TRUE(net::tls_context::make(std::move(terms), shared_).ok());
-          config.make_transport = [this] {
+          config.make_transport = [this](const std::string&) {
             auto made = std::make_unique<net::tls_transport>(shared_);
             last_ = made.get();
             return made;

@@ -60,6 +60,12 @@ TEST(url_list, options_of_the_client_may_stand_with_any_url_and_count_for_all) {
   EXPECT_TRUE(terms.fair_strict);
 }
 
+TEST(url_list, commas_between_sentinels_begin_no_url) {
+  EXPECT_EQ(names_of(good("redis+sentinel://a,b:1,redlock:2,local:3/m?shard=x,unix:///r,redis+"
+                          "sentinel://u:p,w@a,c/m")),
+            "x 0; /r 0; m of a:26379,c:26379 0; ");
+}
+
 TEST(url_list, options_of_a_server_count_for_their_own_url) {
   settings terms;
   terms.tls_verify = true;
@@ -94,6 +100,12 @@ TEST(url_list, every_problem_names_its_part_and_its_url) {
       {"shard:redis://a?lease=1s,redis://b?lease=2s", "lease: ", "another value", "URL 2"},
       {"shard:redis://a?examine=warn,redis://b?examine=off", "examine: ", "another", "URL 2"},
       {"shard:redis://a?tls_name=x,redis://b", "tls_name: ", "rediss://", "URL 1"},
+      {"shard:redis://a,redis://b?sentinel_tls=on", "sentinel_tls: ", "redis+sentinel://", "URL 2"},
+      {"shard:redis+sentinel://a,b/m?tls_name=x,redis://b", "tls_name: ", "rediss+", "URL 1"},
+      {"shard:redis+sentinel://a,b/m,redis+sentinel://A,b/m", "url: ", "\"m of a:26379", "URL 2"},
+      {"redis+sentinel://a/m?sentinel_tls=maybe", "sentinel_tls: ", "on, off", ""},
+      {"redis+sentinel://a/m?sentinel_password=x&sentinel_password_file=/p",
+       "sentinel_password_file: ", "one place", ""},
       {"shard:redis://u:p@a?password_file=/p,redis://b", "password_file: ", "one place", "URL 1"},
       {"shard:redis://a?colour=red,redis://b", "option: ", "\"colour\"", "URL 1"},
       {"shard:redis://a?weight=0,redis://b", "weight: ", "\"0\"", "URL 1"},

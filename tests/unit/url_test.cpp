@@ -128,9 +128,38 @@ TEST(url, query) {
   EXPECT_EQ(url.db, 4);
 }
 
+TEST(url, sentinels) {
+  const auto plain = good("redis+sentinel://One,two:7000,[::1],[fe80::1]:7001/mymaster");
+  EXPECT_EQ(plain.scheme, url_scheme::sentinel);
+  const std::vector<host_port> expected = {
+      {"one", 26379}, {"two", 7000}, {"::1", 26379}, {"fe80::1", 7001}};
+  EXPECT_EQ(plain.sentinels, expected);
+  EXPECT_EQ(plain.master, "mymaster");
+  EXPECT_EQ(plain.host, "");
+  EXPECT_EQ(plain.db, 0);
+  EXPECT_EQ(place_text(plain), "mymaster of one:26379,two:7000,[::1]:26379,[fe80::1]:7001");
+
+  const auto full = good(
+      "REDISS+SENTINEL://me:a,b%40@h/My%2DMaster/"
+      "3?sentinel_user=x&sentinel_password=p%26q&lease=1s");
+  EXPECT_EQ(full.scheme, url_scheme::tls_sentinel);
+  EXPECT_EQ(full.user, "me");
+  EXPECT_EQ(full.password, "a,b@");
+  EXPECT_EQ(full.master, "My-Master");
+  EXPECT_EQ(full.db, 3);
+  EXPECT_EQ(full.sentinel_user, "x");
+  EXPECT_EQ(full.sentinel_password, "p&q");
+  ASSERT_EQ(full.query.size(), 1U);
+  EXPECT_EQ(full.query[0].first, "lease");
+  EXPECT_EQ(good("redis+sentinel://h/m/").db, 0);
+  EXPECT_EQ(good("redis+sentinel://@h/m").sentinels.size(), 1U);
+  std::string most = "redis+sentinel://h0";
+  for (int i = 1; i < 16; ++i) most += ",h" + std::to_string(i);
+  EXPECT_EQ(good(most + "/m").sentinels.size(), 16U);
+}
+
 TEST(url, later_schemes_are_named_unsupported) {
-  for (const char* text :
-       {"redis+sentinel://a,b/m", "redis+cluster://a", "REDIS+CLUSTER://u:pw@h"}) {
+  for (const char* text : {"redis+cluster://a", "rediss+cluster://a", "REDIS+CLUSTER://u:pw@h"}) {
     const auto message = problem(text, status::unsupported);
     EXPECT_NE(message.find("; give redis://host:port, rediss://host:port, "), message.npos);
     EXPECT_EQ(message.find("pw"), std::string::npos);
@@ -215,6 +244,31 @@ const std::vector<bad_sample>& bad_samples() {
       {"local:x", "local", "local:?key=value"},
       {"local://h", "local", "local:"},
       {"local:?a", "query", "\"a\""},
+      {"redis+sentinel:h/m", "url", "//"},
+      {"redis+sentinel://h", "master", "none is named"},
+      {"redis+sentinel://h/", "master", "mymaster"},
+      {"redis+sentinel://h//1", "master", "none is named"},
+      {"redis+sentinel:///m", "host", "empty"},
+      {"redis+sentinel://u@h,/m", "host", "empty"},
+      {"redis+sentinel://a,,b/m", "host", "behind a ','"},
+      {"redis+sentinel://u@a,b!/m", "host", "\"b!\""},
+      {"redis+sentinel://a,b!/m", "host", "behind a ','"},
+      {"redis+sentinel://a:0/m", "port", "minimum"},
+      {"redis+sentinel://u@a,A/m", "host", "a:26379 is there already"},
+      {"redis+sentinel://a,a:26379/m", "host", "twice"},
+      {"redis+sentinel://a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,b0,b1,b2,b3,b4,b5,b6/m", "url", "16"},
+      {"redis+sentinel://u@h/a%20b", "master", "\"a b\""},
+      {"redis+sentinel://h/a%20b", "master", "what stands behind"},
+      {"redis+sentinel://h/" + std::string(129, 'm'), "master", "129 bytes"},
+      {"redis+sentinel://h/m/x", "db", "\"x\""},
+      {"redis+sentinel://h/m/1/2", "db", "\"1/2\""},
+      {"redis+sentinel://h/m?db=1", "db", "redis+sentinel://host/master/2"},
+      {"redis+sentinel://h/m?sentinel_user=", "sentinel_user", "empty"},
+      {"redis+sentinel://h/m?sentinel_user=a&sentinel_user=b", "sentinel_user", "twice"},
+      {"redis+sentinel://h/m?sentinel_password=a&sentinel_password=b", "sentinel_password",
+       "twice"},
+      {"redis://h?sentinel_user=a", "sentinel_user", "no meaning with redis:"},
+      {"redis://h?sentinel_password=a", "sentinel_password", "redis+sentinel://"},
   };
   return samples;
 }
@@ -256,7 +310,16 @@ TEST(url, messages_never_show_a_password) {
                            "redis://u:[SECRET@",
                            "redis://[SECRET]@",
                            "redis://[SECRET]",
-                           "redis://u:[SECRET]"}) {
+                           "redis://u:[SECRET]",
+                           "redis+sentinel://u:SECRET@h",
+                           "redis+sentinel://u:SECRET@h,h/m",
+                           "redis+sentinel://u:x,SECRET/m",
+                           "redis+sentinel://u:x/SECRET@h/m",
+                           "redis+sentinel://u:x,y/SECRET!%20",
+                           "redis+sentinel://u:a,SECRET!@",
+                           "redis+sentinel://h/m?sentinel_password=SECRET%",
+                           "redis+sentinel://h/m?sentinel_password=SECRET&sentinel_password=SECRET",
+                           "redis://h?sentinel_password=SECRET"}) {
     endpoint_url url;
     const auto result = parse_url(text, url);
     EXPECT_FALSE(result.ok()) << text;

@@ -158,6 +158,12 @@
 #define MORTISE_OPTION_TLS_NAME "tls_name"
 /** Whether the server has to prove who it is: "on" or "off". A client's only. */
 #define MORTISE_OPTION_TLS_VERIFY "tls_verify"
+/** A file with the Sentinels' password, read again at each connect. A client's only. */
+#define MORTISE_OPTION_SENTINEL_PASSWORD_FILE "sentinel_password_file"
+/** Whether Sentinels have TLS, as the scheme says unless set, such as "on". A client's only. */
+#define MORTISE_OPTION_SENTINEL_TLS "sentinel_tls"
+/** The name in the Sentinels' certificates, each one's host unless set. A client's only. */
+#define MORTISE_OPTION_SENTINEL_TLS_NAME "sentinel_tls_name"
 /** Whether servers are examined when they are connected to, such as "off". A client's only. */
 #define MORTISE_OPTION_EXAMINE "examine"
 /** How long a server of `redlock:` runs before it votes: a duration. A client's only. */
@@ -497,15 +503,19 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  *
  * @param url `redis://[user[:password]@]host[:port][/db][?option=value&…]`, since 1.2 `rediss://…`
  *   for the same over TLS, `unix://[user[:password]@]/path/to.sock[?db=n&…]`, or `local:`, a
- * private server of this user on this host that is started when needed and ends by itself.
+ * private server of this user on this host that is started when needed and ends by itself. Since
+ * 1.2 `redis+sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/db][?option=value&…]`
+ * is whichever server these 1 to 16 Sentinels call the master of that name, and
+ * `rediss+sentinel://…` the same over TLS; see capi/doc/sentinel.md, also for `sentinel_user` and
+ * `sentinel_password`.
  * Since 1.2 it may be `shard:` and 2 to 64 of these with a ',' between two: each name of a lock
  * belongs to one of the servers, and the client opens when all have answered. Queries may then have
- * `shard=NAME` and `weight=N`, 1 to 100, and options of one server, `tls_…` and `password_file`,
- * count for their own URL. Since 1.2 it may also be `redlock:` and 2 to 31 of these: more than half
- * of the servers have to agree on each lock, and the client opens when so many have answered.
- * Percent-encoding is undone in every part. Since 1.1 NULL is the URL in the environment variable
- * MORTISE_URL, which is read only then, during this call, and never by a program that runs with
- * another user's rights (see secure_getenv).
+ * `shard=NAME` and `weight=N`, 1 to 100, and options of one server, `tls_…`, `sentinel_…` and
+ * `password_file`, count for their own URL. Since 1.2 it may also be `redlock:` and 2 to 31 of
+ * these: more than half of the servers have to agree on each lock, and the client opens when so
+ * many have answered. Percent-encoding is undone in every part. Since 1.1 NULL is the URL in the
+ * environment variable MORTISE_URL, which is read only then, during this call, and never by a
+ * program that runs with another user's rights (see secure_getenv).
  * @param url_len bytes of `url`, 1 to 4096, and as many for each of a list; 0 with NULL.
  * @param options defaults for the handles, overridden by the URL's query; NULL for the defaults.
  * @param error filled on failure; may be NULL.

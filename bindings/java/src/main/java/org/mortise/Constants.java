@@ -90,6 +90,12 @@ final class Constants {
   static final String OPTION_TLS_NAME = "tls_name";
   /** Whether the server has to prove who it is: "on" or "off". A client's only. */
   static final String OPTION_TLS_VERIFY = "tls_verify";
+  /** A file with the Sentinels' password, read again at each connect. A client's only. */
+  static final String OPTION_SENTINEL_PASSWORD_FILE = "sentinel_password_file";
+  /** Whether Sentinels have TLS, as the scheme says unless set, such as "on". A client's only. */
+  static final String OPTION_SENTINEL_TLS = "sentinel_tls";
+  /** The name in the Sentinels' certificates, each one's host unless set. A client's only. */
+  static final String OPTION_SENTINEL_TLS_NAME = "sentinel_tls_name";
   /** Whether servers are examined when they are connected to, such as "off". A client's only. */
   static final String OPTION_EXAMINE = "examine";
   /** How long a server of `redlock:` runs before it votes: a duration. A client's only. */

@@ -330,6 +330,37 @@ public final class MortiseOptions {
   }
 
   /**
+   * The file with the password of the Sentinels of a URL of {@code redis+sentinel://}. It is read
+   * again at each connect. For clients only.
+   *
+   * @param path a whole path; none unless set
+   * @return options with that value
+   */
+  public MortiseOptions withSentinelPasswordFile(String path) {
+    return with(Constants.OPTION_SENTINEL_PASSWORD_FILE, Objects.requireNonNull(path, "path"));
+  }
+
+  /**
+   * Whether Sentinels are spoken to by TLS. For clients only.
+   *
+   * @param isOn what the URL's scheme says of servers unless set
+   * @return options with that value
+   */
+  public MortiseOptions withSentinelTls(boolean isOn) {
+    return with(Constants.OPTION_SENTINEL_TLS, isOn ? "on" : "off");
+  }
+
+  /**
+   * The name or address that the Sentinels' certificates have to have. For clients only.
+   *
+   * @param name each one's host unless set
+   * @return options with that value
+   */
+  public MortiseOptions withSentinelTlsName(String name) {
+    return with(Constants.OPTION_SENTINEL_TLS_NAME, Objects.requireNonNull(name, "name"));
+  }
+
+  /**
    * Whether the server is examined each time that it is connected to. For clients only.
    *
    * @param how {@code off} is the default; {@code warn} is for {@link MortiseClient#examination} to

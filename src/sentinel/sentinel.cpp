@@ -1,0 +1,114 @@
+#include "sentinel/sentinel.hpp"
+
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace mortise::sentinel {
+
+sentinel::sentinel(net::reactor& loop, redis::connection_config config, std::string place,
+                   std::string_view master, sentinel_listener& hears)
+    : place_(std::move(place)),
+      question_count_(report::write_questions(questions_, master)),
+      hears_(hears),
+      server_(loop, std::move(config), *this) {
+  reply_count = static_cast<int>(question_count_);
+  takes_each = true;
+}
+
+std::uint64_t sentinel::ask() noexcept {
+  const std::lock_guard guard(mutex_);
+  if (is_asking_) {
+    // What is on its way may have been said before now.
+    is_asked_again_ = true;
+    return number_ + 1;
+  }
+  send();
+  return is_asking_ ? number_ : number_ + 1;
+}
+
+// With the mutex.
+void sentinel::send() noexcept {
+  if (!is_up_ || is_asking_) return;
+  is_asked_again_ = false;
+  next_ = {};
+  answers_left_ = question_count_;
+  is_asking_ = server_.submit(*this, questions_, redis::flush::now) == status::ok;
+  if (is_asking_) ++number_;
+}
+
+sentinel::stage sentinel::stage_of(std::uint64_t number) const noexcept {
+  const std::lock_guard guard(mutex_);
+  if (is_up_ && answered_ >= number) return stage::answered;
+  if (has_failed_) return stage::failed;
+  return is_late_ ? stage::late : stage::waiting;
+}
+
+void sentinel::give_up(std::uint64_t number) noexcept {
+  const std::lock_guard guard(mutex_);
+  is_late_ = answered_ < number;
+}
+
+word sentinel::last_word() const {
+  word told;
+  told.from = place_;
+  const std::lock_guard guard(mutex_);
+  told.said = said_;
+  told.problem = problem_;
+  told.is_definite = is_definite_;
+  return told;
+}
+
+// It is asked at once: who looks for the master waits for it.
+void sentinel::on_up(const redis::session_facts& /*facts*/) noexcept {
+  const std::lock_guard guard(mutex_);
+  is_up_ = true;
+  has_failed_ = false;
+  problem_ = {};
+  send();
+}
+
+void sentinel::on_down(const outcome& why) noexcept { on_failed(why, false); }
+
+void sentinel::on_failed(const outcome& why, bool is_definite) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    is_up_ = false;
+    has_failed_ = true;
+    problem_ = why;
+    is_definite_ = is_definite;
+    said_ = {};
+  }
+  hears_.on_word();
+}
+
+void sentinel::on_push(std::string_view channel, std::string_view payload,
+                       time_ns /*now*/) noexcept {
+  if (channel == news_channel) hears_.on_news(payload);
+}
+
+void sentinel::on_reply(const redis::value& reply, time_ns /*now*/) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    try {
+      next_.take(reply);
+    } catch (const std::bad_alloc&) {
+      // It has then said nothing that makes sense.
+    }
+    if (--answers_left_ > 0) return;
+    is_asking_ = false;
+    is_late_ = false;
+    answered_ = number_;
+    said_ = std::exchange(next_, {});
+    if (is_asked_again_) send();
+  }
+  hears_.on_word();
+}
+
+// The next connection is asked again.
+void sentinel::on_broken(bool /*was_sent*/) noexcept {
+  const std::lock_guard guard(mutex_);
+  is_asking_ = false;
+}
+
+}  // namespace mortise::sentinel

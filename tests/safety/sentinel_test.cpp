@@ -1,0 +1,109 @@
+// Hazards of a master that Sentinels replace: real servers and Sentinels.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "safety/handles.hpp"
+#include "support/sentinel_set.hpp"
+
+namespace mortise::testing {
+namespace {
+
+struct waiter {
+  client_handle client;
+  lock_handle lock;
+  queue_handle queue;
+};
+
+class sentinel : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string url() const { return set.url("lease=60s&command_timeout=2s"); }
+
+  // Each is a client of its own, and waits behind those before it.
+  std::vector<waiter> line_up(const std::string& name, int count) {
+    std::vector<waiter> all;
+    for (int i = 0; i < count; ++i) {
+      waiter one{open_client(url()), nullptr, nullptr};
+      one.lock = open_lock(one.client, name);
+      one.queue = open_queue(one.client);
+      EXPECT_EQ(MORTISE_OK, mortise_lock_acquire_async(one.lock.get(), one.queue.get(), i,
+                                                       120 * second_ms, nullptr));
+      EXPECT_TRUE(eventually([&] {
+        return set.master().command({"LLEN", queue_key(name)}) == std::to_string(i + 1);
+      }));
+      all.push_back(std::move(one));
+    }
+    return all;
+  }
+  static void expect_grant(const waiter& one, std::int64_t& token) {
+    const auto granted = next_event(one.queue, 60 * second_ms);
+    EXPECT_EQ(MORTISE_EVENT_ACQUIRED, granted.kind);
+    EXPECT_EQ(MORTISE_OK, granted.status);
+    EXPECT_GT(granted.token, token);
+    token = granted.token;
+  }
+  static bool is_silent(const waiter& one) {
+    return next_event(one.queue, 0).kind == MORTISE_EVENT_NONE;
+  }
+  void expect_all_kept(const std::function<void()>& fault);
+
+  sentinel_set set;
+};
+
+// Who holds, holds; who waits is granted in the order of arrival; what is cancelled is; and an
+// upgrade is made, whatever ends the master. No call fails.
+void sentinel::expect_all_kept(const std::function<void()>& fault) {
+  const auto client = open_client(url());
+  const auto held = open_lock(client, "held");
+  const auto reading = open_rw(client, "reading");
+  const auto error = new_error();
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(held.get(), patience_ms, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(reading.get(), patience_ms, nullptr));
+  auto token = mortise_lock_token(held.get());
+  const auto waiters = line_up("held", 5);
+  set.replicate();
+  const auto before = set.master_number();
+  fault();
+  // While nobody serves.
+  ASSERT_EQ(MORTISE_OK, mortise_lock_cancel(waiters[2].lock.get(), nullptr));
+  EXPECT_EQ(MORTISE_CANCELLED, next_event(waiters[2].queue, 60 * second_ms).status);
+  EXPECT_EQ(1, mortise_lock_is_held(held.get()));
+  set.await_master_other_than(before);
+  // A call without a timeout has `command_timeout`, which a failover may outlast.
+  ASSERT_TRUE(answers(client));
+  EXPECT_EQ(MORTISE_OK, mortise_rw_upgrade_try(reading.get(), error.get()))
+      << mortise_error_message(error.get());
+  EXPECT_EQ(MORTISE_OK, mortise_lock_extend(held.get(), 0, error.get()))
+      << mortise_error_message(error.get());
+  EXPECT_TRUE(is_silent(waiters[0]));
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(held.get(), error.get()))
+      << mortise_error_message(error.get());
+  for (std::size_t i = 0; i < waiters.size(); ++i) {
+    if (i == 2) continue;
+    expect_grant(waiters[i], token);
+    for (auto later = i + 1; later < waiters.size(); ++later) {
+      EXPECT_TRUE(is_silent(waiters[later])) << later << " before its time, with " << i;
+    }
+    ASSERT_TRUE(answers(waiters[i].client));
+    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(waiters[i].lock.get(), error.get()))
+        << mortise_error_message(error.get());
+  }
+  EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(reading.get(), nullptr));
+}
+
+TEST_F(sentinel, hazard_10_all_is_kept_when_the_master_is_replaced_by_command) {
+  expect_all_kept([&] { set.fail_over(); });
+}
+
+TEST_F(sentinel, hazard_10_all_is_kept_when_the_master_is_killed) {
+  expect_all_kept([&] { set.master().kill(); });
+}
+
+TEST_F(sentinel, hazard_10_all_is_kept_when_the_master_hangs) {
+  expect_all_kept([&] { set.master().pause(); });
+}
+
+}  // namespace
+}  // namespace mortise::testing

@@ -1,0 +1,153 @@
+#include "support/sentinel_set.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <functional>
+#include <stdexcept>
+
+#include "base/time.hpp"
+
+namespace mortise::testing {
+
+namespace {
+
+constexpr std::size_t set_size = 3;
+constexpr std::size_t no_server = set_size;
+
+void await(const std::function<bool()>& condition, const char* what) {
+  const auto end = boot_now() + 60 * ns_per_s;
+  while (!condition()) {
+    if (boot_now() > end) throw std::runtime_error(what);
+    const timespec pause{0, 5'000'000};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+bool has_line(const std::string& text, const std::string& line) {
+  return ("\n" + text + "\n").find("\n" + line + "\n") != std::string::npos;
+}
+
+std::vector<std::string> with_port(std::vector<std::string> arguments) {
+  if (std::find(arguments.begin(), arguments.end(), "tls") == arguments.end()) {
+    arguments.insert(arguments.end(), {"--port", "free"});
+  }
+  return arguments;
+}
+
+}  // namespace
+
+sentinel_set::sentinel_set(const options& how) : is_asked_(set_size, true) {
+  auto of_servers = with_port(how.of_servers);
+  of_servers.insert(of_servers.end(), {"--repl-diskless-sync-delay", "0", "--repl-timeout", "5"});
+  auto of_sentinels = with_port(how.of_sentinels);
+  of_sentinels.emplace_back("sentinel");
+  for (std::size_t i = 0; i < set_size; ++i) {
+    servers_.push_back(std::make_unique<test_server>(
+        server_options{.arguments = of_servers, .login = how.server_login}));
+    sentinels_.push_back(std::make_unique<test_server>(
+        server_options{.arguments = of_sentinels, .login = how.sentinel_login}));
+  }
+  const auto port = std::to_string(servers_[0]->port());
+  for (std::size_t i = 1; i < set_size; ++i) {
+    servers_[i]->command({"REPLICAOF", "127.0.0.1", port});
+  }
+  await_replicas();
+  for (const auto& one : sentinels_) {
+    one->command({"SENTINEL", "MONITOR", name, "127.0.0.1", port, "2"});
+    one->command(
+        {"SENTINEL", "SET", name, "down-after-milliseconds", "500", "failover-timeout", "4000"});
+    for (const auto& told : how.told) {
+      std::vector<std::string> command{"SENTINEL", "SET", name};
+      command.insert(command.end(), told.begin(), told.end());
+      one->command(command);
+    }
+  }
+  await(
+      [&] {
+        return std::all_of(sentinels_.begin(), sentinels_.end(), [](const auto& one) {
+          const auto said = one->command({"SENTINEL", "MASTER", name});
+          return has_line(said, "num-slaves\n2") && has_line(said, "num-other-sentinels\n2");
+        });
+      },
+      "the Sentinels do not find each other");
+}
+
+std::string sentinel_set::url(const std::string& query, const std::string& scheme) const {
+  std::string text = scheme + "://";
+  for (const auto& one : sentinels_) {
+    text.append(text.ends_with('/') ? "" : ",").append("127.0.0.1:");
+    text.append(std::to_string(one->port()));
+  }
+  return text.append("/").append(name).append(query.empty() ? "" : "?").append(query);
+}
+
+std::size_t sentinel_set::number_said_by(std::size_t sentinel) {
+  const auto said = sentinels_[sentinel]->command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name});
+  for (std::size_t i = 0; i < set_size; ++i) {
+    if (said == "127.0.0.1\n" + std::to_string(servers_[i]->port())) return i;
+  }
+  return no_server;
+}
+
+std::size_t sentinel_set::master_number() {
+  auto agreed = no_server;
+  await(
+      [&] {
+        std::vector<std::size_t> said;
+        for (std::size_t i = 0; i < set_size; ++i) {
+          if (is_asked_[i]) said.push_back(number_said_by(i));
+        }
+        agreed = said.front();
+        return agreed != no_server && std::count(said.begin(), said.end(), agreed) ==
+                                          static_cast<std::ptrdiff_t>(said.size());
+      },
+      "the Sentinels do not agree");
+  return agreed;
+}
+
+void sentinel_set::await_replicas() {
+  await(
+      [&] {
+        const auto text = servers_[0]->command({"INFO", "replication"});
+        return text.find("slave1:") != std::string::npos &&
+               text.find("state=online", text.find("slave1:")) != std::string::npos &&
+               text.find("state=online") < text.find("slave1:");
+      },
+      "the replicas do not follow");
+}
+
+void sentinel_set::replicate() {
+  const auto from = master_number();
+  const auto mark = servers_[from]->command({"INCR", "replicated"});
+  await(
+      [&] {
+        return std::all_of(servers_.begin(), servers_.end(), [&](const auto& one) {
+          return one->command({"GET", "replicated"}) == mark;
+        });
+      },
+      "the replicas do not follow");
+}
+
+void sentinel_set::fail_over() {
+  const auto before = master_number();
+  const auto leader = static_cast<std::size_t>(std::find(is_asked_.begin(), is_asked_.end(), true) -
+                                               is_asked_.begin());
+  // One that has just been through a failover does not begin another.
+  await(
+      [&] {
+        return sentinels_[leader]->command({"SENTINEL", "FAILOVER", name}) == "OK";
+      },
+      "no failover begins");
+  await_master_other_than(before);
+}
+
+void sentinel_set::await_master_other_than(std::size_t before) {
+  await(
+      [&] {
+        const auto now = master_number();
+        return now != before && servers_[now]->command({"ROLE"}).starts_with("master");
+      },
+      "no other becomes the master");
+}
+
+}  // namespace mortise::testing
