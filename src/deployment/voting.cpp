@@ -111,10 +111,11 @@ class voting::errand final : private inquirer {
   [[nodiscard]] bool is_idle_for(std::size_t server) const noexcept {
     return !is_open_ && server == server_;
   }
-  status send(const question& asked, const claim& about) {
+  status send(const question& asked, const claim& about, time_ns now) {
     asked_ = asked;
     token_ = asked.token;
     asked_.token = token_;
+    lapses_at_ = now + to_ns(asked.ttl_ms);
     rules_ = about.rules;
     keys_ = about.keys;
     return send_again();
@@ -128,15 +129,25 @@ class voting::errand final : private inquirer {
   }
   void on_verdict(inquiry& /*answered*/, const verdict& said, time_ns now) noexcept override {
     const lock_type lock(all_.mutex_);
-    const bool is_again = said.what == answer::no_script && !std::exchange(asked_.with_text, true);
-    if (is_again && send_again() == status::ok) return;
+    if (said.what == answer::no_script && send_text(now)) return;
     is_open_ = false;
     all_.on_errand_done(server_, asked_, said, now);
+  }
+
+  // A vote ends when it would have without this (hazard 17).
+  bool send_text(time_ns now) noexcept {
+    if (std::exchange(asked_.with_text, true) || !all_.is_wanted(asked_)) return false;
+    if (is_contest(asked_.what)) {
+      asked_.ttl_ms = std::min(asked_.ttl_ms, (lapses_at_ - now) / ns_per_ms);
+      if (asked_.ttl_ms <= 0) return false;
+    }
+    return send_again() == status::ok;
   }
 
   voting& all_;
   const std::size_t server_;
   const std::unique_ptr<inquiry> to_;
+  time_ns lapses_at_ = 0;
   question asked_;
   std::string token_;  // which the question refers to
   const protocol::table* rules_ = nullptr;
@@ -239,7 +250,8 @@ question voting::question_for(const question& asked, claim& about, time_ns now) 
 void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& said,
                        time_ns now) noexcept {
   lock_type lock(mutex_);
-  if (said.what == answer::no_script && asked.send_text(server)) return;
+  const bool is_again = said.what == answer::no_script && is_wanted(asked.asked());
+  if (is_again && asked.send_text(server)) return;
   proposals_.note_time(server, said.server_us, now);
   const auto what = asked.asked().what;
   if (said.what == answer::not_free || said.what == answer::granted) {
@@ -266,6 +278,14 @@ void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& s
   }
   drop_if_over(asked.asked().token);
   tell(lock, asked, verdict, now);
+}
+
+// Once a release has been said nobody would take back a vote that comes behind it (hazard 16).
+bool voting::is_wanted(const question& asked) const noexcept {
+  if (!is_contest(asked.what)) return true;
+  const auto known = claims_.find(asked.token);
+  return known != claims_.end() && known->second.is_kept &&
+         known->second.proposal == asked.proposal;
 }
 
 void voting::tell(lock_type& lock, quorum_round& asked, const std::optional<verdict>& verdict,
@@ -375,7 +395,7 @@ void voting::bring_owed(std::string_view token, claim& about, const quorum::serv
   back.proposal = about.proposal;
   for (std::size_t server = 0; server < servers_.size(); ++server) {
     if (!about.has.test(server) || !where.test(server)) continue;
-    if (send_errand(server, back, about) == status::no_memory) retry(about, now);
+    if (send_errand(server, back, about, now) == status::no_memory) retry(about, now);
   }
 }
 
@@ -397,18 +417,18 @@ void voting::top_up(quorum_round& asked, claim& about, time_ns now) {
   about.proposal = std::max(about.proposal + 1, proposals_.next(now));
   again.proposal = about.proposal;
   for (std::size_t server = 0; server < servers_.size(); ++server) {
-    if (vacant.test(server)) send_errand(server, again, about);
+    if (vacant.test(server)) send_errand(server, again, about, now);
   }
   asked.topped_up |= vacant;
 }
 
-status voting::send_errand(std::size_t server, const question& asked, const claim& about) noexcept
-    try {
+status voting::send_errand(std::size_t server, const question& asked, const claim& about,
+                           time_ns now) noexcept try {
   for (const auto& item : errands_) {
-    if (item->is_idle_for(server)) return item->send(asked, about);
+    if (item->is_idle_for(server)) return item->send(asked, about, now);
   }
   errands_.push_back(std::make_unique<errand>(*this, server));
-  return errands_.back()->send(asked, about);
+  return errands_.back()->send(asked, about, now);
 } catch (const std::bad_alloc&) {
   return status::no_memory;
 }

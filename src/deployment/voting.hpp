@@ -102,7 +102,9 @@ class voting final : private quorum_round_listener, private net::timer {
                   time_ns now) noexcept;
   void retry(claim& about, time_ns now) noexcept;
   void top_up(quorum_round& asked, claim& about, time_ns now);
-  status send_errand(std::size_t server, const lock::question& asked, const claim& about) noexcept;
+  status send_errand(std::size_t server, const lock::question& asked, const claim& about,
+                     time_ns now) noexcept;
+  [[nodiscard]] bool is_wanted(const lock::question& asked) const noexcept;
   void tell(lock_type& lock, quorum_round& asked, const std::optional<lock::verdict>& verdict,
             time_ns now);
   void drop_if_over(std::string_view token) noexcept;

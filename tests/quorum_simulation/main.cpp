@@ -29,6 +29,9 @@ plan make_plan(std::uint64_t seed) {
   made.think_ns = 100 * ns_per_us + dice.spread(300 * ns_per_ms);
   made.hold_ns = dice.spread(to_ns(made.lease_ms));
   made.duration = dice.between(3, 20) * ns_per_s;
+  made.rw_names = static_cast<int>(dice.between(0, made.names));
+  made.write_per_mille = dice.one_of<std::int64_t>({50, 300, 700});
+  if (dice.happens(500)) made.repeat_per_mille = 200;
   if (dice.happens(250)) return made;
   made.cuts = now_and_then(dice);
   made.hangs = now_and_then(dice);
@@ -44,6 +47,7 @@ class run {
   run(const plan& made, bool is_verbose) : plan_(made), world_(made.seed * 2 + 1) {
     world_.is_verbose = is_verbose;
     world_.latency_ns = made.latency_ns;
+    world_.repeat_per_mille = made.repeat_per_mille;
     for (int i = 0; i < made.nodes; ++i) {
       nodes_.push_back(std::make_unique<node>(world_, made.drift_ppm));
     }
@@ -139,6 +143,7 @@ void run::watch() {
       }
     }
     auto& since = waits_since_[name];
+    since = std::max(since, world_.granted[name].last);
     if (!is_waiting || is_held) since = world_.time.now();
     if (plan_.has_faults() && !world_.is_healed) since = world_.time.now();
     const auto longest = to_ns(plan_.quarantine_ms) * (plan_.has_faults() ? 2 : 0) + 5 * ns_per_s;

@@ -63,11 +63,23 @@ class connection::asking final : public mortise::deployment::inquiry {
   }
   status send(const lock::question& asked, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* /*by*/) noexcept override {
+    ++sent_;
     return of_.send(*this, asked, rules, keys);
   }
-  void answer(const lock::verdict& said) { who_.on_verdict(*this, said, boot_now()); }
+  // Once or twice: as long as nothing else was asked, what is said again is of the same question.
+  void answer(const lock::verdict& said) {
+    const std::weak_ptr<asking*> self = alive_;
+    const bool is_repeated = of_.world_.dice.happens(of_.world_.repeat_per_mille);
+    const auto question = sent_;
+    who_.on_verdict(*this, said, boot_now());
+    if (is_repeated && !self.expired() && question == sent_) {
+      who_.on_verdict(*this, said, boot_now());
+    }
+  }
 
  private:
+  const std::shared_ptr<asking*> alive_ = std::make_shared<asking*>(this);
+  std::uint64_t sent_ = 0;
   connection& of_;
   mortise::deployment::inquirer& who_;
 };
@@ -111,7 +123,7 @@ void connection::check_top_up(const lock::question& asked) {
   const auto until = local_.read(world_.time.now()) + to_ns(asked.ttl_ms);
   if (asked.what != lock::step::reacquire) {
     lapses = std::max(lapses, until);
-  } else if (until > lapses && !asked.with_text) {
+  } else if (until > lapses) {
     world_.violate("a top-up outlives the votes that it joins");
   }
 }

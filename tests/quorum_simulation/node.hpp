@@ -21,6 +21,12 @@ using simulation::drifting_clock;
 using simulation::simulated_redis;
 using simulation::virtual_time;
 
+// Of one lock.
+struct grants {
+  std::int64_t highest_token = 0;
+  time_ns last = 0;
+};
+
 // What all parts of a run share.
 struct world {
   explicit world(std::uint64_t seed) : dice(seed) {}
@@ -29,6 +35,8 @@ struct world {
   time_ns latency_ns = ns_per_ms;  // one way, typical
   bool is_healed = false;
   bool is_verbose = false;
+  std::int64_t repeat_per_mille = 0;      // how many answers are heard twice
+  std::map<std::string, grants> granted;  // by name
   std::vector<std::string> violations;
   void violate(const std::string& what);
   void say(const std::string& what);

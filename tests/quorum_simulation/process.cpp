@@ -78,7 +78,8 @@ process::process(world& around, const plan& made, std::vector<std::unique_ptr<no
   servers_ =
       deployment::make_quorum(urls, loop_, terms, id_, static_cast<deployment::listener&>(*this));
   for (int name = 0; name < made.names; ++name) {
-    users_.push_back(std::make_unique<user>(*this, name));
+    const auto kind = name < made.rw_names ? lock::lock_kind::rw : lock::lock_kind::mutex;
+    users_.push_back(std::make_unique<user>(*this, name, kind));
   }
   acting = before;
 }
@@ -172,15 +173,16 @@ void process::on_said(std::string_view channel) noexcept {
 
 // ---- a user -----------------------------------------------------------------------------------
 
-user::user(process& of, int number)
+user::user(process& of, int number, lock::lock_kind kind)
     : of_(of),
       number_(static_cast<std::uint64_t>(number) + 1),
       name_("name " + std::to_string(number)),
-      rules_(protocol::ballot()),
+      rules_(kind == lock::lock_kind::rw ? protocol::ballot_rw() : protocol::ballot()),
       keys_(rules_.keys(name_)),
       gate_(rules_.facts, static_cast<lock::link&>(*this),
             static_cast<lock::gate_listener&>(*this)) {
   owner_.lease_ms = of.terms().lease_ms;
+  if (kind == lock::lock_kind::rw) owner_.limit = lock::whole_weight;
 }
 
 std::string user::channel() const { return rules_.channel(name_); }
@@ -232,6 +234,14 @@ void user::acquire() {
   auto& dice = of_.around().dice;
   owner = &owner_;
   is_try = dice.happens(200);
+  wanted = {};
+  if (is_rw()) {
+    wanted = {lock::hold_mode::part, 1};
+    if (dice.happens(of_.terms().write_per_mille)) {
+      wanted = {lock::hold_mode::whole, lock::whole_weight};
+    }
+  }
+  granted_before_ = of_.around().granted[name_].highest_token;
   const auto timeout = (is_try ? 1 : 8) * 3000 * ns_per_ms;
   deadline = dice.happens(300) ? of_.now() + dice.spread(timeout) : of_.now() + timeout;
   is_acquiring_ = true;
@@ -248,6 +258,11 @@ void user::finish(const outcome& how, std::int64_t token) noexcept {
   if (!how.ok()) return later(ns_per_ms + world.dice.spread(of_.terms().think_ns), &user::acquire);
   is_holding_ = true;
   token_ = token;
+  auto& [highest, last] = world.granted[name_];
+  last = world.time.now();
+  // Hazard 30. Of those that are granted at the same time readers may have the same.
+  if (token <= granted_before_) world.violate(name_ + ": a token is not above one before");
+  highest = std::max(highest, token);
   held_from_ = world.time.now();
   const auto longest = world.dice.happens(100) ? 3 * to_ns(owner_.lease_ms) : of_.terms().hold_ns;
   later(is_retired_ ? 0 : world.dice.spread(longest), &user::unlock);
@@ -259,13 +274,13 @@ void user::end_hold(time_ns at) {
   if (!std::exchange(is_holding_, false)) return;
   at = std::max(held_from_, std::min(at, of_.clock.truth_of(valid_until_)));
   last_held_ = at;
-  of_.record({name_, of_.id(), token_, held_from_, at});
+  of_.record({name_, of_.id(), token_, held_from_, at, wanted.weight, owner_.limit});
 }
 
 void user::unlock() {
   end_hold(of_.around().time.now());
   enter([&](lock::gate& gate, time_ns now) {
-    return gate.unlock(owner_, lock::hold_mode::whole, nullptr, now);
+    return gate.unlock(owner_, wanted.mode, nullptr, now);
   });
   later(of_.around().dice.spread(of_.terms().think_ns), &user::acquire);
 }

@@ -18,6 +18,9 @@ struct plan {
   int nodes = 3;
   int processes = 3;
   int names = 1;
+  int rw_names = 0;  // of these, the first are read-write locks
+  std::int64_t write_per_mille = 300;
+  std::int64_t repeat_per_mille = 0;  // how many answers are heard twice
   std::int64_t lease_ms = 1000;
   std::int64_t quarantine_ms = 1200;
   std::int64_t drift_ppm = 25'000;
@@ -39,7 +42,7 @@ class user final : public deployment::inquirer,
                    private lock::gate_listener,
                    private lock::acquire_operation {
  public:
-  user(process& of, int number);
+  user(process& of, int number, lock::lock_kind kind);
   void start();
   // Gives back what it holds and waits no more.
   void retire();
@@ -61,6 +64,7 @@ class user final : public deployment::inquirer,
   void acquire();
   void unlock();
   void end_hold(time_ns at);
+  [[nodiscard]] bool is_rw() const { return owner_.limit > 1; }
   void later(time_ns delay, void (user::*what)());
   void on_verdict(deployment::inquiry& answered, const lock::verdict& said,
                   time_ns now) noexcept override;
@@ -87,6 +91,7 @@ class user final : public deployment::inquirer,
   time_ns held_from_ = 0, last_held_ = 0;
   time_ns valid_until_ = 0;  // local
   std::int64_t token_ = 0;
+  std::int64_t granted_before_ = 0;  // the highest token when it began to acquire
 };
 
 class process final : private deployment::listener {

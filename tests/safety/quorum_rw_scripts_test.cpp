@@ -165,6 +165,17 @@ TEST_F(quorum_rw_scripts, a_writer_that_waits_holds_back_readers_until_it_leaves
   EXPECT_TRUE(is_taken("four", reader, 11));
 }
 
+// Where it was refused, and others have voted for it since.
+TEST_F(quorum_rw_scripts, a_writer_that_gives_the_lock_back_holds_nobody_back_any_more) {
+  EXPECT_TRUE(is_taken("one", reader, 1));
+  EXPECT_FALSE(is_taken("two", writer, 2, "wait"));
+  EXPECT_EQ("1", release("one", 1));
+  EXPECT_EQ("0", release("two", 2, "quiet"));
+  EXPECT_FALSE(is_taken("three", reader, 3)) << "it asks on";
+  EXPECT_EQ("0", release("two", 4, "tell"));
+  EXPECT_TRUE(is_taken("three", reader, 5));
+}
+
 TEST_F(quorum_rw_scripts, in_quarantine_nobody_gets_a_vote_and_who_has_one_keeps_it) {
   EXPECT_TRUE(is_taken("one", reader, 1));
   server.command({"SET", keys[4], "1", "PX", "60000"});

@@ -65,6 +65,9 @@ const simulated_redis::command_row* simulated_redis::find_command(std::string_vi
       command_row{"zcount", 4, false, false, true, false, &self::zcount},
       command_row{"zrangebyscore", -4, false, false, true, false, &self::zrange},
       command_row{"zrevrangebyscore", -4, false, false, true, false, &self::zrange},
+      command_row{"hset", -4, true, true, true, false, &self::hset},
+      command_row{"hdel", -3, true, false, true, false, &self::hdel},
+      command_row{"hgetall", 2, false, false, true, false, &self::hgetall},
       command_row{"time", 1, false, false, true, true, &self::time},
       command_row{"publish", 3, false, false, true, true, &self::publish},
       command_row{"pubsub", -2, false, false, true, true, &self::pubsub},
@@ -108,6 +111,7 @@ reply simulated_redis::type(const arguments& command) {
   const auto* found = live(command[1]);
   if (found == nullptr) return reply::status("none");
   if (found->type == entry::kind::sorted_set) return reply::status("zset");
+  if (found->type == entry::kind::hash) return reply::status("hash");
   return reply::status(found->type == entry::kind::list ? "list" : "string");
 }
 

@@ -141,6 +141,20 @@ class redis_comparison : public ::testing::Test {
     return dice_.one_of<const char*>(
         {"0", "1", "-1", "-3", "5", "9999999999999", "+inf", "-inf", "x", ""});
   }
+  arguments hash_command() {
+    switch (dice_.below(5)) {
+      case 0:
+        return {"HSET", key(), owner(), number()};
+      case 1:
+        return {"HSET", key(), owner(), number(), owner()};
+      case 2:
+        return {"HDEL", key(), owner(), owner()};
+      case 3:
+        return {dice_.one_of<const char*>({"TYPE", "EXISTS"}), key()};
+      default:
+        return {"HGETALL", key()};
+    }
+  }
   arguments set_command() {
     switch (dice_.below(8)) {
       case 0:
@@ -179,6 +193,7 @@ class redis_comparison : public ::testing::Test {
     if (known == how::delifeq && dice_.happens(50)) return {"DELIFEQ", key(), owner()};
     if (known == how::delex && dice_.happens(50)) return {"DELEX", key(), "IFEQ", owner()};
     if (dice_.happens(250)) return set_command();
+    if (dice_.happens(200)) return hash_command();
     switch (dice_.below(17)) {
       case 16:
         return {"PUBSUB", "NUMSUB", "mortise:inbox:a", "mortise:inbox:c"};

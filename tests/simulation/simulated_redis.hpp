@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "redis/compare_and_delete.hpp"
@@ -87,12 +88,13 @@ class simulated_redis {
   redis::compare_and_delete compare_and_delete = redis::compare_and_delete::none;
 
   struct entry {
-    enum class kind : std::uint8_t { text, list, sorted_set };
+    enum class kind : std::uint8_t { text, list, sorted_set, hash };
     kind type = kind::text;
     std::string text;
     std::deque<std::string> items;
     std::map<std::string, double, std::less<>> scores;
-    std::int64_t expires_ms = -1;  // -1: never
+    std::vector<std::pair<std::string, std::string>> fields;  // in the order in which they came
+    std::int64_t expires_ms = -1;                             // -1: never
     bool operator==(const entry&) const = default;
   };
   using data = std::map<std::string, entry, std::less<>>;
@@ -153,6 +155,9 @@ class simulated_redis {
   reply zcard(const arguments& command);
   reply zcount(const arguments& command);
   reply zrange(const arguments& command);
+  reply hset(const arguments& command);
+  reply hdel(const arguments& command);
+  reply hgetall(const arguments& command);
   reply time(const arguments& command);
   reply publish(const arguments& command);
   reply pubsub(const arguments& command);

@@ -57,7 +57,7 @@ class played_server final : public quiet_deployment {
     said.last_token = token;
     said.ttl_ms = ttl_ms;
     said.server_us = clock_us;
-    to.by->on_verdict(*to.on, said, boot_now());
+    to.by->on_verdict(*to.on, said, boot_now() + late_ns);
   }
   [[nodiscard]] std::size_t count() const {
     const std::lock_guard guard(mutex_);
@@ -70,6 +70,7 @@ class played_server final : public quiet_deployment {
   std::atomic<bool> is_away{false};
   std::atomic<bool> lacks_memory{false};
   std::int64_t clock_us = 0;  // 0 is not told
+  time_ns late_ns = 0;        // are its answers
 
  private:
   class played_inquiry final : public inquiry {
@@ -479,7 +480,54 @@ TEST_F(voting, who_has_no_vote_any_more_is_topped_up_for_the_rest_of_the_lease) 
   }
 }
 
+// It would outlive the votes that it joins by as much as the first answer was late (hazard 17).
+TEST_F(voting, a_top_up_that_is_sent_again_is_for_the_rest_of_the_lease_that_is_left_then) {
+  take();
+  for (const auto late_ns : {ns_per_s, to_ns(long_ms)}) {
+    ASSERT_EQ(status::ok, ask(step::renew));
+    servers[0]->answer_last(answer::not_owner);
+    for (const std::size_t known : {1U, 2U}) servers[known]->answer_last(answer::renewed);
+    EXPECT_EQ(answer::renewed, next().what);
+    const auto first = servers[0]->last();
+    ASSERT_EQ(step::reacquire, first.what);
+    servers[0]->late_ns = late_ns;
+    const auto before = servers[0]->count();
+    servers[0]->answer_last(answer::no_script);
+    const bool is_left = late_ns < to_ns(long_ms);
+    ASSERT_EQ(before + (is_left ? 1 : 0), servers[0]->count());
+    if (!is_left) break;
+    EXPECT_TRUE(servers[0]->last().with_text);
+    EXPECT_GE(first.ttl_ms - late_ns / ns_per_ms, servers[0]->last().ttl_ms);
+    servers[0]->answer_last(answer::granted);
+    servers[0]->late_ns = 0;
+  }
+}
+
 // ---- releases -------------------------------------------------------------------------------
+
+// Nobody would take back a vote that comes behind the release (hazard 16).
+TEST_F(voting, what_needs_its_script_anew_is_not_asked_behind_the_release) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  for (const std::size_t fast : {0U, 1U}) servers[fast]->answer_last(answer::granted);
+  EXPECT_EQ(answer::granted, next().what);
+  ASSERT_EQ(status::ok, ask(step::release));
+  servers[2]->answer_at(0, answer::no_script);
+  EXPECT_EQ(2U, servers[2]->count());
+  EXPECT_EQ(step::release, servers[2]->last().what);
+}
+
+TEST_F(voting, a_top_up_that_needs_its_script_anew_is_not_asked_behind_the_release) {
+  take();
+  ASSERT_EQ(status::ok, ask(step::renew));
+  servers[0]->answer_last(answer::not_owner);
+  for (const std::size_t known : {1U, 2U}) servers[known]->answer_last(answer::renewed);
+  EXPECT_EQ(answer::renewed, next().what);
+  ASSERT_EQ(step::reacquire, servers[0]->last().what);
+  const auto place = servers[0]->count() - 1;
+  ASSERT_EQ(status::ok, ask(step::release));
+  servers[0]->answer_at(place, answer::no_script);
+  EXPECT_EQ(step::release, servers[0]->last().what);
+}
 
 TEST_F(voting, a_server_that_was_away_is_told_of_the_release_when_it_is_back) {
   take();

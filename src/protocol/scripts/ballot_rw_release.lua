@@ -2,8 +2,8 @@
 -- not given for a later proposal, as ballot_release.lua does (hazard 16).
 --
 -- KEYS  1 votes, 2 unused, 3 waiting writer
--- ARGV  1 owner token, 2 unused, 3 `tell` those who wait, `quiet`, or `leave`: no more is asked, so
---       readers are held back no longer, 4 unused, 5 proposal
+-- ARGV  1 owner token, 2 unused, 3 `tell` those who wait, `leave`, or `quiet`: its owner asks on,
+--       and readers are held back for it, as they are no longer otherwise, 4 unused, 5 proposal
 -- Reply 1 released, 0 not the owner (any more): no vote was changed (hazard 17)
 
 -- #include "fence.lua"
@@ -13,7 +13,7 @@
 local owner, mode = ARGV[1], ARGV[3]
 local mine = votes[owner]
 local is_released = mine and mine.proposal <= tonumber(ARGV[5])
-local was_waiting = mode == 'leave' and redis.call('GET', KEYS[3]) == owner
+local was_waiting = mode ~= 'quiet' and redis.call('GET', KEYS[3]) == owner
 if was_waiting then redis.call('DEL', KEYS[3]) end
 if is_released then
   redis.call('HDEL', KEYS[1], owner)
