@@ -9,7 +9,7 @@ from server import Server
 
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "capi/doc"
 # The first plays each scenario in all languages.
-KINDS = ("direct", "proxy", "rights", "tls", "shard", "redlock")
+KINDS = ("direct", "proxy", "rights", "tls", "shard", "redlock", "sentinel")
 # Of a deployment with several servers wherever others have one.
 SHARDS = ("a", "b", "c")
 # How a scenario asks how many wait.
@@ -99,7 +99,8 @@ def agreed(answers):
 class Deployment:
     """`direct`: a unix socket. `proxy`: TCP, by way of tests/support/proxy, as is every scenario that
     does something with the network. `rights`: as the user of the pages. `tls`: TLS. `shard`: of each
-    server several, by their sockets. `redlock`: the same, as one quorum."""
+    server several, by their sockets. `redlock`: the same, as one quorum. `sentinel`: TCP, to whom a
+    Sentinel calls the master."""
 
     def __init__(self, scenario, kind="direct"):
         steps = scenario["steps"]
@@ -123,7 +124,15 @@ class Deployment:
         self.networks = []
         if kind == "proxy" or any("network" in step for step in steps):
             self.networks = [Launched("proxy", self.place("first", shard)) for shard in self.shards]
+        self.sentinel = self.start_sentinel() if kind == "sentinel" else None
         self.url = self.url_as(f"{USER}:{PASSWORD}" if kind == "rights" else "")
+
+    def start_sentinel(self):
+        """Whom it watches is where the clients are to connect to."""
+        sentinel = Server("sentinel")
+        host, port = self.way_to(0).split(":")
+        sentinel.command(f"SENTINEL MONITOR mymaster {host} {port} 1")
+        return sentinel
 
     def all_servers(self):
         return [server for shards in self.servers.values() for server in shards]
@@ -131,7 +140,12 @@ class Deployment:
     def place(self, name, shard):
         """Where the server is to be connected to in this deployment."""
         server = self.servers[name][shard]
+        if self.kind == "sentinel":
+            return f"127.0.0.1:{server.ports[0]}"
         return f"127.0.0.1:{server.ports[1]}" if self.kind == "tls" else server.socket
+
+    def way_to(self, shard):
+        return f"127.0.0.1:{self.networks[shard].ports[0]}" if self.networks else self.place("first", shard)
 
     def url_as(self, login):
         """Its URL, for its own user, or another, or user and password, if one is given."""
@@ -141,7 +155,9 @@ class Deployment:
         return urls[0] if len(urls) == 1 else f"{self.kind}:" + ",".join(urls)
 
     def url_of(self, shard, login):
-        place = f"127.0.0.1:{self.networks[shard].ports[0]}" if self.networks else self.place("first", shard)
+        if self.sentinel:
+            return f"redis+sentinel://{login}{'@' if login else ''}127.0.0.1:{self.sentinel.ports[0]}/mymaster"
+        place = self.way_to(shard)
         scheme = "unix" if place.startswith("/") else "rediss" if self.kind == "tls" else "redis"
         query = {"tls": f"?tls_ca_file={self.signers()}" if self.kind == "tls" else "",
                  "shard": f"?shard={SHARDS[shard]}",
@@ -202,7 +218,7 @@ class Deployment:
                 if reason != "auth" and user == USER}
 
     def end(self):
-        for one in [*self.networks, *self.all_servers()]:
+        for one in [*self.networks, *self.all_servers(), *filter(None, [self.sentinel])]:
             one.end()
         if self.folder:
             self.folder.cleanup()
