@@ -349,6 +349,7 @@ greeting::step greeting::take_error(std::string_view error, item what) {
     case item::select:
       return refuse(why_no_database(config_.database, text), text);
     case item::subscribe:
+      if (config_.is_of_sentinel) break;  // only hints come by it
       return refuse(why_no_subscription(config_.inbox, text), text);
     case item::prologue:
       return take_error_of_prologue(error);

@@ -28,6 +28,7 @@ const experiment& fence();
 const experiment& death();
 const experiment& dead_waiter();
 const experiment& failover();
+const experiment& sentinel();
 const experiment& handshake();
 const experiment& memory();
 const experiment& kinds();

@@ -16,12 +16,25 @@ namespace mortise::bench {
 namespace {
 
 std::vector<const experiment*> all_experiments() {
-  std::vector<const experiment*> all{&uncontended(),       &threads(),  &async(),
-                                     &server_cost(),       &handoff(),  &handoff_cost(),
-                                     &local_gate(),        &fence(),    &death(),
-                                     &dead_waiter(),       &failover(), &compare_and_delete(),
-                                     &handshake(),         &memory(),   &kinds(),
-                                     &examination(),       &shard(),    &redlock(),
+  std::vector<const experiment*> all{&uncontended(),
+                                     &threads(),
+                                     &async(),
+                                     &server_cost(),
+                                     &handoff(),
+                                     &handoff_cost(),
+                                     &local_gate(),
+                                     &fence(),
+                                     &death(),
+                                     &dead_waiter(),
+                                     &failover(),
+                                     &sentinel(),
+                                     &compare_and_delete(),
+                                     &handshake(),
+                                     &memory(),
+                                     &kinds(),
+                                     &examination(),
+                                     &shard(),
+                                     &redlock(),
                                      &redlock_contention()};
   for (const auto& language : languages()) all.push_back(&language);
   return all;

@@ -13,6 +13,7 @@
 #include "safety/handles.hpp"
 #include "support/deaf_port.hpp"
 #include "support/fake_server.hpp"
+#include "support/pages.hpp"
 #include "support/sentinel_set.hpp"
 #include "support/tcp_proxy.hpp"
 
@@ -66,6 +67,13 @@ std::string url_of(std::initializer_list<std::string> places, const std::string&
   std::string text = "redis+sentinel://";
   for (const auto& place : places) text.append(text.ends_with('/') ? "" : ",").append(place);
   return text + "/mymaster" + (query.empty() ? "" : "?" + query);
+}
+
+// In one line.
+std::string whole(std::istream&& page) {
+  std::string text;
+  for (std::string word; page >> word;) text += word + " ";
+  return text;
 }
 
 std::string connected_to(test_server& server) {
@@ -191,6 +199,41 @@ TEST(sentinel, a_wrong_password_of_the_sentinels_is_told_apart) {
   expect_a_grant(open_client(url_of({place}, "sentinel_password=sesame-open")), "a");
   expect_a_grant(
       open_client(url_of({place}, "sentinel_user=default&sentinel_password=sesame-open")), "a");
+}
+
+// As capi/doc/sentinel.md has it.
+TEST(sentinel, a_user_needs_the_rights_of_the_page) {
+  test_server server(with_a_port());
+  test_server sentinel(with_a_port({"sentinel"}));
+  sentinel.command(
+      {"SENTINEL", "MONITOR", "mymaster", "127.0.0.1", std::to_string(server.port()), "1"});
+  const std::vector<std::string> rule = {"ACL",
+                                         "SETUSER",
+                                         "locker",
+                                         "on",
+                                         ">sesame-open",
+                                         "allchannels",
+                                         "+hello",
+                                         "+auth",
+                                         "+client|setname",
+                                         "+client|id",
+                                         "+info",
+                                         "+role",
+                                         "+sentinel|master",
+                                         "+sentinel|get-master-addr-by-name",
+                                         "+subscribe",
+                                         "+ping"};
+  ASSERT_EQ("OK", sentinel.command(rule));
+  std::string said;
+  for (const auto& word : rule) said += (said.empty() ? "" : " ") + word;
+  const auto page = whole(open_page("capi/doc/sentinel.md"));
+  EXPECT_NE(page.find(said.substr(0, said.find(">sesame-open"))), std::string::npos);
+  EXPECT_NE(page.find(said.substr(said.find("allchannels"))), std::string::npos);
+  const auto query = std::string("sentinel_user=locker&sentinel_password=sesame-open");
+  expect_a_grant(open_client(url_of({place_of(sentinel)}, query)), "a");
+  // Without the channel only hints are missing.
+  ASSERT_EQ("OK", sentinel.command({"ACL", "SETUSER", "locker", "resetchannels"}));
+  expect_a_grant(open_client(url_of({place_of(sentinel)}, query)), "a");
 }
 
 TEST(sentinel, an_address_that_leads_nowhere_is_told_with_its_mend) {

@@ -32,6 +32,14 @@ foreach(test
     safety_tests.quorum_clock.one_or_two_that_step_ahead_are_not_felt=12
     safety_tests.quorum_clock.one_or_two_that_step_back_are_not_felt=16
     safety_tests.quorum_chaos.outside_of_it_leases_may_overlap_and_no_token_is_given_twice=7
+    safety_tests.sentinel.a_shard_and_a_vote_of_a_quorum_may_have_sentinels=4
+    safety_tests.sentinel.hazard_10_all_is_kept_when_the_master_hangs=5
+    safety_tests.sentinel.hazard_10_all_is_kept_when_the_master_is_killed=5
+    safety_tests.sentinel.hazard_10_all_is_kept_when_the_master_is_replaced_by_command=4
+    safety_tests.sentinel.hazard_10_one_that_lives_and_is_asked_is_enough=4
+    safety_tests.sentinel.hazard_28_who_has_missed_the_news_looks_when_it_is_refused=14
+    safety_tests.sentinel_chaos.whatever_a_failover_loses_no_token_is_given_twice_and_nothing_is_left=18
+    safety_tests.sentinel_login.each_is_logged_in_to_with_its_own=4
     safety_tests.quorum_kinds.tls_and_a_name_that_fails_over_are_as_they_are_alone=5
     safety_tests.safety.hazard_10_a_grant_that_is_heard_at_a_replica_only_is_none=10
     safety_tests.safety.hazard_10_permits_that_are_granted_where_a_replica_is_heard_only_are_none=10

@@ -47,6 +47,10 @@ class sentinel : public ::testing::Test {
   static bool is_silent(const waiter& one) {
     return next_event(one.queue, 0).kind == MORTISE_EVENT_NONE;
   }
+  static void expect_held_by_another(const client_handle& client, const std::string& name) {
+    const auto lock = open_lock(client, name);
+    EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(lock.get(), nullptr));
+  }
   void expect_all_kept(const std::function<void()>& fault);
 
   sentinel_set set;
@@ -103,6 +107,96 @@ TEST_F(sentinel, hazard_10_all_is_kept_when_the_master_is_killed) {
 
 TEST_F(sentinel, hazard_10_all_is_kept_when_the_master_hangs) {
   expect_all_kept([&] { set.master().pause(); });
+}
+
+// Any one of them is enough, and the news are not needed.
+TEST_F(sentinel, hazard_10_one_that_lives_and_is_asked_is_enough) {
+  const auto client = open_client(url());
+  const auto held = open_lock(client, "held");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(held.get(), patience_ms, nullptr));
+  set.replicate();
+  set.sentinel(1).kill();
+  set.forget_sentinel(1);
+  const auto before = set.master_number();
+  set.fail_over();
+  set.sentinel(2).pause();
+  set.forget_sentinel(2);
+  const auto again = open_client(url());
+  expect_held_by_another(again, "held");
+  EXPECT_NE(before, set.master_number());
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(held.get(), nullptr));
+  set.sentinel(2).resume();
+}
+
+// The Sentinels answer, and tell nobody anything by themselves.
+TEST_F(sentinel, hazard_28_who_has_missed_the_news_looks_when_it_is_refused) {
+  const auto client = open_client(url());
+  const auto lock = open_lock(client, "refused");
+  ASSERT_EQ(MORTISE_OK, mortise_client_ping(client.get(), nullptr));
+  for (std::size_t i = 0; i < 3; ++i) {
+    set.sentinel(i).command({"ACL", "SETUSER", "default", "resetchannels"});
+  }
+  const auto before = set.master_number();
+  set.fail_over();
+  ASSERT_TRUE(
+      eventually([&] { return set.server(before).command({"ROLE"}).starts_with("slave"); }));
+  const auto error = new_error();
+  EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, error.get()))
+      << mortise_error_message(error.get());
+  EXPECT_EQ("1", set.master().command({"EXISTS", lock_key("refused")}));
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+}
+
+// A list whose members are masters of Sentinels.
+TEST_F(sentinel, a_shard_and_a_vote_of_a_quorum_may_have_sentinels) {
+  test_server second;
+  test_server third;
+  const auto own = set.url("shard=a&lease=60s&command_timeout=20s");
+  const auto shards = open_client("shard:" + own + "," + second.url() + "?shard=b");
+  const auto quorum =
+      open_client("redlock:" + set.url("quarantine=0&lease=60s&command_timeout=20s") + "," +
+                  second.url() + "," + third.url());
+  constexpr int of_shards = 8;
+  std::vector<lock_handle> held;
+  held.reserve(of_shards + 1);
+  for (int i = 0; i < of_shards; ++i) {
+    held.push_back(open_lock(shards, "of shard " + std::to_string(i)));
+  }
+  held.push_back(open_lock(quorum, "voted for"));
+  for (const auto& one : held) {
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(one.get(), patience_ms, nullptr));
+  }
+  EXPECT_EQ("1", set.master().command({"EXISTS", lock_key("voted for")}));
+  set.replicate();
+  set.fail_over();
+  const auto error = new_error();
+  for (const auto& one : held) {
+    EXPECT_EQ(MORTISE_OK, mortise_lock_extend(one.get(), 0, error.get()))
+        << mortise_error_message(error.get());
+    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(one.get(), error.get()))
+        << mortise_error_message(error.get());
+  }
+  EXPECT_TRUE(eventually([&] {
+    return set.master().command({"EXISTS", lock_key("voted for")}) == "0";
+  }));
+}
+
+// Servers and Sentinels with passwords of their own, and a failover among them.
+TEST(sentinel_login, each_is_logged_in_to_with_its_own) {
+  sentinel_set set({.of_servers = {"--requirepass", "of-servers", "--masterauth", "of-servers"},
+                    .of_sentinels = {"--requirepass", "of-sentinels"},
+                    .told = {{"auth-pass", "of-servers"}},
+                    .server_login = {"AUTH", "of-servers"},
+                    .sentinel_login = {"AUTH", "of-sentinels"}});
+  auto url = set.url("sentinel_password=of-sentinels&command_timeout=20s");
+  url.insert(url.find("//") + 2, ":of-servers@");
+  const auto client = open_client(url);
+  const auto lock = open_lock(client, "held");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  set.replicate();
+  set.fail_over();
+  EXPECT_EQ(MORTISE_OK, mortise_lock_extend(lock.get(), 0, nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
 }
 
 }  // namespace
