@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ namespace {
 constexpr std::int64_t lease_ms = 10'000;
 // ---- a connection that comes back ------------------------------------------------------------
 
-enum class way { unix_socket, two_sockets, host_name };
+enum class way { unix_socket, two_sockets, host_name, sentinel };
 
 class memory_of_a_connection : public ::testing::TestWithParam<way> {
  protected:
@@ -26,17 +27,33 @@ class memory_of_a_connection : public ::testing::TestWithParam<way> {
     server_options options;
     // Without HELLO it speaks RESP2 only, where messages have a socket of their own.
     if (how == way::two_sockets) options.arguments = {"--rename-command", "HELLO", ""};
-    if (how == way::host_name) options.arguments = {"--port", "free"};
+    if (how == way::host_name || how == way::sentinel) options.arguments = {"--port", "free"};
     return options;
   }
+  memory_of_a_connection() {
+    if (GetParam() != way::sentinel) return;
+    sentinel_ =
+        std::make_unique<test_server>(server_options{.arguments = {"sentinel", "--port", "free"}});
+    sentinel_->command(
+        {"SENTINEL", "MONITOR", "mymaster", "127.0.0.1", std::to_string(server_.port()), "1"});
+  }
+  [[nodiscard]] std::string place() const {
+    if (GetParam() == way::host_name) {
+      return "redis://localhost:" + std::to_string(server_.port());
+    }
+    if (!sentinel_) return server_.url();
+    return "redis+sentinel://127.0.0.1:" + std::to_string(sentinel_->port()) + "/mymaster";
+  }
   [[nodiscard]] std::string url() const {
-    const auto where = GetParam() == way::host_name
-                           ? "redis://localhost:" + std::to_string(server_.port())
-                           : server_.url();
-    return where + "?lease=" + std::to_string(lease_ms) + "ms";
+    return place() + "?lease=" + std::to_string(lease_ms) + "ms";
+  }
+  void end_connections() {
+    server_.command({"CLIENT", "KILL", "SKIPME", "yes"});
+    if (sentinel_) sentinel_->command({"CLIENT", "KILL", "SKIPME", "yes"});
   }
 
   test_server server_{options_of(GetParam())};
+  std::unique_ptr<test_server> sentinel_;  // none where the URL names the server
 };
 
 TEST_P(memory_of_a_connection, while_it_is_made) {
@@ -75,7 +92,7 @@ TEST_P(memory_of_a_connection, when_it_comes_back) {
               mortise_lock_acquire_async(wanted.get(), queue.get(), 1, patience_ms, nullptr));
     const auto begin = boot_now();
     memory.begin();
-    server_.command({"CLIENT", "KILL", "SKIPME", "yes"});
+    end_connections();
     ASSERT_TRUE(answers(client));
     // A hold counts on when the connection is new only when it has asked anew.
     for (const auto& lock : held) {
@@ -106,12 +123,15 @@ std::string name_of(const ::testing::TestParamInfo<way>& chosen) {
       return "two_sockets";
     case way::host_name:
       return "host_name";
+    case way::sentinel:
+      return "sentinel";
   }
   return "";
 }
 
 INSTANTIATE_TEST_SUITE_P(ways, memory_of_a_connection,
-                         ::testing::Values(way::unix_socket, way::two_sockets, way::host_name),
+                         ::testing::Values(way::unix_socket, way::two_sockets, way::host_name,
+                                           way::sentinel),
                          name_of);
 
 // ---- local: ----------------------------------------------------------------------------------
