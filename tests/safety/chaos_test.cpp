@@ -40,7 +40,7 @@ class chaos {
   // Everything has ended well, so all that is left over ends by itself.
   [[nodiscard]] bool leaves_nothing() {
     return eventually([&] {
-      for (int i = 0; i < contended_locks; ++i) {
+      for (std::size_t i = 0; i < contended_locks; ++i) {
         const auto name = std::to_string(i);
         if (server_.command({"EXISTS", lock_key(name)}) != "0") return false;
       }

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "lock/portion.hpp"
 #include "safety/handles.hpp"
 
 namespace mortise::testing {
@@ -19,30 +20,79 @@ void work_a_little(std::mt19937& chance) {
   nanosleep(&pause, nullptr);
 }
 
+// One of the locks: a mutex, or a read-write lock that is read or written as chance will have it.
+class contended {
+ public:
+  contended(const client_handle& client, std::size_t which, bool is_rw)
+      : which_(which),
+        lock_(is_rw ? nullptr : open_lock(client, name())),
+        rw_(is_rw ? open_rw(client, name()) : nullptr) {}
+  [[nodiscard]] std::size_t which() const { return which_; }
+  [[nodiscard]] std::string name() const { return std::to_string(which_); }
+  bool acquire(std::mt19937& chance) {
+    is_read_ = rw_ && chance() % 3 != 0;
+    const auto timeout_ms = chance() % 5 == 0 ? 0 : static_cast<std::int64_t>(chance() % 2000);
+    if (lock_) return (timeout_ms == 0 ? try_lock() : acquire_lock(timeout_ms)) == MORTISE_OK;
+    if (is_read_) return mortise_rw_read_acquire(rw_.get(), timeout_ms, nullptr) == MORTISE_OK;
+    return mortise_rw_write_acquire(rw_.get(), timeout_ms, nullptr) == MORTISE_OK;
+  }
+  void unlock() {
+    if (lock_) {
+      mortise_lock_unlock(lock_.get(), nullptr);
+    } else if (is_read_) {
+      mortise_rw_read_unlock(rw_.get(), nullptr);
+    } else {
+      mortise_rw_write_unlock(rw_.get(), nullptr);
+    }
+  }
+  [[nodiscard]] bool is_held() const {
+    if (lock_) return mortise_lock_is_held(lock_.get()) == 1;
+    return (is_read_ ? mortise_rw_is_reading(rw_.get()) : mortise_rw_is_writing(rw_.get())) == 1;
+  }
+  [[nodiscard]] std::int64_t token() const {
+    return lock_ ? mortise_lock_token(lock_.get()) : mortise_rw_token(rw_.get());
+  }
+  [[nodiscard]] std::int64_t limit() const { return rw_ ? lock::whole_weight : 1; }
+  [[nodiscard]] std::int64_t weight() const { return is_read_ ? 1 : limit(); }
+
+ private:
+  mortise_status try_lock() { return mortise_lock_try(lock_.get(), nullptr); }
+  mortise_status acquire_lock(std::int64_t timeout_ms) {
+    return mortise_lock_acquire(lock_.get(), timeout_ms, nullptr);
+  }
+
+  const std::size_t which_;
+  const lock_handle lock_;
+  const rw_handle rw_;
+  bool is_read_ = false;
+};
+
 // Holds until chance or a loss ends it, and tells for how long it believed so. Both times are taken
 // on the safe side of what the handle says, so that overlapping records are overlapping beliefs.
-hold_record hold(mortise_lock* lock, int which, const shared_memory& store, std::mt19937& chance,
+hold_record hold(const contended& lock, const shared_memory& store, std::mt19937& chance,
                  unsigned long_one_in) {
   hold_record record;
-  record.name = std::to_string(which);
+  record.name = lock.name();
   record.holder = std::to_string(getpid());
-  record.token = mortise_lock_token(lock);
+  record.token = lock.token();
+  record.weight = lock.weight();
+  record.limit = lock.limit();
   record.start_ns = record.end_ns = boot_now();
   const auto rounds = chance() % 8 + (chance() % long_one_in == 0 ? 200 : 0);
   for (unsigned round = 0; round <= rounds; ++round) {
     const auto now = boot_now();
-    if (mortise_lock_is_held(lock) != 1) break;
+    if (!lock.is_held()) break;
     record.end_ns = now;
     work_a_little(chance);
     // Whoever is stopped here writes too late, which only the token tells.
-    store->cells.at(static_cast<std::size_t>(which)).write(record.token);
+    if (record.is_whole()) store->cells.at(lock.which()).write(record.token);
   }
   return record;
 }
 
 // One process: acquires, holds, unlocks, and tells each hold when it is over.
 void contend(child_end& test, const std::string& url, unsigned seed, const shared_memory& store,
-             unsigned long_one_in) {
+             unsigned long_one_in, std::size_t rw_locks) {
   std::mt19937 chance(seed);
   client_handle client;
   while (!client && !store->is_over) {
@@ -50,21 +100,20 @@ void contend(child_end& test, const std::string& url, unsigned seed, const share
     client.reset(mortise_client_new(url.data(), url.size(), nullptr, nullptr));
   }
   if (!client) return test.say("over");
-  std::vector<lock_handle> locks;
-  for (int i = 0; i < contended_locks; ++i) locks.push_back(open_lock(client, std::to_string(i)));
+  std::vector<std::unique_ptr<contended>> locks;
+  for (std::size_t i = 0; i < contended_locks; ++i) {
+    locks.push_back(std::make_unique<contended>(client, i, i < rw_locks));
+  }
   while (!store->is_over) {
-    const auto which = static_cast<int>(chance() % contended_locks);
-    auto* const lock = locks.at(static_cast<std::size_t>(which)).get();
-    const auto got = chance() % 5 == 0 ? mortise_lock_try(lock, nullptr)
-                                       : mortise_lock_acquire(lock, chance() % 2000, nullptr);
-    if (got != MORTISE_OK) continue;
-    const auto record = hold(lock, which, store, chance, long_one_in);
+    auto& lock = *locks.at(chance() % contended_locks);
+    if (!lock.acquire(chance)) continue;
+    const auto record = hold(lock, store, chance, long_one_in);
     std::ostringstream line;
     write_history(line, {record});
     auto text = line.str();
     text.pop_back();
     test.say(text);
-    mortise_lock_unlock(lock, nullptr);
+    lock.unlock();
   }
   test.say("over");
 }
@@ -92,8 +141,8 @@ shared_memory::shared_memory() {
 shared_memory::~shared_memory() { munmap(store_, sizeof(shared_store)); }
 
 contenders::contenders(std::vector<std::string> urls, std::size_t count, unsigned seed,
-                       unsigned long_one_in)
-    : urls_(std::move(urls)), long_one_in_(long_one_in), chance_(seed) {
+                       unsigned long_one_in, std::size_t rw_locks)
+    : urls_(std::move(urls)), long_one_in_(long_one_in), rw_locks_(rw_locks), chance_(seed) {
   for (std::size_t i = 0; i < count; ++i) processes_.push_back(start());
 }
 
@@ -101,7 +150,7 @@ contenders::process contenders::start() {
   const auto seed = static_cast<unsigned>(chance_());
   const auto url = urls_.at(started_++ % urls_.size());
   return {std::make_unique<child>([this, seed, url](child_end& test) {
-            contend(test, url, seed, store_, long_one_in_);
+            contend(test, url, seed, store_, long_one_in_, rw_locks_);
           }),
           0};
 }

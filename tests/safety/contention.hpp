@@ -16,7 +16,7 @@
 
 namespace mortise::testing {
 
-constexpr int contended_locks = 3;
+constexpr std::size_t contended_locks = 3;
 
 // Memory that all processes share: what the locks protect, and what came of it.
 struct shared_store {
@@ -46,9 +46,10 @@ class shared_memory {
 
 class contenders {
  public:
-  // The processes take turns with these URLs. One hold of so many is long.
+  // The processes take turns with these URLs. One hold of so many is long. The first so many locks
+  // are read-write locks.
   contenders(std::vector<std::string> urls, std::size_t count, unsigned seed,
-             unsigned long_one_in = 50);
+             unsigned long_one_in = 50, std::size_t rw_locks = 0);
 
   // Kills one or stops it for a while, shorter and longer than a lease.
   void kill_one();
@@ -76,6 +77,7 @@ class contenders {
 
   const std::vector<std::string> urls_;
   const unsigned long_one_in_;
+  const std::size_t rw_locks_;
   std::mt19937 chance_;
   shared_memory store_;
   std::size_t started_ = 0;

@@ -25,6 +25,7 @@ constexpr std::size_t server_count = 5;
 // A server that restarts is back before the next one is harmed, with all that it may have
 // forgotten.
 constexpr std::int64_t quarantine_ms = 2'000;
+constexpr std::size_t rw_locks = 1;  // of the contended ones
 constexpr std::int64_t hour_s = 3'600;
 
 class quorum_chaos : public quorum {
@@ -168,7 +169,7 @@ class quorum_chaos : public quorum {
 };
 
 TEST_F(quorum_chaos, inside_of_what_is_promised_nobody_overlaps_and_tokens_rise) {
-  contenders all(urls(), 6, seed, 5);
+  contenders all(urls(), 6, seed, 5, rw_locks);
   const auto since = boot_now();
   while (ms_since(since) < seconds() * second_ms) {
     play_troubles();
@@ -184,7 +185,7 @@ TEST_F(quorum_chaos, inside_of_what_is_promised_nobody_overlaps_and_tokens_rise)
   EXPECT_GT(all.history().size(), 50U);
   EXPECT_GT(faults, 5);
   // What the killed have left over ends by itself.
-  for (int i = 0; i < contended_locks; ++i) {
+  for (std::size_t i = 0; i < contended_locks; ++i) {
     const auto key = lock_key(std::to_string(i));
     for (std::size_t server = 0; server < server_count; ++server) {
       EXPECT_TRUE(eventually([&] { return owner_at(server, key) == "(nil)"; }));
@@ -193,14 +194,14 @@ TEST_F(quorum_chaos, inside_of_what_is_promised_nobody_overlaps_and_tokens_rise)
 }
 
 TEST_F(quorum_chaos, outside_of_it_leases_may_overlap_and_no_token_is_given_twice) {
-  contenders all(urls(), 6, seed, 5);
+  contenders all(urls(), 6, seed, 5, rw_locks);
   const auto since = boot_now();
   while (ms_since(since) < seconds() * second_ms / 3) {
     // As by an administrator's hand; with the votes go the numbers that they were given for.
     const auto first = chance() % server_count;
     for (std::size_t i = 0; i < 3; ++i) {
       auto& server = *servers.at((first + i) % server_count);
-      for (int which = 0; which < contended_locks; ++which) {
+      for (std::size_t which = 0; which < contended_locks; ++which) {
         server.command({"DEL", lock_key(std::to_string(which))});
       }
     }
@@ -220,7 +221,7 @@ TEST_F(quorum_chaos, outside_of_it_leases_may_overlap_and_no_token_is_given_twic
 // A hold that has the votes of a bare quorum, because others wanted it, too, is then one that a
 // quorum does not know (hazard 4).
 TEST_F(quorum_chaos, outside_of_it_is_one_clock_that_steps_at_will_and_no_token_is_given_twice) {
-  contenders all(urls(), 6, seed, 5);
+  contenders all(urls(), 6, seed, 5, rw_locks);
   auto& server = *servers.at(chance() % server_count);
   const auto since = boot_now();
   while (ms_since(since) < seconds() * second_ms / 2) {
