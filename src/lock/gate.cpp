@@ -174,7 +174,7 @@ time_ns gate::valid_until(const lock::owner& owner) const noexcept {
 // Whether a hold of this protocol can change its mode.
 outcome gate::check_modes() const {
   if (protocol_.can_raise) return {};
-  return outcome::of(status::unsupported, "protocol: ", protocol_.name,
+  return outcome::of(status::unsupported, protocol_.subject, protocol_.name,
                      " cannot turn a reader into a writer or back; unlock, and acquire anew");
 }
 

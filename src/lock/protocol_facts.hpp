@@ -25,6 +25,8 @@ struct protocol_facts {
   bool can_pass = false;
   // Whether who has a part of the lock can be given all of it.
   bool can_raise = false;
+  // What messages say before its name.
+  std::string_view subject = "protocol: ";
 };
 
 }  // namespace mortise::lock

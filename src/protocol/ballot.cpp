@@ -91,7 +91,9 @@ const table& ballot_token() {
 
 const table& ballot_rw() {
   static const table protocol = {
-      .facts = {.name = "queued", .how = lock::wait_method::channel},
+      .facts = {.name = "queued",
+                .how = lock::wait_method::channel,
+                .subject = "redlock, protocol: "},
       .has_weights = true,
       .keys = ballot_rw_keys,
       .channel = ballot_channel,

@@ -68,8 +68,7 @@ TEST_F(quorum_faults, one_server_whose_clock_is_far_ahead_keeps_nobody_out) {
   for (int i = 0; i < 6; ++i) {
     // As its greeting leaves it there.
     servers[0]->command({"SET", "mortise:fence", std::to_string(wall_now_us() + ahead_us)});
-    const auto client = open_client(url());
-    const auto lock = open_lock(client, name);
+    const auto [client, lock] = open_user(url());
     for (int turn = 0; turn < 3; ++turn) {
       expect_acquired(lock);
       EXPECT_LT(last, mortise_lock_token(lock.get()));
@@ -127,10 +126,8 @@ TEST_F(quorum_faults, two_who_see_different_servers_exclude_each_other) {
   start(5);
   networks to_first(servers);
   networks to_last(servers);
-  const auto client = open_client(to_first.url(""));
-  const auto rival = open_client(to_last.url(""));
-  const auto lock = open_lock(client, name);
-  const auto other = open_lock(rival, name);
+  const auto [client, lock] = open_user(to_first.url(""));
+  const auto [rival, other] = open_user(to_last.url(""));
   for (const std::string partition : {"freeze", "refuse"}) {
     to_first.tell({3, 4}, partition);
     to_last.tell({0, 1}, partition);
@@ -156,10 +153,8 @@ TEST_F(quorum_faults, two_who_see_different_servers_exclude_each_other) {
 TEST_F(quorum_faults, who_hears_no_answers_of_a_quorum_has_nothing_and_keeps_out_nobody) {
   start(5);
   networks to_deaf(servers);
-  const auto deaf = open_client(to_deaf.url(""));
-  const auto client = open_client(url());
-  const auto lock = open_lock(deaf, name);
-  const auto other = open_lock(client, name);
+  const auto [deaf, lock] = open_user(to_deaf.url(""));
+  const auto [client, other] = open_user(url());
   to_deaf.tell({0, 1, 2}, "freeze answers");
   for (int turn = 0; turn < 3; ++turn) {
     const auto begin = boot_now();
@@ -181,10 +176,8 @@ TEST_F(quorum_faults, who_hears_no_answers_of_a_quorum_has_nothing_and_keeps_out
 TEST_F(quorum_faults, with_three_of_five_stalled_a_hold_ends_by_its_own_clock_and_nobody_gets_it) {
   start(5);
   const auto slow = "quarantine=0&command_timeout=60s&lease=2s";
-  const auto client = open_client(url(slow));
-  const auto rival = open_client(url(slow));
-  const auto lock = open_lock(client, name);
-  const auto other = open_lock(rival, name);
+  const auto [client, lock] = open_user(url(slow));
+  const auto [rival, other] = open_user(url(slow));
   const auto queue = open_queue(client);
   expect_acquired(lock);
   ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock.get(), queue.get(), 7, nullptr));
@@ -213,10 +206,8 @@ TEST_F(quorum_faults, with_three_of_five_stalled_a_hold_ends_by_its_own_clock_an
 // All of them, one after the other, are killed; what they had said is on their disks.
 TEST_F(quorum_faults, servers_that_forget_nothing_may_all_restart_without_a_quarantine) {
   start(3, {"--appendonly", "yes", "--appendfsync", "always"});
-  const auto client = open_client(url("quarantine=0&lease=20s"));
-  const auto rival = open_client(url());
-  const auto lock = open_lock(client, name);
-  const auto other = open_lock(rival, name);
+  const auto [client, lock] = open_user(url("quarantine=0&lease=20s"));
+  const auto [rival, other] = open_user(url());
   expect_acquired(lock);
   const auto token = mortise_lock_token(lock.get());
   EXPECT_TRUE(eventually([&] { return owner_at(0) == owner_at(1) && owner_at(1) == owner_at(2); }));
@@ -236,16 +227,14 @@ TEST_F(quorum_faults, servers_that_forget_nothing_may_all_restart_without_a_quar
 TEST_F(quorum_faults, a_server_that_restarts_with_old_data_is_in_quarantine) {
   start(3, {"--save", "3600 1000"});
   constexpr std::int64_t quarantine_ms = 6'000;
-  const auto client = open_client(url("quarantine=6s&lease=5s"));
-  const auto another = open_lock(client, name);
+  const auto [client, another] = open_user(url("quarantine=6s&lease=5s"));
   expect_acquired(another);  // when they have run for so long
   expect_released(another);
   EXPECT_TRUE(eventually([&] { return is_free(); }));
   ASSERT_EQ("OK", servers[1]->command({"SAVE"}));
   // The third never hears of this.
   servers[2]->pause();
-  const auto stopped = open_client(url("quarantine=6s&lease=5s&max_hold=5s&renewal=off"));
-  const auto held = open_lock(stopped, name);
+  const auto [stopped, held] = open_user(url("quarantine=6s&lease=5s&max_hold=5s&renewal=off"));
   expect_acquired(held);
   const auto token = mortise_lock_token(held.get());
   const auto restarted = boot_now();
@@ -282,8 +271,7 @@ TEST_F(quorum_faults, a_list_is_changed_by_the_procedure_of_the_page) {
   start(3);
   const auto before = url();
   {
-    const auto client = open_client(before);
-    const auto lock = open_lock(client, name);
+    const auto [client, lock] = open_user(before);
     expect_acquired(lock);
     expect_released(lock);
   }

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "safety/handles.hpp"
@@ -26,6 +27,16 @@ class quorum : public ::testing::Test {
       text += (i == 0 ? "" : ",") + servers[i]->url() + (i == 0 ? "?" + query : "");
     }
     return text;
+  }
+  // Who locks by the name, with a client of its own.
+  struct lock_user {
+    client_handle client;
+    lock_handle lock;
+  };
+  [[nodiscard]] static lock_user open_user(const std::string& url) {
+    auto client = open_client(url);
+    auto lock = open_lock(client, name);
+    return {std::move(client), std::move(lock)};
   }
   std::string owner_at(std::size_t server, const std::string& key = lock_key(name)) {
     return servers[server]->command({"GET", key});

@@ -247,6 +247,9 @@ TEST_F(quorum_rw, a_reader_cannot_turn_into_a_writer) {
   const auto error = new_error();
   expect_read(rw);
   EXPECT_EQ(MORTISE_UNSUPPORTED, mortise_rw_upgrade_try(rw.get(), error.get()));
+  const std::string message = mortise_error_message(error.get());
+  EXPECT_NE(std::string::npos, message.find("redlock, protocol: queued cannot turn a reader"))
+      << message;
   EXPECT_TRUE(mortise_rw_is_reading(rw.get()));
 }
 

@@ -15,8 +15,7 @@ namespace {
 
 TEST_F(quorum, all_vote_and_all_are_given_back) {
   start(3);
-  const auto client = open_client(url());
-  const auto lock = open_lock(client, name);
+  const auto [client, lock] = open_user(url());
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
   EXPECT_GE(mortise_lock_token(lock.get()), std::int64_t{1'000'000'000'000'000});
   EXPECT_TRUE(eventually([&] {
@@ -28,10 +27,8 @@ TEST_F(quorum, all_vote_and_all_are_given_back) {
 
 TEST_F(quorum, who_comes_second_is_refused_and_leaves_nothing) {
   start(3);
-  const auto client = open_client(url());
-  const auto rival = open_client(url());
-  const auto lock = open_lock(client, name);
-  const auto other = open_lock(rival, name);
+  const auto [client, lock] = open_user(url());
+  const auto [rival, other] = open_user(url());
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
   EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(other.get(), nullptr));
   EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(other.get(), 50, nullptr));
@@ -41,10 +38,8 @@ TEST_F(quorum, who_comes_second_is_refused_and_leaves_nothing) {
 
 TEST_F(quorum, who_waits_is_told_and_does_not_wait_for_the_lease) {
   start(3);
-  const auto client = open_client(url());
-  const auto rival = open_client(url());
-  const auto lock = open_lock(client, name);
-  const auto other = open_lock(rival, name);
+  const auto [client, lock] = open_user(url());
+  const auto [rival, other] = open_user(url());
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
   std::thread waiter([&] { expect_acquired(other); });  // the lease is longer than its patience
   EXPECT_TRUE(eventually([&] {
@@ -72,8 +67,7 @@ TEST_F(quorum, one_that_is_dead_is_not_felt) {
 // What hangs keeps a connection that looks well.
 TEST_F(quorum, two_of_five_that_hang_are_not_felt_and_keep_nothing) {
   start(5);
-  const auto client = open_client(url("quarantine=0&command_timeout=60s"));
-  const auto lock = open_lock(client, name);
+  const auto [client, lock] = open_user(url("quarantine=0&command_timeout=60s"));
   servers[1]->pause();
   servers[3]->pause();
   for (int i = 0; i < 20; ++i) {
@@ -88,8 +82,7 @@ TEST_F(quorum, two_of_five_that_hang_are_not_felt_and_keep_nothing) {
 
 TEST_F(quorum, without_a_quorum_there_is_no_lock_and_its_votes_are_given_back) {
   start(5);
-  const auto client = open_client(url("quarantine=0&command_timeout=60s"));
-  const auto lock = open_lock(client, name);
+  const auto [client, lock] = open_user(url("quarantine=0&command_timeout=60s"));
   for (const std::size_t away : {0U, 2U, 4U}) servers[away]->pause();
   const auto how = mortise_lock_acquire(lock.get(), 400, nullptr);
   EXPECT_TRUE(how == MORTISE_UNREACHABLE || how == MORTISE_UNKNOWN) << how;
@@ -103,8 +96,7 @@ TEST_F(quorum, half_of_an_even_number_is_none) {
   for (const std::size_t count : {2U, 4U}) {
     servers.clear();
     start(count);
-    const auto client = open_client(url("quarantine=0&command_timeout=1s"));
-    const auto lock = open_lock(client, name);
+    const auto [client, lock] = open_user(url("quarantine=0&command_timeout=1s"));
     for (std::size_t i = 0; i < count / 2; ++i) servers[i]->kill();
     EXPECT_NE(MORTISE_OK, mortise_lock_acquire(lock.get(), 200, nullptr));
     EXPECT_TRUE(eventually([&] { return is_free_at(count - 1); }));
@@ -135,8 +127,7 @@ TEST_F(quorum, those_who_share_the_votes_settle_and_tokens_rise) {
   std::vector<std::thread> users;
   for (int user = 0; user < 4; ++user) {
     users.emplace_back([&] {
-      const auto client = open_client(url());
-      const auto lock = open_lock(client, name);
+      const auto [client, lock] = open_user(url());
       for (int turn = 0; turn < turns; ++turn) {
         expect_acquired(lock);
         EXPECT_EQ(0, inside.fetch_add(1));
@@ -163,8 +154,7 @@ TEST_F(quorum, a_token_is_above_what_any_quorum_has_seen) {
   for (int i = 0; i < 12; ++i) {
     const auto away = static_cast<std::size_t>(i) % 3;
     servers[away]->pause();
-    const auto client = open_client(url());
-    const auto lock = open_lock(client, name);
+    const auto [client, lock] = open_user(url());
     expect_acquired(lock);
     EXPECT_LT(last, mortise_lock_token(lock.get()));
     last = mortise_lock_token(lock.get());
@@ -176,16 +166,14 @@ TEST_F(quorum, a_token_is_above_what_any_quorum_has_seen) {
 // Somebody's clock was far ahead; the next is above it nevertheless, without waiting.
 TEST_F(quorum, a_proposal_that_was_outrun_is_made_again) {
   start(3);
-  const auto client = open_client(url());
-  const auto lock = open_lock(client, name);
+  const auto [client, lock] = open_user(url());
   expect_acquired(lock);
   const auto ahead = mortise_lock_token(lock.get()) + 1'800'000'000;  // half an hour
   expect_released(lock);
   for (const auto& server : servers) {
     server->command({"SET", lock_key(name) + ":ballot", std::to_string(ahead)});
   }
-  const auto fresh = open_client(url());
-  const auto other = open_lock(fresh, name);
+  const auto [fresh, other] = open_user(url());
   EXPECT_EQ(MORTISE_OK, mortise_lock_try(other.get(), nullptr));
   EXPECT_LT(ahead, mortise_lock_token(other.get()));
 }
@@ -227,8 +215,7 @@ TEST_F(quorum, a_lease_that_outlives_the_quarantine_is_refused) {
 
 TEST_F(quorum, a_hold_that_a_quorum_has_forgotten_is_lost_whatever_is_topped_up) {
   start(3);
-  const auto client = open_client(url("quarantine=0&lease=900ms"));
-  const auto lock = open_lock(client, name);
+  const auto [client, lock] = open_user(url("quarantine=0&lease=900ms"));
   const auto queue = open_queue(client);
   expect_acquired(lock);
   ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock.get(), queue.get(), 7, nullptr));
@@ -241,8 +228,7 @@ TEST_F(quorum, a_hold_that_a_quorum_has_forgotten_is_lost_whatever_is_topped_up)
 
 TEST_F(quorum, a_hold_that_too_few_servers_prolong_is_lost) {
   start(3);
-  const auto client = open_client(url("quarantine=0&lease=900ms&command_timeout=60s"));
-  const auto lock = open_lock(client, name);
+  const auto [client, lock] = open_user(url("quarantine=0&lease=900ms&command_timeout=60s"));
   const auto queue = open_queue(client);
   expect_acquired(lock);
   ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock.get(), queue.get(), 7, nullptr));
@@ -258,8 +244,7 @@ TEST_F(quorum, a_hold_that_too_few_servers_prolong_is_lost) {
 // It counts for the next quorum like any other, and ends with the rest (hazard 17).
 TEST_F(quorum, a_server_that_comes_back_is_topped_up_for_the_rest_of_the_lease) {
   start(3);
-  const auto client = open_client(url("quarantine=0&lease=3s"));
-  const auto lock = open_lock(client, name);
+  const auto [client, lock] = open_user(url("quarantine=0&lease=3s"));
   servers[2]->kill();
   expect_acquired(lock);
   servers[2]->start();
@@ -277,8 +262,7 @@ TEST_F(quorum, a_server_that_comes_back_is_topped_up_for_the_rest_of_the_lease) 
 
 TEST_F(quorum, other_programs_of_the_algorithm_and_this_exclude_each_other) {
   start(3);
-  const auto client = open_client(url("quarantine=0&protocol=token&lease=900ms"));
-  const auto lock = open_lock(client, name);
+  const auto [client, lock] = open_user(url("quarantine=0&protocol=token&lease=900ms"));
   for (const std::size_t of : {0U, 2U}) {
     ASSERT_EQ("OK", servers[of]->command({"SET", name, "theirs", "NX", "PX", "60000"}));
   }
@@ -404,8 +388,7 @@ TEST_F(quorum, other_kinds_and_formats_are_not_supported) {
 
 TEST_F(quorum, a_query_tells_what_a_quorum_says) {
   start(3);
-  const auto client = open_client(url());
-  const auto lock = open_lock(client, name);
+  const auto [client, lock] = open_user(url());
   const info_handle info(mortise_info_new());
   // One server's word is nobody's hold.
   servers[0]->command({"SET", lock_key(name), "somebody", "PX", "60000"});

@@ -85,7 +85,7 @@ TEST_F(sentinel_chaos, whatever_a_failover_loses_no_token_is_given_twice_and_not
   }
   EXPECT_GT(all.history().size(), 50U);
   EXPECT_GT(faults, 1);
-  for (int i = 0; i < contended_locks; ++i) {
+  for (std::size_t i = 0; i < contended_locks; ++i) {
     EXPECT_TRUE(eventually([&] {
       return set.master().command({"EXISTS", lock_key(std::to_string(i))}) == "0";
     }));
