@@ -12,11 +12,11 @@ outcome command_request::ask(redis::connection& server, const protocol::command&
   outcome unanswered;  // once it was sent in vain
   for (bool with_text = false;;) {
     const auto turns = server.turns();
-    const auto said = std::make_shared<command_request>(server, asked, with_text);
-    auto how = said->await(deadline);
-    with_text = said->is_script_missing_;
+    auto [how, is_script_missing, may_be_asked_again] =
+        ask_once(server, asked, with_text, deadline);
+    with_text = is_script_missing;
     if (with_text) continue;
-    if (!said->may_be_asked_again_ || how.code == status::closed) return how;
+    if (!may_be_asked_again || how.code == status::closed) return how;
     if (how.code == status::unknown) unanswered = how;
     if (server.await_turn(turns, deadline)) continue;
     const auto problem = server.last_problem();
@@ -24,6 +24,14 @@ outcome command_request::ask(redis::connection& server, const protocol::command&
     unanswered.say(unanswered.message, "; ", problem.message);
     return unanswered;
   }
+}
+
+command_request::answer command_request::ask_once(redis::connection& server,
+                                                  const protocol::command& asked, bool with_text,
+                                                  time_ns deadline) {
+  const auto said = std::make_shared<command_request>(server, asked, with_text);
+  auto how = said->await(deadline);
+  return {std::move(how), said->is_script_missing_, said->may_be_asked_again_};
 }
 
 command_request::command_request(redis::connection& server, const protocol::command& asked,

@@ -20,6 +20,15 @@ class command_request final : public redis::request,
   // for one, and what was not carried out, or is no change, is asked again on the next.
   static outcome ask(redis::connection& server, const protocol::command& asked, time_ns deadline);
 
+  // The same once, on the connection that there is.
+  struct answer {
+    outcome how;
+    bool is_script_missing = false;
+    bool may_be_asked_again = false;  // it was not carried out, or is no change
+  };
+  static answer ask_once(redis::connection& server, const protocol::command& asked, bool with_text,
+                         time_ns deadline);
+
   command_request(redis::connection& server, const protocol::command& asked,
                   bool with_text = false);
   ~command_request() override;

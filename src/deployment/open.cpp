@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/decimal.hpp"
+#include "deployment/cluster.hpp"
 #include "deployment/quorum.hpp"
 #include "deployment/sharded.hpp"
 #include "deployment/single_url.hpp"
@@ -69,6 +70,9 @@ outcome read_url(std::string_view url, settings& terms, maker& into) {
   if (has_word(url, shard_word)) return read_shards(url.substr(shard_word.size() + 1), terms, into);
   if (has_word(url, quorum_word)) {
     return read_quorum(url.substr(quorum_word.size() + 1), terms, into);
+  }
+  if (has_word(url, "redis+cluster") || has_word(url, "rediss+cluster")) {
+    return read_cluster_url(url, terms, into);
   }
   single_url single;
   if (auto read = read_single_url(url, terms, single); !read.ok()) return read;

@@ -7,13 +7,14 @@
 
 #include "deployment/admission.hpp"
 #include "deployment/command_request.hpp"
+#include "deployment/server_config.hpp"
+#include "deployment/step_request.hpp"
 #include "local/local_resolver.hpp"
 #include "net/resolver.hpp"
 #include "net/tls_fault.hpp"
 #include "protocol/client_record.hpp"
 #include "protocol/inbox.hpp"
 #include "protocol/protocols.hpp"
-#include "protocol/wire.hpp"
 #include "redis/connection.hpp"
 #include "sentinel/sentinels.hpp"
 
@@ -21,73 +22,27 @@ namespace mortise::deployment {
 
 namespace {
 
-// What the present session's server is known to do without a script. It is only ever a guess: the
-// server may change behind the connection, and then says so.
-using known_commands = std::atomic<redis::compare_and_delete>;
-
 // The highest fencing token that this client has seen of the database.
 using seen_token = std::atomic<std::int64_t>;
 
 // One server's word is the verdict.
-class single_inquiry final : public inquiry, private redis::request {
+class single_inquiry final : public step_request {
  public:
   single_inquiry(redis::connection& server, const admission& entry, known_commands& known,
                  inquirer& asker)
-      : server_(server), entry_(entry), known_(known), asker_(asker) {}
+      : step_request(asker), server_(server), entry_(entry), known_(known) {}
 
   status send(const lock::question& asked, const protocol::table& rules,
-              const protocol::key_set& keys, const lock::operation* by) noexcept override try {
+              const protocol::key_set& keys, const lock::operation* by) noexcept override {
     if (!entry_.is_open()) return status::unreachable;
-    rules_ = &rules;
-    what_ = asked.what;
-    bytes_.clear();
-    const auto known = known_.load(std::memory_order_relaxed);
-    is_without_script_ =
-        known != redis::compare_and_delete::none && protocol::is_compare_and_delete(rules, asked);
-    reply_count = 1;
-    if (is_without_script_) {
-      protocol::write_compare_and_delete(bytes_, known, asked, keys);
-    } else {
-      reply_count = protocol::write_step(bytes_, rules, asked, keys);
-    }
-    caller = by != nullptr ? by->caller : nullptr;
-    return server_.submit(*this, bytes_, flush_for(by));
-  } catch (const std::bad_alloc&) {
-    return status::no_memory;
+    const auto written = write(asked, rules, keys, known_);
+    return written == status::ok ? submit(server_, known_, by) : written;
   }
 
  private:
-  static redis::flush flush_for(const lock::operation* by) noexcept {
-    if (by == nullptr) return redis::flush::by_io_thread;
-    if (by->caller != nullptr) {
-      return by->caller->is_own() ? redis::flush::before_await : redis::flush::now;
-    }
-    return by->comes_back ? redis::flush::by_io_thread : redis::flush::unattended;
-  }
-  void on_reply(const redis::value& reply, time_ns now) noexcept override {
-    if (is_without_script_ && reply.is_error()) {
-      // Whatever it is, it is asked again by script.
-      known_.store(redis::compare_and_delete::none, std::memory_order_relaxed);
-    }
-    auto said = is_without_script_ ? protocol::read_compare_and_delete(reply)
-                                   : protocol::read_step(*rules_, what_, reply);
-    server_.hide_login(said.details);
-    asker_.on_verdict(*this, said, now);
-  }
-  void on_broken(bool was_sent) noexcept override {
-    lock::verdict said;
-    said.what = was_sent ? lock::answer::broken : lock::answer::unsent;
-    asker_.on_verdict(*this, said, boot_now());
-  }
-
   redis::connection& server_;
   const admission& entry_;
   known_commands& known_;
-  inquirer& asker_;
-  const protocol::table* rules_ = nullptr;
-  lock::step what_ = lock::step::try_take;
-  bool is_without_script_ = false;
-  std::string bytes_;  // kept for its capacity
 };
 
 class single_announcement final : public announcement {
@@ -112,6 +67,8 @@ std::shared_ptr<net::resolver> resolver_of(const redis::endpoint_url& where,
     case redis::url_scheme::tls:
     case redis::url_scheme::sentinel:
     case redis::url_scheme::tls_sentinel:
+    case redis::url_scheme::cluster:
+    case redis::url_scheme::tls_cluster:
       break;
   }
   return net::resolver_for_host(where.host, where.port);
@@ -120,10 +77,6 @@ std::shared_ptr<net::resolver> resolver_of(const redis::endpoint_url& where,
 // How often they are asked beside a connection that works: what they tell by themselves may be
 // missed.
 constexpr std::int64_t look_interval_ms = 30'000;
-
-std::string client_name_of(const settings& terms) {
-  return terms.client_name.empty() ? "mortise" : terms.client_name;
-}
 
 redis::connection_config config_of_sentinel(const redis::endpoint_url& where,
                                             const redis::host_port& one,
@@ -161,35 +114,14 @@ std::shared_ptr<sentinel::sentinels> sentinels_of(const redis::endpoint_url& whe
                                                redis::place_text(where));
 }
 
-redis::prologue_command prologue_of(const protocol::command& said, std::string name,
-                                    redis::prologue_command::need need) {
-  redis::prologue_command made{std::move(name), {}, need};
-  said.write(made.bytes, true);
-  return made;
-}
-
 redis::connection_config config_of(const redis::endpoint_url& where,
                                    const net::transport_factory& make_transport,
                                    const settings& terms, std::string_view client_id,
                                    const std::shared_ptr<const seen_token>& seen) {
   using need = redis::prologue_command::need;
-  redis::connection_config config;
-  config.make_transport = make_transport;
-  if (where.scheme == redis::url_scheme::tcp) {
-    config.hint_at_end = "; if the port speaks TLS, the URL begins with rediss://";
-  } else if (where.scheme == redis::url_scheme::sentinel) {
-    config.hint_at_end = "; if the port speaks TLS, the URL begins with rediss+sentinel://";
-  } else if (redis::has_tls(where.scheme)) {
-    config.hint_at_end = net::mend_silent_refusal;
-  }
-  config.identity = std::make_shared<redis::credentials>(redis::login{where.user, where.password},
-                                                         terms.password_file);
-  config.database = where.db;
-  config.client_name = client_name_of(terms);
+  auto config = server_config(where, make_transport, terms);
   config.inbox = protocol::inbox_channel(client_id);
-  config.scripts =
-      protocol::scripts_of(terms.place.votes ? protocol::ballot() : protocol::queued());
-  config.probe_key = protocol::probe_key;
+  config.why_no_cluster = "this is a server of a cluster; give redis+cluster://";
   if (terms.place.votes) {
     const auto join = protocol::join_quorum({.client_id = std::string(client_id),
                                              .number = terms.place.number,
@@ -210,8 +142,6 @@ redis::connection_config config_of(const redis::endpoint_url& where,
   // Who holds something needs the connection, also where there is no memory for this.
   config.prologue.push_back(prologue_of(protocol::write_record(client_id), "SET mortise:client",
                                         need::when_there_is_memory));
-  config.command_timeout_ms = terms.command_timeout_ms;
-  config.busy_poll_us = terms.busy_poll_us;
   return config;
 }
 
@@ -332,31 +262,7 @@ class single_server final : public deployment,
 };
 
 outcome single_server::set_credentials(redis::login offered, time_ns deadline) {
-  if (identity_->has_file()) {
-    return outcome::of(status::invalid_argument,
-                       "password_file: it is where this client's password comes from, also at a "
-                       "reconnect; write the new one into it");
-  }
-  if (!server_.last_problem().ok()) {
-    // Nobody is there to say whether they are right, and the next attempt may need them.
-    server_.follow_identity(std::move(offered), false);
-    return {};
-  }
-  protocol::command said;
-  said.is_change = true;
-  said.says = std::make_shared<const redis::login>(std::move(offered));
-  said.write = [&](std::string& out, bool) {
-    redis::command_writer(out).command({"AUTH", said.says->name(), said.says->password.view()});
-  };
-  // What the server has accepted is kept in the order of its answers, as many as may ask at once.
-  said.read = [&](const redis::value&) { server_.follow_identity(*said.says, true); };
-  auto how = command_request::ask(server_, said, deadline);
-  // No error of AUTH has an effect.
-  if (how.code == status::unknown && !how.server_text.empty()) how.code = status::refused;
-  if (how.code == status::refused) {
-    how.say("the server did not accept them, and those before stay in force: ", how.server_text);
-  }
-  return how;
+  return change_login(server_, *identity_, std::move(offered), deadline);
 }
 
 }  // namespace

@@ -81,14 +81,23 @@ outcome choose_transports(const redis::endpoint_url& where, const settings& term
 
 }  // namespace
 
-outcome read_single_url(std::string_view url, settings& terms, single_url& into) {
-  redis::endpoint_url where;
+outcome choose_transport_of_each(const redis::endpoint_url& where, const settings& terms,
+                                 net::transport_factory& into) {
+  return redis::has_tls(where.scheme) ? make_tls(terms.tls_name, terms, into) : outcome();
+}
+
+outcome read_server_url(std::string_view url, settings& terms, redis::endpoint_url& where) {
   if (auto parsed = redis::parse_url(url, where); !parsed.ok()) return parsed;
   for (const auto& [key, value] : where.query) {
     if (auto set = set_option(terms, key, value); !set.ok()) return set;
   }
   if (auto fit = check_options(where, terms); !fit.ok()) return fit;
-  if (auto fit = check_passwords(where, terms); !fit.ok()) return fit;
+  return check_passwords(where, terms);
+}
+
+outcome read_single_url(std::string_view url, settings& terms, single_url& into) {
+  redis::endpoint_url where;
+  if (auto read = read_server_url(url, terms, where); !read.ok()) return read;
   transports ways;
   if (auto chosen = choose_transports(where, terms, ways); !chosen.ok()) return chosen;
   into.place = redis::place_text(where);

@@ -10,6 +10,8 @@
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "deployment/open.hpp"
+#include "net/dialer.hpp"
+#include "redis/url.hpp"
 
 namespace mortise::deployment {
 
@@ -23,7 +25,12 @@ struct single_url {
   std::vector<std::pair<std::string, std::string>> options;
 };
 
-// Its options override the settings.
+// What makes the sockets to servers that have nothing but their addresses for names; empty for plain
+// ones.
+outcome choose_transport_of_each(const redis::endpoint_url& where, const settings& terms,
+                                 net::transport_factory& into);
+// The URL of a server, whose options override the settings.
+outcome read_server_url(std::string_view url, settings& terms, redis::endpoint_url& where);
 outcome read_single_url(std::string_view url, settings& terms, single_url& into);
 
 }  // namespace mortise::deployment

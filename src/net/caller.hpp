@@ -33,6 +33,10 @@ class caller {
   }
   // When its call began, which saves a look at the clock. Its thread only, before it waits.
   void begins_at(time_ns now) noexcept { begun_ns_ = now; }
+  // Whom its thread is lent to, for a layer that has several connections; nullptr for nobody yet.
+  // Its thread's own.
+  void lend_to(void* whom) noexcept { lent_to_ = whom; }
+  [[nodiscard]] void* lent_to() const noexcept { return lent_to_; }
   // Waits without a connection; as connection::await.
   bool wait(time_ns deadline) noexcept;
   // Whether it stands for the calling thread.
@@ -88,6 +92,7 @@ class caller {
   std::atomic<pthread_t> thread_{::pthread_self()};  // that made it, or that leads
   caller* next_to_wake_ = nullptr;                   // the wake_scope's
   time_ns begun_ns_ = 0;                             // its thread's own; 0 when not told
+  void* lent_to_ = nullptr;
   bool leads_early_ = false;  // its thread's own: it has had the lead since its submit
 
   // The leadership's, under its owner's mutex.

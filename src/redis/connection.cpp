@@ -21,6 +21,7 @@ pipeline_limits limits_of(const connection_config& config) {
   limits.open_requests = config.open_requests_limit;
   limits.silence_ns = config.command_timeout_ms * ns_per_ms;
   limits.busy_poll_ns = config.busy_poll_us * ns_per_us;
+  limits.is_of_cluster = config.is_of_cluster;
   return limits;
 }
 
@@ -266,6 +267,12 @@ void connection::take_reply(pipeline& which, const value& reply) {
     case greeting::step::done:
       return finish_greeting();
     case greeting::step::fall_back:
+      if (config_.is_of_cluster) {
+        return fail(outcome::of(status::refused, whereabouts_.text(),
+                                ": the server has no RESP3 for this user, which channels of a "
+                                "cluster's slots need; allow HELLO"),
+                    true);
+      }
       protocol_ = 2;
       attempt_.is_falling_back = true;
       return fail(outcome::of(status::refused, "the server refused RESP3"), false);
@@ -321,7 +328,9 @@ void connection::take_turn() noexcept {
 // It is looked beside the connection whether the name still leads here; the server may only be
 // slow.
 void connection::on_overdue() noexcept {
-  if (phase_ == phase::up) look_beside("silent");
+  if (phase_ != phase::up) return;
+  look_beside("silent");
+  listener_.on_overdue();
 }
 
 void connection::look_beside(const char* why) noexcept {

@@ -41,6 +41,11 @@ class session_listener {
   // A message to the inbox or another channel, between on_up and on_down. Whichever thread reads.
   virtual void on_push(std::string_view channel, std::string_view payload,
                        time_ns now) noexcept = 0;
+  // No more messages come to this channel of a cluster's slot, which has gone to another server.
+  // Whichever thread reads.
+  virtual void on_unheard(std::string_view /*channel*/) noexcept {}
+  // Answers have been overdue for a third of the limit, or more. The I/O thread.
+  virtual void on_overdue() noexcept {}
   // From now on no message to this channel is missed, as long as the connection lives; after
   // listen(), and again after each on_up. Whichever thread reads.
   virtual void on_listening(std::string_view /*channel*/) noexcept {}
@@ -105,6 +110,9 @@ class connection final : private pipeline_listener,
   // and it needs no second socket. Any thread.
   void follow_identity(login with, bool is_accepted) noexcept;
 
+  // Ends the connection that there is, to begin anew. Any thread.
+  void leave(outcome why) noexcept { commands_.break_off(std::move(why)); }
+
   // Why there is no connection: how the last one ended or what the last attempt came to. ok while
   // it is up.
   [[nodiscard]] outcome last_problem() const noexcept;
@@ -138,6 +146,7 @@ class connection final : private pipeline_listener,
   void on_greeting_reply(pipeline& which, const value& reply) noexcept override;
   void on_message(std::string_view channel, std::string_view payload,
                   time_ns now) noexcept override;
+  void on_unheard(std::string_view channel) noexcept override { listener_.on_unheard(channel); }
   void on_overdue() noexcept override;
   void on_elsewhere(outcome why) noexcept override;
   void on_torn(pipeline& which, const outcome& why) noexcept override;

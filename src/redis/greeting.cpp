@@ -14,6 +14,7 @@ namespace mortise::redis {
 namespace {
 
 constexpr int oldest_redis = 6002000;
+constexpr int oldest_redis_of_cluster = 7000000;
 
 bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
   for (const auto start : starts) {
@@ -158,9 +159,7 @@ void greeting::say_probes() {
   expected_.push_back(item::probe_delex);
 }
 
-void greeting::note_probe(item what, const value& reply) {
-  // Anything else than "not there" comes from something that is neither of the two commands.
-  if (reply.type() != kind::integer || reply.integer() != 0) return;
+void greeting::note_probe(item what) {
   facts_.compare_and_delete =
       what == item::probe_delifeq ? compare_and_delete::delifeq : compare_and_delete::delex;
 }
@@ -187,7 +186,8 @@ greeting::step greeting::take(const value& reply) {
   } else if (what == item::inbox) {
     is_inbox_heard_ = reply.at(1).integer() > 0;
   } else if (what == item::probe_delifeq || what == item::probe_delex) {
-    note_probe(what, reply);
+    // Anything else than "not there" comes from something that is neither of the two commands.
+    if (reply.type() == kind::integer && reply.integer() == 0) note_probe(what);
   }
   if (what == item::info || what == item::role) {
     const step result = check_server();
@@ -223,6 +223,7 @@ greeting::step greeting::take_hello(const value& reply) {
     if (key == "version") note_version(entry.text());
     if (key == "id") facts_.client_id = entry.integer();
     if (key == "role" && facts_.role != "sentinel") facts_.role = entry.text();
+    if (key == "mode") facts_.mode = entry.text();
     if (key == "mode" && entry.text() == "sentinel") facts_.role = entry.text();
   }
   if (reply.type() != kind::map) {
@@ -238,8 +239,9 @@ void greeting::note_version(std::string_view text) {
 
 void greeting::note_info(std::string_view text) {
   facts_.run_id = info_field(text, "run_id");
-  facts_.is_of_cluster =
-      info_field(text, "redis_mode") == "cluster" || info_field(text, "server_mode") == "cluster";
+  for (const auto* field : {"redis_mode", "server_mode"}) {
+    if (facts_.mode.empty()) facts_.mode = info_field(text, field);
+  }
   if (const auto version = info_field(text, "redis_version");
       !version.empty() && facts_.version.empty()) {
     note_version(version);
@@ -264,6 +266,11 @@ greeting::step greeting::check_server() {
         "with the name by which it knows the master, or the master's own address",
         {});
   }
+  // A cluster's server refuses what is another's by itself, and says whose it is.
+  if (config_.is_of_cluster) {
+    if (facts_.mode.empty() || facts_.mode == "cluster") return check_version();
+    return refuse("this server is of no cluster; give redis://", {});
+  }
   if (!facts_.role.empty() && facts_.role != "master") {
     is_passing_ = true;
     const step result =
@@ -272,13 +279,24 @@ greeting::step greeting::check_server() {
     problem_.is_retryable = has_predecessor() || !config_.is_replica_wrong;
     return result;
   }
-  if (facts_.is_of_cluster && config_.why_no_cluster != nullptr) {
+  if (facts_.mode == "cluster" && config_.why_no_cluster != nullptr) {
     return refuse(config_.why_no_cluster, {});
   }
+  return check_version();
+}
+
+greeting::step greeting::check_version() {
+  if (facts_.version_number == 0) return step::more;
   // Valkey began at 7.2, and calls itself Redis 7.2 where it is asked for that.
-  if (facts_.version_number != 0 && facts_.version_number < oldest_redis) {
+  if (facts_.version_number < oldest_redis) {
     return refuse("the server is Redis " + facts_.version +
                       "; Mortise needs Redis 6.2 or Valkey 7.2: upgrade the server",
+                  {});
+  }
+  if (config_.is_of_cluster && facts_.version_number < oldest_redis_of_cluster) {
+    return refuse("the server is Redis " + facts_.version +
+                      ", which has no channels for the slots of a cluster; in a cluster Mortise "
+                      "needs Redis 7.0 or Valkey 7.2: upgrade the server",
                   {});
   }
   return step::more;
@@ -342,6 +360,9 @@ greeting::step greeting::take_error(std::string_view error, item what) {
     return refuse("the user name or the password is wrong, or the user is off; " + mend_of_login(),
                   text);
   }
+  // It knows the command whose key is in another's slot.
+  const bool is_probe = what == item::probe_delifeq || what == item::probe_delex;
+  if (is_probe && error.starts_with("MOVED")) note_probe(what);
   switch (what) {
     case item::hello:
     case item::auth:

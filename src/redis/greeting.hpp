@@ -76,9 +76,10 @@ class greeting {
   step take_error_of_prologue(std::string_view error);
   step refuse(const std::string& message, std::string_view server_text);
   step check_server();
+  step check_version();
   void note_info(std::string_view text);
   void note_version(std::string_view text);
-  void note_probe(item what, const value& reply);
+  void note_probe(item what);
   [[nodiscard]] bool has_predecessor() const { return before_.client_id != 0; }
   [[nodiscard]] bool is_predecessor_here() const;
 

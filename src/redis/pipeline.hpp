@@ -45,6 +45,9 @@ class pipeline_listener {
   // A published message. Whichever thread reads.
   virtual void on_message(std::string_view channel, std::string_view payload,
                           time_ns now) noexcept = 0;
+  // No more messages come to this channel of a slot: it has gone to another server. Whichever
+  // thread reads.
+  virtual void on_unheard(std::string_view channel) noexcept = 0;
   // Answers have been overdue for a third of the limit, or more. The I/O thread.
   virtual void on_overdue() noexcept = 0;
   // The socket is closed and every open request has been told. Where the server itself said that it
@@ -59,6 +62,8 @@ struct pipeline_limits {
   time_ns silence_ns = 3 * ns_per_s;
   // How long a caller that leads alone spins before it sleeps.
   time_ns busy_poll_ns = 0;
+  // A server of a cluster that does not serve one slot may serve others.
+  bool is_of_cluster = false;
 };
 
 class pipeline final : private net::event_handler, private net::timer, private reply_listener {
@@ -148,6 +153,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
                   time_ns now) noexcept override {
     listener_.on_message(channel, payload, now);
   }
+  void on_unheard(std::string_view channel) noexcept override { listener_.on_unheard(channel); }
   void on_error(const request& asked, std::string_view text) noexcept override;
   request_list take_submitted() noexcept override;
 

@@ -218,7 +218,7 @@ bool pipeline::read(bool may_nap) noexcept {
 // what becomes of the others is not known.
 void pipeline::on_error(const request& asked, std::string_view text) noexcept {
   const auto* const unfit = unfitness_of(text);
-  if (unfit == nullptr) return;
+  if (unfit == nullptr || (limits_.is_of_cluster && unfit->is_of_slot)) return;
   auto why = outcome::of(status::refused, unfit->told);
   why.is_retryable = true;
   why.cause = unfit->in_short;

@@ -6,13 +6,21 @@ namespace mortise::redis {
 
 namespace {
 
-// ["message", channel, payload]
-bool is_message(const value& item) { return item.size() == 3 && item.at(0).text() == "message"; }
-
-// What SUBSCRIBE and UNSUBSCRIBE are answered with.
-bool is_confirmation(const value& item) {
-  return item.is_error() || item.at(0).text() == "subscribe" || item.at(0).text() == "unsubscribe";
+// ["message", channel, payload], and the same of a channel of a cluster's slot.
+bool is_message(const value& item) {
+  const auto kind = item.at(0).text();
+  return item.size() == 3 && (kind == "message" || kind == "smessage");
 }
+
+// What SUBSCRIBE, UNSUBSCRIBE and SSUBSCRIBE are answered with.
+bool is_confirmation(const value& item) {
+  const auto kind = item.at(0).text();
+  return item.is_error() || kind == "subscribe" || kind == "unsubscribe" || kind == "ssubscribe";
+}
+
+// ["sunsubscribe", channel, count]: the slot has gone to another server. Nobody ever asks for it,
+// so that it is never taken for an answer.
+bool is_farewell(const value& item) { return item.at(0).text() == "sunsubscribe"; }
 
 }  // namespace
 
@@ -45,6 +53,7 @@ void reply_reader::dispatch(const value& reply, time_ns now) noexcept {
     return;
   }
   if (!is_greeted_) return listener_.on_greeting_reply(reply);
+  if (may_be_message && is_farewell(reply)) return listener_.on_unheard(reply.at(1).text());
   // A subscription came or went, or (`messages`) was refused.
   if (may_be_message) return confirm(reply, now);
   answer(reply, now);

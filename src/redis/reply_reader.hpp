@@ -26,6 +26,8 @@ class reply_listener {
   // A published message.
   virtual void on_message(std::string_view channel, std::string_view payload,
                           time_ns now) noexcept = 0;
+  // No more messages come to this channel of a slot: it has gone to another server.
+  virtual void on_unheard(std::string_view channel) noexcept = 0;
   // An error is about to be told to its request.
   virtual void on_error(const request& asked, std::string_view text) noexcept = 0;
   // A reply came for which no request is known here: those that were submitted meanwhile.

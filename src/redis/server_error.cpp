@@ -13,7 +13,7 @@ constexpr std::array<unfitness, 5> unfit{{
     {"LOADING", "loading its data", "the server is loading its data; it will be ready soon"},
     // A token has its end, or the user was changed: the next connection logs in anew.
     {"NOAUTH", "logged out", "the server wants a password; give it in the URL or password_file"},
-    {"CLUSTERDOWN", "not served by its cluster", "the cluster is not serving this slot"},
+    {"CLUSTERDOWN", "not served by its cluster", "the cluster is not serving this slot", true},
 }};
 
 // What follows the first `mark`; the whole without one.

@@ -20,6 +20,7 @@ struct unfitness {
   std::string_view code;
   const char* in_short;  // "a replica now"
   std::string_view told;
+  bool is_of_slot = false;  // and may be true of this command's slot only
 };
 
 // nullptr for an error that is about the command.

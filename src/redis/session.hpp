@@ -36,6 +36,7 @@ struct connection_config {
   const char* why_no_cluster = nullptr;        // what a node of a cluster is refused with
   bool is_replica_wrong = false;               // and not what a name leads to for a moment
   bool is_of_sentinel = false;                 // a Sentinel is wanted, and no server of keys
+  bool is_of_cluster = false;                  // one of its servers, whatever it is at the moment
   std::shared_ptr<credentials> identity = {};  // none: nobody logs in
   std::string client_name = {};
   std::string inbox = {};  // the channel to subscribe to; empty for none
@@ -62,7 +63,7 @@ struct session_facts {
   int version_number = 0;    // 7000015; 0 when unknown
   std::string run_id = {};   // names one run of the server process; empty when unknown
   std::string role = {};     // "master"; empty when unknown
-  bool is_of_cluster = false;
+  std::string mode = {};     // "cluster", "standalone"; empty when unknown
   std::int64_t client_id = 0;
   int protocol = 3;  // 3, or 2 where the server has no HELLO 3
   // What the server knows, and lets this user do.

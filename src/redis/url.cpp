@@ -22,13 +22,14 @@ constexpr std::size_t longest_shard = 64;
 constexpr std::int64_t most_weight = 100;
 constexpr std::size_t longest_master = 128;
 constexpr std::size_t most_sentinels = 16;
+constexpr std::size_t most_of_cluster = 64;
 constexpr std::string_view sentinel_user = "sentinel_user";
 constexpr std::string_view sentinel_password = "sentinel_password";
 constexpr int port_of_servers = 6379;
 constexpr int port_of_sentinels = 26379;
 constexpr const char* url_forms =
     "; give redis://host:port, rediss://host:port, redis+sentinel://host,host/master, "
-    "unix:///path or local:, or shard: and several of these";
+    "redis+cluster://host,host, unix:///path or local:, or shard: and several of these";
 
 outcome wrong(std::string_view part, std::string_view problem) {
   return outcome::of(status::invalid_argument, std::string(part).append(": ").append(problem));
@@ -256,7 +257,7 @@ outcome read_option(std::string_view text, bool& has_db, endpoint_url& into) {
                  "an option of this name; give it behind the master, as in "
                  "redis+sentinel://host/master/2");
   }
-  if (into.scheme == url_scheme::tcp || into.scheme == url_scheme::tls) {
+  if (into.scheme != url_scheme::unix_socket && into.scheme != url_scheme::local) {
     return wrong("db", "an option of this name; give it behind the host, as in redis://host/2");
   }
   if (std::exchange(has_db, true)) return wrong("db", "it is given twice; give it once");
@@ -295,29 +296,40 @@ outcome read_db_path(std::string_view path, endpoint_url& into) {
   return read_db(db, into);
 }
 
+// What a list of hosts is of.
+struct host_list {
+  const char* noun;
+  int port;  // unless given
+  std::size_t most;
+  const char* form;
+};
+constexpr host_list sentinel_list = {"Sentinel", port_of_sentinels, most_sentinels,
+                                     "redis+sentinel://host,host:26379/mymaster"};
+constexpr host_list cluster_list = {"server", port_of_servers, most_of_cluster,
+                                    "redis+cluster://host,host:6379"};
+
 // host:port,host:port
-outcome read_sentinels(std::string_view text, bool has_user, endpoint_url& into) {
+outcome read_hosts(std::string_view text, bool has_user, const host_list& of,
+                   std::vector<host_port>& all) {
   for (bool is_last = false; !is_last;) {
     const auto [one, rest] = cut(text, ",");
     is_last = rest.empty();
     text = behind_first(rest);
-    host_port where{{}, port_of_sentinels};
-    auto& all = into.sentinels;
+    host_port where{{}, of.port};
     if (auto how = read_address(one, has_user, where); !how.ok()) {
       if (has_user || all.empty()) return how;
-      return wrong("host",
-                   "what stands behind a ',' is none; give names or addresses, as in "
-                   "redis+sentinel://host,host:26379/mymaster");
+      return wrong("host", std::string("what stands behind a ',' is none; give names or addresses, "
+                                       "as in ") +
+                               of.form);
     }
     where.host = lower(where.host);
     if (std::find(all.begin(), all.end(), where) != all.end()) {
-      return wrong("host", has_user ? text_of(where) + " is there already; give each Sentinel once"
-                                    : "one is there twice; give each Sentinel once");
+      return wrong("host", (has_user ? text_of(where) + " is there already" : "one is there twice") +
+                               "; give each " + of.noun + " once");
     }
-    if (all.size() == most_sentinels) {
-      return wrong("url",
-                   "more than " + std::to_string(most_sentinels) +
-                       " Sentinels; give some of them, they know the others' master as well");
+    if (all.size() == of.most) {
+      return wrong("url", "more than " + std::to_string(of.most) + " " + of.noun +
+                              "s; give some of them, which know the others");
     }
     all.push_back(std::move(where));
   }
@@ -366,10 +378,17 @@ outcome read_hierarchy(std::string_view text, endpoint_url& into) {
     return read_query(query, into);
   }
   if (has_sentinels(into.scheme)) {
-    if (auto how = read_sentinels(address, has_user, into); !how.ok()) return how;
+    auto how = read_hosts(address, has_user, sentinel_list, into.sentinels);
+    if (!how.ok()) return how;
     const auto [master, database] = cut(behind_first(path), "/");
-    if (auto how = read_master(master, has_user, into); !how.ok()) return how;
-    if (auto how = read_db_path(database, into); !how.ok()) return how;
+    if (how = read_master(master, has_user, into); !how.ok()) return how;
+    if (how = read_db_path(database, into); !how.ok()) return how;
+    return read_query(query, into);
+  }
+  if (has_cluster(into.scheme)) {
+    auto how = read_hosts(address, has_user, cluster_list, into.cluster);
+    if (!how.ok()) return how;
+    if (how = read_db_path(path, into); !how.ok()) return how;
     return read_query(query, into);
   }
   host_port where{{}, port_of_servers};
@@ -402,11 +421,6 @@ outcome check_bytes(std::string_view url) {
 }
 
 outcome refuse_scheme(std::string_view scheme, std::string_view url) {
-  constexpr std::array<std::string_view, 2> later = {"redis+cluster", "rediss+cluster"};
-  if (std::find(later.begin(), later.end(), scheme) != later.end()) {
-    return outcome::of(status::unsupported,
-                       "scheme: " + printable(scheme) + " is not in this version" + url_forms);
-  }
   // "user:secret@host" has no scheme at all: what stands in front of the ':' isn't shown.
   if (scheme.empty() || contains(url, '@')) {
     return wrong("scheme", std::string("none that is known") + url_forms);
@@ -428,6 +442,10 @@ const char* scheme_text(url_scheme scheme) noexcept {
       return "redis+sentinel";
     case url_scheme::tls_sentinel:
       return "rediss+sentinel";
+    case url_scheme::cluster:
+      return "redis+cluster";
+    case url_scheme::tls_cluster:
+      return "rediss+cluster";
     case url_scheme::local:
       break;
   }
@@ -439,6 +457,12 @@ std::string text_of(const host_port& where) {
   return host + ":" + std::to_string(where.port);
 }
 
+std::string text_of(const std::vector<host_port>& all) {
+  std::string text;
+  for (const auto& one : all) text.append(text.empty() ? "" : ",").append(text_of(one));
+  return text;
+}
+
 std::string place_text(const endpoint_url& where) {
   switch (where.scheme) {
     case url_scheme::unix_socket:
@@ -446,13 +470,11 @@ std::string place_text(const endpoint_url& where) {
     case url_scheme::local:
       return "local:";
     case url_scheme::sentinel:
-    case url_scheme::tls_sentinel: {
-      auto text = where.master + " of ";
-      for (const auto& one : where.sentinels) {
-        text.append(text.ends_with(' ') ? "" : ",").append(text_of(one));
-      }
-      return text;
-    }
+    case url_scheme::tls_sentinel:
+      return where.master + " of " + text_of(where.sentinels);
+    case url_scheme::cluster:
+    case url_scheme::tls_cluster:
+      return text_of(where.cluster);
     case url_scheme::tcp:
     case url_scheme::tls:
       break;
@@ -466,12 +488,14 @@ struct hierarchical {
   std::string_view name;
   url_scheme scheme;
 };
-constexpr std::array<hierarchical, 5> hierarchies = {
+constexpr std::array<hierarchical, 7> hierarchies = {
     {{"redis", url_scheme::tcp},
      {"rediss", url_scheme::tls},
      {"unix", url_scheme::unix_socket},
      {"redis+sentinel", url_scheme::sentinel},
-     {"rediss+sentinel", url_scheme::tls_sentinel}}};
+     {"rediss+sentinel", url_scheme::tls_sentinel},
+     {"redis+cluster", url_scheme::cluster},
+     {"rediss+cluster", url_scheme::tls_cluster}}};
 
 }  // namespace
 

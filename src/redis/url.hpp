@@ -13,16 +13,30 @@
 
 namespace mortise::redis {
 
-enum class url_scheme : std::uint8_t { tcp, tls, unix_socket, local, sentinel, tls_sentinel };
+enum class url_scheme : std::uint8_t {
+  tcp,
+  tls,
+  unix_socket,
+  local,
+  sentinel,
+  tls_sentinel,
+  cluster,
+  tls_cluster,
+};
 
-// "redis", "rediss", "unix", "local", "redis+sentinel", "rediss+sentinel".
+// "redis", "rediss", "unix", "local", "redis+sentinel", "redis+cluster", and these with "rediss".
 const char* scheme_text(url_scheme scheme) noexcept;
 // Whether the server is spoken to by TLS.
 constexpr bool has_tls(url_scheme scheme) noexcept {
-  return scheme == url_scheme::tls || scheme == url_scheme::tls_sentinel;
+  return scheme == url_scheme::tls || scheme == url_scheme::tls_sentinel ||
+         scheme == url_scheme::tls_cluster;
 }
 constexpr bool has_sentinels(url_scheme scheme) noexcept {
   return scheme == url_scheme::sentinel || scheme == url_scheme::tls_sentinel;
+}
+
+constexpr bool has_cluster(url_scheme scheme) noexcept {
+  return scheme == url_scheme::cluster || scheme == url_scheme::tls_cluster;
 }
 
 struct host_port {
@@ -43,7 +57,8 @@ struct endpoint_url {
   std::string master;
   std::string sentinel_user;
   secret sentinel_password;
-  std::string path;  // of a unix socket
+  std::vector<host_port> cluster;  // some of its servers; only with a cluster
+  std::string path;                // of a unix socket
   std::string user;
   secret password;
   std::int64_t db = 0;
@@ -55,7 +70,7 @@ struct endpoint_url {
 };
 
 // Its place as the URL says it, in small letters but for the master's name: "host:port", a path,
-// "local:", or "mymaster of host:port,host:port".
+// "local:", "mymaster of host:port,host:port", or "host:port,host:port".
 std::string place_text(const endpoint_url& where);
 
 // redis://[user[:password]@]host[:port][/db][?key=value&…], and the same with rediss:// (TLS)
@@ -63,6 +78,8 @@ std::string place_text(const endpoint_url& where);
 // local:[?db=n&key=value…]
 // redis+sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/db][?key=value&…], and the
 // same with rediss+sentinel://; the login is that of the master.
+// redis+cluster://[user[:password]@]host[:port][,host[:port]…][/db][?key=value&…], and the same with
+// rediss+cluster://
 // Undoes percent-encoding in every part. On failure `into` is as it was. Messages name the part,
 // its value and the mend, and never show what may be part of a user's name or password.
 outcome parse_url(std::string_view url, endpoint_url& into);

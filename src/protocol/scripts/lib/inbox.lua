@@ -1,10 +1,14 @@
 -- Shared: messages to clients. A waiter is an owner token,
--- `m1:<client>:<sequence>:<label>:<grant ttl in ms>`; its client listens on one inbox channel.
+-- `m1:<client>:<sequence>:<label>:<grant ttl in ms>`; its client listens on one inbox channel, in a
+-- cluster on one for each slot, which only the server that has the slot can say something on.
 -- A message is only a hint: whoever misses one finds the same by asking (hazard 24).
+-- KEYS[2] fence: in a cluster the slot's own, with a tag of the slot at its end.
+
+local TAG = string.match(KEYS[2], '{%d+}$')
 
 local function inbox(owner)
   local client = string.match(owner, '^m1:([^:]+):')
-  return client and 'mortise:inbox:' .. client
+  return client and 'mortise:inbox:' .. client .. (TAG or '')
 end
 
 -- How many clients heard it. A publish that is not permitted counts as heard, because nothing may
@@ -12,7 +16,7 @@ end
 local function tell(owner, message)
   local channel = inbox(owner)
   if not channel then return 0 end
-  local heard = redis.pcall('PUBLISH', channel, message .. ' ' .. owner)
+  local heard = redis.pcall(TAG and 'SPUBLISH' or 'PUBLISH', channel, message .. ' ' .. owner)
   return type(heard) == 'number' and heard or 1
 end
 
@@ -20,7 +24,7 @@ end
 -- too.
 local function is_heard(owner)
   local channel = inbox(owner)
-  return channel and redis.pcall('PUBSUB', 'NUMSUB', channel)[2] ~= 0
+  return channel and redis.pcall('PUBSUB', TAG and 'SHARDNUMSUB' or 'NUMSUB', channel)[2] ~= 0
 end
 
 -- Tells of a grant, and says whether it was heard here. Where it would not be, nothing is said:

@@ -1,0 +1,425 @@
+#include "cluster/router.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/decimal.hpp"
+
+namespace mortise::cluster {
+
+namespace {
+
+// How long slots that are away are left alone, and the same again at random.
+constexpr time_ns look_ns = 50 * ns_per_ms;
+// The topology is asked for at most this often; while something is amiss less and less often; and
+// from time to time where nothing is.
+constexpr time_ns shortest_pause_ns = 100 * ns_per_ms;
+constexpr time_ns longest_pause_ns = ns_per_s;
+constexpr time_ns period_ns = 60 * ns_per_s;
+// Servers that each say another has the slot do not know themselves.
+constexpr int most_hops = 5;
+// A cluster has at most some thousand servers; more addresses than that are somebody's mistake.
+constexpr std::size_t most_servers = 4096;
+
+outcome not_reached(std::string_view what) {
+  auto why = outcome::of(status::unreachable, what);
+  why.is_retryable = true;
+  return why;
+}
+
+}  // namespace
+
+router::router(link& world, time_ns patience_ns) : world_(world), patience_ns_(patience_ns) {
+  owners_.fill(no_server);
+  problem_ = not_reached("no server of the cluster has answered in time");
+}
+
+void router::begin(const std::vector<endpoint>& seeds, time_ns now) {
+  for (const auto& where : seeds) {
+    const auto server = number_of(where);
+    if (std::find(seeds_.begin(), seeds_.end(), server) == seeds_.end()) seeds_.push_back(server);
+  }
+  want_topology(now);
+}
+
+// ---- servers --------------------------------------------------------------------------------
+
+int router::number_of(const endpoint& where) {
+  const auto known = std::find_if(servers_.begin(), servers_.end(),
+                                  [&](const server_state& one) { return one.where == where; });
+  if (known != servers_.end()) return static_cast<int>(known - servers_.begin());
+  if (servers_.size() >= most_servers) return no_server;
+  const auto number = static_cast<int>(servers_.size());
+  servers_.push_back({});
+  servers_.back().where = where;
+  world_.add_server(number, where);
+  return number;
+}
+
+void router::connect(int server) noexcept {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  if (!std::exchange(one.is_begun, true)) world_.connect(server);
+}
+
+void router::on_up(int server, time_ns now) {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  one.is_up = true;
+  one.is_overdue = false;
+  one.problem = {};
+  for (auto& [slot, state] : slots_) {
+    if (state.at == server && state.users > 0) arrive(slot, state);
+  }
+  if (topology_.is_wanted) ask_topology(now);
+}
+
+void router::on_down(int server, const outcome& why, time_ns now) {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  one.is_up = one.is_overdue = false;
+  one.problem = why;
+  if (!is_known_) problem_ = why;
+  if (topology_.asked == server) {
+    topology_.asked = no_server;
+    topology_.next = std::min(topology_.next, now + shortest_pause_ns);
+  }
+  bool is_missed = !is_known_;
+  for (auto& [slot, state] : slots_) {
+    if (state.at != server) continue;
+    is_missed = is_missed || state.users > 0;
+    go_away(slot, state, why);
+  }
+  if (!is_missed) return;
+  next_look_ = std::min(next_look_, now);
+  want_topology(now);
+}
+
+void router::on_overdue(int server, time_ns now) {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  if (!one.is_up || std::exchange(one.is_overdue, true)) return;
+  next_look_ = std::min(next_look_, now);
+  want_topology(now);
+}
+
+bool router::is_troubled(const server_state& one) const noexcept {
+  return one.is_overdue || (!one.is_up && !one.problem.ok());
+}
+
+// ---- slots ----------------------------------------------------------------------------------
+
+void router::use(int slot, time_ns now) {
+  auto& state = slots_[slot];
+  if (state.users++ > 0 || state.phase != phase::away) return;
+  state.at = owners_.at(static_cast<std::size_t>(slot));
+  if (state.at == no_server) {
+    go_away(slot, state, not_reached("no server of the cluster has this slot"));
+    next_look_ = std::min(next_look_, now + look_ns);
+    return want_topology(now);
+  }
+  arrive(slot, state);
+  next_look_ = std::min(next_look_, now + look_ns);
+}
+
+void router::stop_using(int slot) noexcept {
+  const auto known = slots_.find(slot);
+  if (known != slots_.end()) --known->second.users;
+}
+
+// What is on its way is told apart from it by its number.
+void router::arrive(int slot, used_slot& state) {
+  const auto server = state.at;
+  if (server == no_server) return;
+  connect(server);
+  const auto& one = servers_[static_cast<std::size_t>(server)];
+  if (!one.is_up && !one.problem.ok()) return go_away(slot, state, one.problem);
+  if (state.phase == phase::here) world_.on_away(slot);
+  state.phase = phase::arriving;
+  state.attempt = ++attempts_;
+  if (one.is_up && !world_.arrive(slot, server, state.attempt)) {
+    go_away(slot, state, not_reached("the server cannot be asked just now"));
+  }
+}
+
+void router::go_away(int slot, used_slot& state, const outcome& why) {
+  state.problem = why;
+  state.phase = phase::away;
+  state.attempt = 0;
+  world_.on_away(slot);
+}
+
+// Another server has it, or is believed to.
+void router::go_on(int slot, used_slot& state, int server, const outcome& why) {
+  if (state.phase == phase::here) go_away(slot, state, why);
+  state.at = server;
+  if (server != no_server && ++state.hops <= most_hops) return arrive(slot, state);
+  go_away(slot, state, why);
+}
+
+void router::on_arrival(int slot, int server, std::uint64_t attempt, const arrival& came,
+                        time_ns now) {
+  if (scouts_.find(attempt) != scouts_.end()) return on_scout(server, attempt, came, now);
+  const auto known = slots_.find(slot);
+  if (known == slots_.end() || known->second.attempt != attempt) return;
+  auto& state = known->second;
+  switch (came.how) {
+    case arrival::end::here:
+      owners_.at(static_cast<std::size_t>(slot)) = static_cast<std::int16_t>(server);
+      state.phase = phase::here;
+      state.hops = 0;
+      state.problem = {};
+      return world_.on_here(slot, server);
+    case arrival::end::moved:
+      return on_moved(slot, server, came.to, now);
+    case arrival::end::later:
+    case arrival::end::refused:
+      go_away(slot, state, came.why);
+      next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
+      return;
+    case arrival::end::broken:
+      return;  // on_down() comes, or has come
+  }
+}
+
+void router::on_moved(int slot, int server, const endpoint& to, time_ns now) {
+  const auto known = slots_.find(slot);
+  if (known == slots_.end() || known->second.at != server) return;  // known already
+  const auto next = number_of(to);
+  if (next == no_server) return on_unserved(slot, server, now);
+  owners_.at(static_cast<std::size_t>(slot)) = static_cast<std::int16_t>(next);
+  if (next != server) topology_.last = next - 1;  // who knows most is asked next
+  auto why = not_reached("the slot has moved to ");
+  why.say(why.words(), to.text());
+  go_on(slot, known->second, next, why);
+  next_look_ = std::min(next_look_, now + look_ns);
+  want_topology(now);
+}
+
+void router::on_unserved(int slot, int server, time_ns now) {
+  const auto known = slots_.find(slot);
+  if (known == slots_.end() || known->second.at != server) return;
+  if (known->second.phase != phase::here) return;
+  go_away(slot, known->second, not_reached("the cluster is not serving this slot"));
+  next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
+}
+
+// Whoever says that it has gone does not say where. It is asked.
+void router::on_unheard(int slot, int server, time_ns now) {
+  const auto known = slots_.find(slot);
+  if (known == slots_.end() || known->second.at != server) return;
+  if (known->second.phase != phase::here) return;
+  arrive(slot, known->second);
+  next_look_ = std::min(next_look_, now + look_ns);
+}
+
+// ---- what is amiss --------------------------------------------------------------------------
+
+// One slot of each server that is troubled goes ahead to a server that may have become the master.
+// True where there is one to go on for.
+bool router::send_scouts() {
+  bool is_any = false;
+  for (std::size_t number = 0; number < servers_.size(); ++number) {
+    auto& one = servers_[number];
+    const auto before = static_cast<int>(number);
+    if (!is_troubled(one)) continue;
+    const auto used = std::find_if(slots_.begin(), slots_.end(), [&](const auto& item) {
+      return item.second.at == before && item.second.users > 0;
+    });
+    if (used == slots_.end()) continue;
+    is_any = true;
+    if (one.replicas.empty()) continue;
+    const auto to = one.replicas[one.next_scout++ % one.replicas.size()];
+    connect(to);
+    if (!servers_[static_cast<std::size_t>(to)].is_up) continue;
+    const auto attempt = ++attempts_;
+    scouts_.emplace(attempt, std::pair(before, used->first));
+    if (!world_.arrive(used->first, to, attempt)) scouts_.erase(attempt);
+  }
+  return is_any;
+}
+
+void router::on_scout(int server, std::uint64_t attempt, const arrival& came, time_ns now) {
+  const auto before = scouts_.at(attempt).first;
+  scouts_.erase(attempt);
+  auto after = no_server;
+  if (came.how == arrival::end::here) after = server;
+  if (came.how == arrival::end::moved) after = number_of(came.to);
+  if (after == no_server || after == before) return;
+  if (!is_troubled(servers_[static_cast<std::size_t>(before)])) return;
+  follow(before, after);
+  want_topology(now);
+}
+
+// All that the one had is the other's now, as far as is known.
+void router::follow(int before, int after) {
+  for (auto& owner : owners_) {
+    if (owner == before) owner = static_cast<std::int16_t>(after);
+  }
+  auto& one = servers_[static_cast<std::size_t>(before)];
+  if (one.is_up) world_.leave(before, "another server has taken over");
+  const auto why = not_reached("its server has failed, and another has taken over");
+  for (auto& [slot, state] : slots_) {
+    if (state.at == before) go_on(slot, state, after, why);
+  }
+}
+
+void router::look_after_slots(time_ns now) {
+  bool is_amiss = send_scouts();
+  for (auto& [slot, state] : slots_) {
+    if (state.users <= 0 || state.phase == phase::here) continue;
+    is_amiss = true;
+    if (state.phase == phase::arriving) continue;
+    state.hops = 0;
+    const auto owner = owners_.at(static_cast<std::size_t>(slot));
+    if (owner == no_server) continue;
+    state.at = owner;
+    const auto& one = servers_[static_cast<std::size_t>(owner)];
+    if (one.is_up || !one.is_begun) arrive(slot, state);
+  }
+  if (!is_amiss) return;
+  next_look_ = now + look_ns + world_.random_below(look_ns);
+  want_topology(now);
+}
+
+// ---- the topology ---------------------------------------------------------------------------
+
+void router::want_topology(time_ns now) {
+  topology_.is_wanted = true;
+  const auto earliest = topology_.asked_at + topology_.pause_ns;
+  if (now >= earliest) return ask_topology(now);
+  topology_.next = std::min(topology_.next, earliest);
+}
+
+int router::next_to_ask() noexcept {
+  const auto count = static_cast<int>(servers_.size());
+  for (int step = 1; step <= count; ++step) {
+    const auto number = (topology_.last + step) % count;
+    const auto& one = servers_[static_cast<std::size_t>(number)];
+    if (one.is_up && !one.is_overdue) return topology_.last = number;
+  }
+  return no_server;
+}
+
+void router::ask_topology(time_ns now) {
+  const bool is_open = topology_.asked != no_server && now < topology_.asked_at + patience_ns_;
+  if (is_open) {
+    topology_.next = std::min(topology_.next, topology_.asked_at + patience_ns_);
+    return;
+  }
+  const auto server = servers_.empty() ? no_server : next_to_ask();
+  topology_.next = now + longest_pause_ns;
+  if (server == no_server) {
+    for (const auto seed : seeds_) connect(seed);
+    return;  // whoever comes up is asked
+  }
+  topology_.asked_at = now;
+  topology_.next = now + patience_ns_;
+  const auto longer_ns = topology_.pause_ns * 2;
+  topology_.pause_ns = std::clamp(longer_ns, shortest_pause_ns, longest_pause_ns);
+  topology_.asked = world_.ask_topology(server) ? server : no_server;
+}
+
+void router::on_no_topology(int server, const outcome& why, time_ns now) {
+  if (topology_.asked != server) return;
+  topology_.asked = no_server;
+  if (!is_known_) problem_ = why;
+  topology_.next = now + shortest_pause_ns;
+}
+
+void router::on_topology(int server, const std::vector<slot_range>& told, time_ns now) {
+  if (topology_.asked == server) topology_.asked = no_server;
+  if (told.empty()) {
+    if (!is_known_) problem_ = not_reached("the cluster has no server with slots");
+    topology_.next = now + shortest_pause_ns;
+    return;
+  }
+  owners_.fill(no_server);
+  for (auto& one : servers_) one.replicas.clear();
+  for (const auto& range : told) {
+    const auto master = number_of(range.master);
+    if (master == no_server) continue;
+    for (const auto& where : range.replicas) {
+      const auto replica = number_of(where);
+      auto& known = servers_[static_cast<std::size_t>(master)].replicas;
+      if (replica == no_server) continue;
+      if (std::find(known.begin(), known.end(), replica) == known.end()) known.push_back(replica);
+    }
+    const auto first = owners_.begin() + range.first;
+    std::fill(first, first + (range.last - range.first + 1), static_cast<std::int16_t>(master));
+  }
+  is_known_ = true;
+  problem_ = {};
+  topology_.is_wanted = false;
+  topology_.next = now + period_ns - world_.random_below(period_ns / 4);
+  leave_the_replaced();
+  const auto why = not_reached("another server has the slot now");
+  bool is_amiss = false;
+  for (auto& [slot, state] : slots_) {
+    const auto owner = owners_.at(static_cast<std::size_t>(slot));
+    if (state.users <= 0 || owner == no_server) continue;
+    if (owner != state.at) go_on(slot, state, owner, why);
+    is_amiss = is_amiss || state.phase != phase::here;
+  }
+  if (!is_amiss) topology_.pause_ns = shortest_pause_ns;
+}
+
+// What is open at a silent server that is no master any more is not waited for.
+void router::leave_the_replaced() {
+  for (std::size_t number = 0; number < servers_.size(); ++number) {
+    const auto& one = servers_[number];
+    const auto server = static_cast<std::int16_t>(number);
+    if (!one.is_up || !one.is_overdue) continue;
+    if (std::find(owners_.begin(), owners_.end(), server) != owners_.end()) continue;
+    world_.leave(server, "another server has taken over");
+  }
+}
+
+// ---- time -----------------------------------------------------------------------------------
+
+time_ns router::next_timer() const noexcept { return std::min(next_look_, topology_.next); }
+
+void router::on_timer(time_ns now) {
+  if (now >= topology_.next) {
+    topology_.next = time_never;
+    topology_.is_wanted = true;
+    ask_topology(now);
+  }
+  if (now < next_look_) return;
+  next_look_ = time_never;
+  look_after_slots(now);
+}
+
+// ---- looks ----------------------------------------------------------------------------------
+
+router::phase router::phase_of(int slot) const noexcept {
+  const auto known = slots_.find(slot);
+  return known == slots_.end() ? phase::away : known->second.phase;
+}
+
+outcome router::problem(int slot) const {
+  const auto known = slots_.find(slot);
+  if (known == slots_.end()) return problem_;
+  if (known->second.phase != phase::away) return {};
+  auto why = known->second.problem.ok() ? not_reached("not asked yet") : known->second.problem;
+  if (known->second.at != no_server) {
+    const auto& where = servers_[static_cast<std::size_t>(known->second.at)].where;
+    why.say("slot ", decimal(slot), " at ", where.text(), ": ", why.words());
+  } else {
+    why.say("slot ", decimal(slot), ": ", why.words());
+  }
+  return why;
+}
+
+outcome router::problem() const { return problem_; }
+
+std::vector<int> router::masters() const {
+  std::vector<int> found(owners_.begin(), owners_.end());
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  found.erase(std::remove(found.begin(), found.end(), no_server), found.end());
+  return found;
+}
+
+int router::count_covered() const noexcept {
+  return static_cast<int>(
+      std::count_if(owners_.begin(), owners_.end(), [](auto owner) { return owner != no_server; }));
+}
+
+}  // namespace mortise::cluster

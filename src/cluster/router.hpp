@@ -1,0 +1,158 @@
+// Which server of a cluster this client asks about a slot, and when: the way of a client through a
+// cluster whose slots move and whose servers fail. Pure: it is told what happened, and does nothing
+// but by its link to the world. Servers are numbers here, in the order in which they became known.
+//
+// A slot that is used is `away`, `arriving` or `here`. To arrive is to hear the client's inbox of
+// the slot, and to lift its fencing tokens, at the server that has it (hazards 24 and 30); before
+// that nothing of the slot is asked there. A server that refuses the slot says who has it, and the
+// client arrives there. One that is lost, or silent, is troubled: then one slot of it is sent ahead
+// as a scout, to its replicas in turn, until one of them has become the master.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "cluster/slot.hpp"
+#include "cluster/topology.hpp"
+
+namespace mortise::cluster {
+
+constexpr int no_server = -1;
+
+// What became of an attempt to arrive.
+struct arrival {
+  enum class end : std::uint8_t {
+    here,
+    moved,    // to `to`
+    later,    // the slot is on its way, or the cluster not whole
+    refused,  // `why`, for as long as nobody changes something
+    broken,   // its connection is
+  };
+  end how = end::broken;
+  endpoint to;
+  outcome why;
+};
+
+class router {
+ public:
+  // None of these may call back.
+  class link {
+   public:
+    virtual ~link() = default;
+    // There is one more server.
+    virtual void add_server(int server, const endpoint& where) = 0;
+    // Connects, and again whenever the connection ends; on_up() follows.
+    virtual void connect(int server) noexcept = 0;
+    // Ends the connection, to begin anew; on_down() follows.
+    virtual void leave(int server, const char* why) noexcept = 0;
+    // Attempts to arrive; on_arrival() follows. False where it could not be sent.
+    virtual bool arrive(int slot, int server, std::uint64_t attempt) noexcept = 0;
+    // Asks which server has which slots; on_topology() or on_no_topology() follows. False where
+    // it could not be sent.
+    virtual bool ask_topology(int server) noexcept = 0;
+    // The slot can be asked there from now on; from now on it cannot.
+    virtual void on_here(int slot, int server) noexcept = 0;
+    virtual void on_away(int slot) noexcept = 0;
+    virtual std::int64_t random_below(std::int64_t bound) noexcept = 0;
+  };
+
+  enum class phase : std::uint8_t { away, arriving, here };
+
+  // A server that leaves a question without an answer for so long is not waited for.
+  router(link& world, time_ns patience_ns);
+
+  // The servers that a URL names.
+  void begin(const std::vector<endpoint>& seeds, time_ns now);
+  // One more uses the slot, or one less.
+  void use(int slot, time_ns now);
+  void stop_using(int slot) noexcept;
+
+  void on_up(int server, time_ns now);
+  // Also of an attempt to connect that has failed.
+  void on_down(int server, const outcome& why, time_ns now);
+  // It owes answers for longer than usual.
+  void on_overdue(int server, time_ns now);
+  void on_topology(int server, const std::vector<slot_range>& told, time_ns now);
+  void on_no_topology(int server, const outcome& why, time_ns now);
+  void on_arrival(int slot, int server, std::uint64_t attempt, const arrival& came, time_ns now);
+  // A server that was asked about the slot says that another has it, or that it cannot be asked
+  // at the moment.
+  void on_moved(int slot, int server, const endpoint& to, time_ns now);
+  void on_unserved(int slot, int server, time_ns now);
+  // The server will say nothing more on the slot's channels.
+  void on_unheard(int slot, int server, time_ns now);
+
+  [[nodiscard]] time_ns next_timer() const noexcept;
+  void on_timer(time_ns now);
+
+  [[nodiscard]] phase phase_of(int slot) const noexcept;
+  // Why a slot cannot be asked; ok where it can be, or will be soon.
+  [[nodiscard]] outcome problem(int slot) const;
+  // The same of the cluster as a whole: whether it is known.
+  [[nodiscard]] outcome problem() const;
+  [[nodiscard]] bool is_known() const noexcept { return is_known_; }
+  // Who has slots, as far as is known.
+  [[nodiscard]] std::vector<int> masters() const;
+  [[nodiscard]] int count_covered() const noexcept;
+
+ private:
+  struct server_state {
+    endpoint where;
+    bool is_begun = false;
+    bool is_up = false;
+    bool is_overdue = false;
+    outcome problem;             // why it is not up; ok before the first attempt has ended
+    std::vector<int> replicas;   // of which one will follow it
+    std::size_t next_scout = 0;  // which of them is looked at next
+  };
+  struct used_slot {
+    int users = 0;
+    router::phase phase = router::phase::away;
+    int at = no_server;         // where it is, or arrives
+    std::uint64_t attempt = 0;  // to arrive, the last one
+    int hops = 0;               // from server to server since it was here
+    outcome problem;
+  };
+
+  int number_of(const endpoint& where);
+  void connect(int server) noexcept;
+  void arrive(int slot, used_slot& state);
+  void go_away(int slot, used_slot& state, const outcome& why);
+  void go_on(int slot, used_slot& state, int server, const outcome& why);
+  void follow(int before, int after);
+  void on_scout(int server, std::uint64_t attempt, const arrival& came, time_ns now);
+  [[nodiscard]] bool is_troubled(const server_state& one) const noexcept;
+  void look_after_slots(time_ns now);
+  bool send_scouts();
+  void leave_the_replaced();
+  void want_topology(time_ns now);
+  void ask_topology(time_ns now);
+  [[nodiscard]] int next_to_ask() noexcept;
+
+  link& world_;
+  const time_ns patience_ns_;
+  std::vector<server_state> servers_;
+  std::vector<int> seeds_;
+  std::array<std::int16_t, slot_count> owners_;
+  std::map<int, used_slot> slots_;
+  std::uint64_t attempts_ = 0;
+  std::map<std::uint64_t, std::pair<int, int>> scouts_;  // by attempt: for whom, and the slot
+  bool is_known_ = false;
+  outcome problem_;  // why it is not
+  struct {
+    bool is_wanted = false;
+    int asked = no_server;
+    time_ns asked_at = 0;
+    time_ns pause_ns = 0;  // before it is asked again, as long as something is amiss
+    time_ns next = time_never;
+    int last = no_server;  // who was asked last
+  } topology_;
+  time_ns next_look_ = time_never;  // after the slots that are not here
+};
+
+}  // namespace mortise::cluster

@@ -1,0 +1,93 @@
+#include "cluster/topology.hpp"
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "cluster/slot.hpp"
+#include "redis/server_error.hpp"
+
+namespace mortise::cluster {
+
+namespace {
+
+bool is_port(std::int64_t number) noexcept { return number >= 1 && number <= 65535; }
+bool is_slot(std::int64_t number) noexcept { return number >= 0 && number < slot_count; }
+
+// The IP address among what a server tells besides: ["ip", "10.0.0.1", "hostname", …].
+std::string_view find_ip(const redis::value& besides) noexcept {
+  for (std::size_t i = 0; i + 1 < besides.size(); i += 2) {
+    if (besides.at(i).text() == "ip") return besides.at(i + 1).text();
+  }
+  return {};
+}
+
+// [host, port, id, besides]
+bool read_server(const redis::value& told, const endpoint& asked, endpoint& into) {
+  if (!is_port(told.at(1).integer())) return false;
+  auto host = told.at(0).text();
+  if (host == "?") host = find_ip(told.at(3));
+  into = {std::string(host.empty() ? std::string_view(asked.host) : host),
+          static_cast<int>(told.at(1).integer())};
+  return true;
+}
+
+bool take_number(std::string_view text, std::int64_t& into) noexcept {
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), into);
+  return read.ec == std::errc{} && read.ptr == text.data() + text.size();
+}
+
+}  // namespace
+
+std::string endpoint::text() const {
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+bool read_slots(const redis::value& reply, const endpoint& asked, std::vector<slot_range>& into) {
+  if (reply.type() != redis::kind::array) return false;
+  std::vector<slot_range> ranges;
+  for (std::size_t i = 0; i < reply.size(); ++i) {
+    const auto& told = reply.at(i);
+    const auto first = told.at(0).integer();
+    const auto last = told.at(1).integer();
+    if (told.size() < 3 || !is_slot(first) || !is_slot(last) || first > last) return false;
+    slot_range range{static_cast<int>(first), static_cast<int>(last), {}, {}};
+    if (!read_server(told.at(2), asked, range.master)) return false;
+    for (std::size_t replica = 3; replica < told.size(); ++replica) {
+      if (endpoint at; read_server(told.at(replica), asked, at)) {
+        range.replicas.push_back(std::move(at));
+      }
+    }
+    ranges.push_back(std::move(range));
+  }
+  into = std::move(ranges);
+  return true;
+}
+
+std::optional<redirection> read_moved(std::string_view error, const endpoint& asked) {
+  if (redis::error_code(error) != "MOVED") return std::nullopt;
+  const auto words = error.substr(error.find("MOVED ") + 6);
+  const auto space = words.find(' ');
+  const auto place = space == std::string_view::npos ? std::string_view() : words.substr(space + 1);
+  // Host names and IPv6 addresses have no brackets here, so the port is behind the last ':'.
+  const auto colon = place.rfind(':');
+  std::int64_t slot = -1;
+  std::int64_t port = 0;
+  if (colon == std::string_view::npos || !take_number(words.substr(0, space), slot) ||
+      !take_number(place.substr(colon + 1), port) || !is_slot(slot) || !is_port(port)) {
+    return std::nullopt;
+  }
+  const auto host = place.substr(0, colon);
+  const bool is_asked = host.empty() || host == "?";
+  return redirection{static_cast<int>(slot),
+                     {is_asked ? asked.host : std::string(host), static_cast<int>(port)}};
+}
+
+bool is_on_its_way(std::string_view error) noexcept {
+  const auto code = redis::error_code(error);
+  return code == "ASK" || code == "TRYAGAIN";
+}
+
+}  // namespace mortise::cluster

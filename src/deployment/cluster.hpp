@@ -1,0 +1,16 @@
+// A Redis or Valkey Cluster: slots that move among masters, and replicas that follow them.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/options.hpp"
+#include "base/status.hpp"
+#include "deployment/open.hpp"
+
+namespace mortise::deployment {
+
+// Finds out how to make what redis+cluster:// or rediss+cluster:// names, see open.hpp.
+outcome read_cluster_url(std::string_view url, settings& terms, maker& into);
+
+}  // namespace mortise::deployment

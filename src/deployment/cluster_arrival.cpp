@@ -1,0 +1,162 @@
+#include "deployment/cluster_arrival.hpp"
+
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "cluster/topology.hpp"
+#include "protocol/client_record.hpp"
+#include "protocol/command.hpp"
+#include "protocol/refusal.hpp"
+#include "redis/command.hpp"
+
+namespace mortise::deployment {
+
+using end_of = cluster::arrival::end;
+
+cluster_arrival::cluster_arrival(cluster_routes& routes, cluster_server& at,
+                                 const cluster_slot& slot, std::uint64_t attempt)
+    : routes_(routes), at_(at), slot_(slot), attempt_(attempt) {}
+
+bool cluster_arrival::send(cluster_routes& routes, cluster_server& at, const cluster_slot& slot,
+                           std::string_view client_id, std::uint64_t attempt) {
+  std::string listening;
+  redis::command_writer(listening).command({"SSUBSCRIBE", slot.inbox});
+  const auto seen = slot.seen.load(std::memory_order_relaxed);
+  std::string rest;
+  (slot.has_arrived ? protocol::seed_again(seen, slot.place) : protocol::seed(slot.place))
+      .write(rest, true);
+  protocol::write_record(client_id).write_at(rest, slot.place);
+
+  // The constructor is private.
+  std::unique_ptr<cluster_arrival> made(new cluster_arrival(routes, at, slot, attempt));
+  made->open_ = 2;
+  auto& link = at.link();
+  if (link.submit(made->subscription_, listening, redis::flush::by_io_thread) != status::ok) {
+    return false;
+  }
+  auto* const sent = made.release();
+  if (link.submit(sent->seeding_, rest, redis::flush::by_io_thread) != status::ok) {
+    // The connection has just ended, or will: nothing that is open may wait for it.
+    link.leave(outcome::of(status::limit, "too many requests are open"));
+    sent->seeding_.on_broken(false);
+  }
+  return true;
+}
+
+void cluster_arrival::subscription::on_reply(const redis::value& reply, time_ns) noexcept {
+  if (reply.is_error()) of.note_error("SSUBSCRIBE", reply.text());
+  of.end_one();
+}
+
+void cluster_arrival::subscription::on_broken(bool) noexcept {
+  of.end(end_of::broken);
+  of.end_one();
+}
+
+void cluster_arrival::seeding::on_reply(const redis::value& reply, time_ns) noexcept {
+  const bool is_last = ++replies == reply_count;
+  // Without its record a client only has no name for people.
+  if (!is_last && reply.is_error())
+    of.note_error("EVAL (seeding the fencing tokens)", reply.text());
+  if (!is_last && !reply.is_error()) of.end(end_of::here);
+  if (is_last) of.end_one();
+}
+
+void cluster_arrival::seeding::on_broken(bool) noexcept {
+  of.end(end_of::broken);
+  of.end_one();
+}
+
+// What is worse counts, and that the slot is another's counts most.
+void cluster_arrival::note_error(const char* command, std::string_view error) noexcept try {
+  if (const auto moved = cluster::read_moved(error, at_.where())) {
+    end(end_of::moved);
+    came_.to = moved->to;
+    return;
+  }
+  const bool is_on_its_way = cluster::is_on_its_way(error);
+  const auto said = protocol::read_error(is_on_its_way ? std::string_view("TRYAGAIN") : error);
+  end(is_on_its_way || said.details.is_retryable ? end_of::later : end_of::refused);
+  if (!came_.why.ok()) return;
+  came_.why = said.details;
+  at_.link().hide_login(came_.why);
+  if (came_.how == end_of::refused) {
+    came_.why.code = status::refused;
+    came_.why.is_ambiguous = false;  // nothing was asked of a lock
+    came_.why.say("the server refused ", command, ": ", said.details.words());
+  }
+} catch (const std::bad_alloc&) {
+  end(end_of::later);
+}
+
+void cluster_arrival::end(cluster::arrival::end how) noexcept {
+  static constexpr auto rank = [](end_of what) {
+    switch (what) {
+      case end_of::here:
+        return 1;
+      case end_of::later:
+        return 2;
+      case end_of::refused:
+        return 3;
+      case end_of::broken:
+        return 4;
+      case end_of::moved:
+        break;
+    }
+    return 5;
+  };
+  if (is_undecided_ || rank(how) > rank(came_.how)) came_.how = how;
+  is_undecided_ = false;
+}
+
+void cluster_arrival::end_one() noexcept {
+  if (--open_ > 0) return;
+  const std::unique_ptr<cluster_arrival> self(this);
+  routes_.on_arrival(slot_.number, at_.number(), attempt_, came_);
+}
+
+// ---- the topology ---------------------------------------------------------------------------
+
+bool topology_request::send(cluster_routes& routes, cluster_server& at) {
+  std::string bytes;
+  redis::command_writer(bytes).command({"CLUSTER", "SLOTS"});
+  std::unique_ptr<topology_request> made(new topology_request(routes, at));
+  if (at.link().submit(*made, bytes, redis::flush::by_io_thread) != status::ok) return false;
+  static_cast<void>(made.release());
+  return true;
+}
+
+void topology_request::on_reply(const redis::value& reply, time_ns) noexcept {
+  const std::unique_ptr<topology_request> self(this);
+  try {
+    std::vector<cluster::slot_range> told;
+    if (!reply.is_error() && cluster::read_slots(reply, at_.where(), told)) {
+      return routes_.on_topology(at_.number(), told);
+    }
+    auto why = reply.is_error()
+                   ? protocol::read_error(reply.text()).details
+                   : outcome::of(status::unknown, "its answer to CLUSTER SLOTS makes no sense");
+    why.is_ambiguous = false;
+    if (reply.is_error()) why.say("the server refused CLUSTER SLOTS: ", why.words());
+    at_.link().hide_login(why);
+    routes_.on_no_topology(at_.number(), why);
+  } catch (const std::bad_alloc&) {
+    routes_.on_no_topology(at_.number(), outcome::of(status::no_memory));
+  }
+}
+
+void topology_request::on_broken(bool) noexcept {
+  const std::unique_ptr<topology_request> self(this);
+  routes_.on_no_topology(at_.number(), at_.problem());
+}
+
+void unheeded_request::send(cluster_server& at, std::string_view bytes, bool is_subscription) {
+  auto made = std::make_unique<unheeded_request>();
+  made->is_subscription = is_subscription;
+  if (at.link().submit(*made, bytes, redis::flush::by_io_thread) == status::ok) {
+    static_cast<void>(made.release());
+  }
+}
+
+}  // namespace mortise::deployment

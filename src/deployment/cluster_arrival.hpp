@@ -1,0 +1,82 @@
+// What a client says of a slot, at the server that has it, before it asks anything there: it
+// listens to its inbox of the slot, lifts the slot's fencing tokens, and leaves its record.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cluster/router.hpp"
+#include "deployment/cluster_routes.hpp"
+#include "redis/request.hpp"
+
+namespace mortise::deployment {
+
+// Keeps itself while it is on its way.
+class cluster_arrival final {
+ public:
+  // False where it could not be sent; throws bad_alloc.
+  static bool send(cluster_routes& routes, cluster_server& at, const cluster_slot& slot,
+                   std::string_view client_id, std::uint64_t attempt);
+
+ private:
+  // Its answer is a message, so it is a request of its own.
+  struct subscription final : redis::request {
+    explicit subscription(cluster_arrival& whole) : of(whole) { is_subscription = true; }
+    void on_reply(const redis::value& reply, time_ns now) noexcept override;
+    void on_broken(bool was_sent) noexcept override;
+    cluster_arrival& of;
+  };
+  // The seed, and the record.
+  struct seeding final : redis::request {
+    explicit seeding(cluster_arrival& whole) : of(whole) {
+      reply_count = 2;
+      takes_each = true;
+    }
+    void on_reply(const redis::value& reply, time_ns now) noexcept override;
+    void on_broken(bool was_sent) noexcept override;
+    cluster_arrival& of;
+    int replies = 0;
+  };
+
+  cluster_arrival(cluster_routes& routes, cluster_server& at, const cluster_slot& slot,
+                  std::uint64_t attempt);
+  void note_error(const char* command, std::string_view error) noexcept;
+  void end(cluster::arrival::end how) noexcept;
+  void end_one() noexcept;
+
+  cluster_routes& routes_;
+  cluster_server& at_;
+  const cluster_slot& slot_;
+  const std::uint64_t attempt_;
+  subscription subscription_{*this};
+  seeding seeding_{*this};
+  int open_ = 0;
+  bool is_undecided_ = true;
+  cluster::arrival came_;
+};
+
+// Which server has which slots, asked of one of them. Keeps itself while it is on its way.
+class topology_request final : public redis::request {
+ public:
+  static bool send(cluster_routes& routes, cluster_server& at);
+
+ private:
+  topology_request(cluster_routes& routes, cluster_server& at) : routes_(routes), at_(at) {}
+  void on_reply(const redis::value& reply, time_ns now) noexcept override;
+  void on_broken(bool was_sent) noexcept override;
+
+  cluster_routes& routes_;
+  cluster_server& at_;
+};
+
+// A command whose answer nobody waits for. Keeps itself while it is on its way.
+class unheeded_request final : public redis::request {
+ public:
+  static void send(cluster_server& at, std::string_view bytes, bool is_subscription = false);
+
+ private:
+  void on_reply(const redis::value& /*reply*/, time_ns /*now*/) noexcept override { delete this; }
+  void on_broken(bool /*was_sent*/) noexcept override { delete this; }
+};
+
+}  // namespace mortise::deployment

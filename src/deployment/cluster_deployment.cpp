@@ -1,0 +1,285 @@
+#include "deployment/cluster_deployment.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "base/decimal.hpp"
+#include "base/printable.hpp"
+#include "cluster/slot.hpp"
+#include "deployment/cluster_routes.hpp"
+#include "deployment/command_request.hpp"
+#include "deployment/server_config.hpp"
+#include "net/at_once.hpp"
+#include "net/caller.hpp"
+#include "net/resolver.hpp"
+
+namespace mortise::deployment {
+
+namespace {
+
+outcome of_server(const cluster_server& at, outcome how) {
+  if (!how.ok()) how.say("server ", at.where().text(), ": ", how.words());
+  return how;
+}
+
+std::vector<cluster::endpoint> endpoints_of(const std::vector<redis::host_port>& all) {
+  std::vector<cluster::endpoint> found;
+  found.reserve(all.size());
+  for (const auto& one : all) found.push_back({one.host, one.port});
+  return found;
+}
+
+// How one of them is connected to.
+class config_of_server {
+ public:
+  config_of_server(redis::endpoint_url each, net::transport_factory make_transport,
+                   const settings& terms)
+      : each_(std::move(each)), make_transport_(std::move(make_transport)), terms_(terms) {}
+
+  redis::connection_config operator()(const cluster::endpoint& where) const {
+    auto make_transport = make_transport_;
+    if (make_transport) {
+      make_transport = [make = make_transport_, host = where.host](const std::string&) {
+        return make(host);
+      };
+    }
+    auto config = server_config(each_, make_transport, terms_);
+    config.where = net::resolver_for_host(where.host, where.port);
+    config.is_of_cluster = true;
+    return config;
+  }
+
+ private:
+  const redis::endpoint_url each_;
+  const net::transport_factory make_transport_;
+  const settings terms_;
+};
+
+class cluster_announcement final : public announcement {
+ public:
+  cluster_announcement(cluster_routes& routes, const protocol::command& said)
+      : routes_(routes), said_(said) {}
+  void send() noexcept override try {
+    if (said_.write_at) return routes_.say_at_each(said_.write_at);
+    std::string bytes;
+    said_.write(bytes, true);
+    routes_.say_to_each(bytes);
+  } catch (const std::bad_alloc&) {
+    // It is said again, or not needed.
+  }
+
+ private:
+  cluster_routes& routes_;
+  const protocol::command said_;
+};
+
+class cluster_deployment final : public deployment {
+ public:
+  cluster_deployment(const redis::endpoint_url& each, const net::transport_factory& make_transport,
+                     net::reactor& loop, const settings& terms, std::string_view client_id,
+                     listener& hears)
+      : has_password_file_(!terms.password_file.empty()),
+        seeds_(endpoints_of(each.cluster)),
+        routes_(loop, config_of_server(each, make_transport, terms), terms, client_id, hears) {}
+
+  outcome open(time_ns deadline) override;
+  outcome begin() override {
+    routes_.begin(seeds_);
+    return {};
+  }
+  void close(time_ns linger_ns) noexcept override { routes_.close(linger_ns); }
+  outcome place(protocol::key_set& keys) const override;
+  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& lock) override {
+    return std::make_unique<cluster_inquiry>(routes_, routes_.use(cluster::slot_of(lock.key)),
+                                             asker);
+  }
+  bool await(const named_key& lock, net::caller& caller, time_ns deadline) noexcept override;
+  // A caller can read one connection only, so the I/O thread reads all of them for this one.
+  bool await_any(net::caller& caller, time_ns deadline) noexcept override {
+    return caller.wait(deadline);
+  }
+  void expect_messages(const named_key& lock, int change) noexcept override {
+    if (auto* const slot = slot_of(lock)) routes_.expect_messages(*slot, change);
+  }
+  void note_token(const named_key& lock, std::int64_t token) noexcept override;
+  void listen(const named_key& lock, std::string_view channel) override {
+    if (auto* const slot = slot_of(lock)) routes_.listen(*slot, channel);
+  }
+  void unlisten(const named_key& lock, std::string_view channel) noexcept override {
+    if (auto* const slot = slot_of(lock)) routes_.unlisten(*slot, channel);
+  }
+  [[nodiscard]] outcome problem(const named_key& lock) const override {
+    return lock.key.empty() ? routes_.problem() : routes_.problem(cluster::slot_of(lock.key));
+  }
+  outcome ask(const named_key& lock, const protocol::command& asked, time_ns deadline) override;
+  outcome ask_all(const protocol::command& asked, time_ns deadline) override {
+    return each_master(deadline, [&](cluster_server& at, std::size_t) {
+      return command_request::ask(at.link(), asked, deadline);
+    });
+  }
+  outcome examine(protocol::examination& into, time_ns deadline) override;
+  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override;
+  outcome set_credentials(redis::login offered, time_ns deadline) override;
+  std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
+    return std::make_unique<cluster_announcement>(routes_, said);
+  }
+
+ private:
+  using step = std::function<outcome(cluster_server& at, std::size_t number)>;
+
+  // While it is used, which is as long as somebody has an inquiry about it.
+  [[nodiscard]] cluster_slot* slot_of(const named_key& lock) noexcept {
+    return routes_.find(cluster::slot_of(lock.key));
+  }
+  outcome each_master(time_ns deadline, const step& call);
+  outcome ask_at(cluster_slot& slot, const protocol::command& asked, time_ns deadline);
+
+  const bool has_password_file_;
+  const std::vector<cluster::endpoint> seeds_;
+  cluster_routes routes_;
+};
+
+outcome cluster_deployment::open(time_ns deadline) {
+  routes_.begin(seeds_);
+  auto opened = routes_.await_known(seeds_, deadline);
+  for (auto* const server : routes_.servers()) {
+    if (opened.ok() && server->problem().ok()) opened = server->entry().await(deadline);
+  }
+  if (!opened.ok()) routes_.close(0);
+  return opened;
+}
+
+// All keys of a lock have to be in one slot, as no script could see them otherwise.
+outcome cluster_deployment::place(protocol::key_set& keys) const {
+  const auto slot = cluster::slot_of(keys.front());
+  for (auto& key : keys) {
+    if (key == protocol::fence_key) {
+      key += cluster::tag_of(slot);
+    } else if (cluster::slot_of(key) != slot) {
+      return outcome::of(status::invalid_argument, "name: its keys ", printable(keys.front()),
+                         " and ", printable(key),
+                         " are in different slots of the cluster; give a name with a hash tag, as "
+                         "in {name}");
+    }
+  }
+  return {};
+}
+
+// Whoever has sent something has the lead of that connection, perhaps, wherever the slot is now.
+bool cluster_deployment::await(const named_key& lock, net::caller& caller,
+                               time_ns deadline) noexcept {
+  auto* at = static_cast<cluster_server*>(caller.lent_to());
+  auto* const slot = at == nullptr ? slot_of(lock) : nullptr;
+  if (slot != nullptr) at = slot->here.load(std::memory_order_acquire);
+  return at == nullptr ? caller.wait(deadline) : at->link().await(caller, deadline);
+}
+
+void cluster_deployment::note_token(const named_key& lock, std::int64_t token) noexcept {
+  auto* const slot = slot_of(lock);
+  if (slot == nullptr) return;
+  auto before = slot->seen.load(std::memory_order_relaxed);
+  while (before < token &&
+         !slot->seen.compare_exchange_weak(before, token, std::memory_order_relaxed)) {
+  }
+}
+
+// ---- commands -------------------------------------------------------------------------------
+
+outcome cluster_deployment::ask(const named_key& lock, const protocol::command& asked,
+                                time_ns deadline) {
+  auto& slot = routes_.use(cluster::slot_of(lock.key));
+  auto how = ask_at(slot, asked, deadline);
+  routes_.stop_using(slot);
+  return how;
+}
+
+outcome cluster_deployment::ask_at(cluster_slot& slot, const protocol::command& asked,
+                                   time_ns deadline) {
+  outcome unanswered;  // once it was sent in vain
+  for (bool with_text = false;;) {
+    auto* const at = routes_.await_here(slot, deadline);
+    if (at == nullptr) {
+      if (!unanswered.ok()) return unanswered;
+      auto problem = routes_.problem(slot.number);
+      return problem.ok() ? outcome::of(status::unreachable, "the cluster did not answer in time")
+                          : problem;
+    }
+    auto came = command_request::ask_once(at->link(), asked, with_text, deadline);
+    with_text = came.is_script_missing;
+    if (with_text) continue;
+    if (const auto moved = cluster::read_moved(came.how.server_text, at->where())) {
+      routes_.on_moved(slot, *at, moved->to);
+      continue;
+    }
+    if (!came.may_be_asked_again || boot_now() >= deadline) return came.how;
+    if (came.how.code == status::refused) routes_.on_unserved(slot, *at);
+    unanswered = std::move(came.how);
+    routes_.await_change(deadline);
+  }
+}
+
+outcome cluster_deployment::each_master(time_ns deadline, const step& call) {
+  if (auto known = routes_.await_known(seeds_, deadline); !known.ok()) return known;
+  const auto all = routes_.masters();
+  std::vector<outcome> came(all.size());
+  net::at_once(all.size(), [&](std::size_t i) {
+    try {
+      came[i] = all[i]->begin();
+      if (came[i].ok()) came[i] = of_server(*all[i], call(*all[i], i));
+    } catch (const std::bad_alloc&) {
+      came[i] = outcome::of(status::no_memory);
+    }
+  });
+  const auto bad =
+      std::find_if(came.begin(), came.end(), [](const auto& how) { return !how.ok(); });
+  return bad == came.end() ? outcome() : std::move(*bad);
+}
+
+// ---- examination and login ------------------------------------------------------------------
+
+outcome cluster_deployment::examine(protocol::examination& into, time_ns deadline) {
+  std::mutex mutex;
+  return each_master(deadline, [&](cluster_server& at, std::size_t) {
+    protocol::examination found;
+    auto how = command_request::ask(at.link(), protocol::ping(), deadline);  // it is connected to
+    if (how.ok()) how = at.entry().examine(found, deadline);
+    if (!how.ok()) protocol::judge_away(how, at.where().text(), found);
+    const std::lock_guard guard(mutex);
+    into.findings.insert(into.findings.end(), found.findings.begin(), found.findings.end());
+    return how;
+  });
+}
+
+std::shared_ptr<const protocol::examination> cluster_deployment::last_examination() const {
+  std::shared_ptr<protocol::examination> found;
+  for (auto* const server : routes_.servers()) {
+    const auto part = server->entry().last();
+    if (!part) continue;
+    if (!found) found = std::make_shared<protocol::examination>();
+    found->findings.insert(found->findings.end(), part->findings.begin(), part->findings.end());
+  }
+  return found;
+}
+
+outcome cluster_deployment::set_credentials(redis::login offered, time_ns deadline) {
+  if (has_password_file_) return refuse_login_beside_file();
+  outcome total;
+  for (auto* const server : routes_.servers()) {
+    auto how = of_server(*server, server->set_credentials(offered, deadline));
+    if (total.ok()) total = std::move(how);
+  }
+  if (total.ok()) routes_.log_in_with(std::move(offered));
+  return total;
+}
+
+}  // namespace
+
+std::unique_ptr<deployment> make_cluster(const redis::endpoint_url& each,
+                                         const net::transport_factory& make_transport,
+                                         net::reactor& loop, const settings& terms,
+                                         std::string_view client_id, listener& hears) {
+  return std::make_unique<cluster_deployment>(each, make_transport, loop, terms, client_id, hears);
+}
+
+}  // namespace mortise::deployment

@@ -1,0 +1,20 @@
+// The deployment that redis+cluster:// names.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "deployment/deployment.hpp"
+#include "net/dialer.hpp"
+#include "net/reactor.hpp"
+#include "redis/url.hpp"
+
+namespace mortise::deployment {
+
+// `each` is how every server is connected to.
+std::unique_ptr<deployment> make_cluster(const redis::endpoint_url& each,
+                                         const net::transport_factory& make_transport,
+                                         net::reactor& loop, const settings& terms,
+                                         std::string_view client_id, listener& hears);
+
+}  // namespace mortise::deployment

@@ -1,0 +1,424 @@
+#include "deployment/cluster_routes.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "base/random.hpp"
+#include "deployment/cluster_arrival.hpp"
+#include "net/at_once.hpp"
+#include "protocol/inbox.hpp"
+#include "redis/command.hpp"
+
+namespace mortise::deployment {
+
+namespace {
+
+// How long what lacked memory is put off.
+constexpr time_ns pause_ns = 50 * ns_per_ms;
+// A server that has not answered for this part of the limit is not waited for.
+constexpr int patience_part = 3;
+
+outcome closed() { return outcome::of(status::closed, "the client was closed"); }
+
+// What a mend by somebody is needed for.
+bool is_definite(const outcome& problem) noexcept {
+  return !problem.ok() && problem.code != status::unreachable && !problem.is_retryable;
+}
+
+}  // namespace
+
+class cluster_routes::slot_names final : public name_set {
+ public:
+  explicit slot_names(std::set<int> slots) : slots_(std::move(slots)) {}
+  [[nodiscard]] bool has(const named_key& lock) const noexcept override {
+    return slots_.find(cluster::slot_of(lock.key)) != slots_.end();
+  }
+
+ private:
+  const std::set<int> slots_;
+};
+
+cluster_routes::cluster_routes(net::reactor& loop, config_maker make_config, const settings& terms,
+                               std::string_view client_id, mortise::deployment::listener& hears)
+    : loop_(loop),
+      make_config_(std::move(make_config)),
+      terms_(terms),
+      client_id_(client_id),
+      inbox_(protocol::inbox_channel(client_id)),
+      hears_(hears),
+      router_(*this, terms.command_timeout_ms * ns_per_ms / patience_part) {}
+
+cluster_routes::~cluster_routes() { close(0); }
+
+// Runs `step(router, now)` under the mutex. What lacks memory is tried again.
+template <class Step>
+void cluster_routes::enter(Step&& step) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    if (is_closed_) return;
+    const auto now = boot_now();
+    try {
+      step(router_, now);
+      plan();
+    } catch (const std::bad_alloc&) {
+      loop_.schedule(*this, armed_for_ = now + pause_ns);
+    }
+    if (!dropped_.is_empty() || !back_.empty()) loop_.post(*this);
+  }
+  changed_.notify_all();
+}
+
+void cluster_routes::plan() noexcept {
+  const auto next = router_.next_timer();
+  if (next >= armed_for_) return;
+  armed_for_ = next;
+  loop_.schedule(*this, next);
+}
+
+void cluster_routes::on_timer(time_ns now) noexcept {
+  enter([&](cluster::router& router, time_ns) {
+    armed_for_ = time_never;
+    router.on_timer(now);
+  });
+}
+
+// Tells what there is to tell, without the mutex.
+void cluster_routes::run() noexcept {
+  waiting_list dropped;
+  std::set<int> back;
+  std::map<int, outcome> unbegun;
+  {
+    const std::lock_guard guard(mutex_);
+    dropped = std::exchange(dropped_, {});
+    back.swap(back_);
+    unbegun.swap(unbegun_);
+  }
+  for (const auto& [server, why] : unbegun) on_server_down(at(server), why);
+  while (auto* const item = dropped.pop()) item->drop();
+  if (!back.empty()) hears_.on_up(slot_names(std::move(back)), boot_now());
+}
+
+// ---- beginning and end ----------------------------------------------------------------------
+
+void cluster_routes::begin(const std::vector<cluster::endpoint>& seeds) {
+  enter([&](cluster::router& router, time_ns now) { router.begin(seeds, now); });
+}
+
+outcome cluster_routes::await_known(const std::vector<cluster::endpoint>& seeds, time_ns deadline) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (is_closed_) return closed();
+    if (router_.is_known()) return {};
+    std::size_t definite = 0;
+    outcome why;
+    for (const auto& server : servers_) {
+      auto problem = server->problem();
+      if (!is_definite(problem)) continue;
+      ++definite;
+      why = std::move(problem);
+    }
+    auto told = router_.problem();
+    if (is_definite(told)) return told;
+    if (definite >= seeds.size() && definite == servers_.size()) return why;
+    const auto left = deadline - boot_now();
+    if (left <= 0) return definite > 0 ? why : told;
+    changed_.wait_for(lock, std::chrono::nanoseconds(std::min(left, pause_ns)));
+  }
+}
+
+void cluster_routes::close(time_ns linger_ns) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    if (std::exchange(is_closed_, true)) return;
+    for (auto& [number, slot] : slots_) on_away(number);
+  }
+  net::at_once(servers_.size(), [&](std::size_t i) { servers_[i]->close(linger_ns); });
+  loop_.cancel(static_cast<net::timer&>(*this));
+  loop_.cancel(static_cast<net::task&>(*this));
+  {
+    const std::lock_guard guard(mutex_);
+    back_.clear();
+    unbegun_.clear();
+  }
+  run();
+  changed_.notify_all();
+}
+
+// ---- slots in use ---------------------------------------------------------------------------
+
+cluster_slot& cluster_routes::use(int number) {
+  cluster_slot* slot = nullptr;
+  {
+    const std::lock_guard guard(mutex_);
+    auto& known = slots_[number];
+    if (!known) known = std::make_unique<cluster_slot>(number, client_id_);
+    slot = known.get();
+  }
+  enter([&](cluster::router& router, time_ns now) { router.use(number, now); });
+  return *slot;
+}
+
+void cluster_routes::stop_using(cluster_slot& slot) noexcept {
+  const std::lock_guard guard(mutex_);
+  router_.stop_using(slot.number);
+}
+
+cluster_slot* cluster_routes::find(int number) noexcept {
+  const std::lock_guard guard(mutex_);
+  const auto known = slots_.find(number);
+  return known == slots_.end() ? nullptr : known->second.get();
+}
+
+status cluster_routes::wait(cluster_inquiry& asked, cluster_slot& slot) noexcept {
+  const std::lock_guard guard(mutex_);
+  if (auto* const at = slot.here.load(std::memory_order_relaxed)) {
+    const auto sent = asked.send_on(*at);  // it has just come
+    slot.is_missed = slot.is_missed || sent == status::unreachable;
+    return sent;
+  }
+  if (!is_closed_ && router_.phase_of(slot.number) == cluster::router::phase::arriving) {
+    slot.waiting.push(asked);
+    return status::ok;
+  }
+  slot.is_missed = true;
+  return status::unreachable;
+}
+
+void cluster_routes::await_change(time_ns deadline) {
+  std::unique_lock lock(mutex_);
+  const auto left = std::clamp<time_ns>(deadline - boot_now(), 0, pause_ns);
+  changed_.wait_for(lock, std::chrono::nanoseconds(left));
+}
+
+cluster_server* cluster_routes::await_here(cluster_slot& slot, time_ns deadline) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (auto* const at = slot.here.load(std::memory_order_relaxed)) return at;
+    const auto left = deadline - boot_now();
+    if (is_closed_ || left <= 0) return nullptr;
+    changed_.wait_for(lock, std::chrono::nanoseconds(std::min(left, pause_ns)));
+  }
+}
+
+void cluster_routes::on_missed(cluster_slot& slot) noexcept {
+  enter([&](cluster::router&, time_ns) {
+    slot.is_missed = true;
+    if (slot.here.load(std::memory_order_relaxed) == nullptr) return;
+    back_.insert(slot.number);
+    slot.is_missed = false;
+  });
+}
+
+void cluster_routes::on_moved(cluster_slot& slot, cluster_server& from,
+                              const cluster::endpoint& to) noexcept {
+  enter([&](cluster::router& router, time_ns now) {
+    router.on_moved(slot.number, from.number(), to, now);
+  });
+}
+
+void cluster_routes::on_unserved(cluster_slot& slot, cluster_server& from) noexcept {
+  enter([&](cluster::router& router, time_ns now) {
+    router.on_unserved(slot.number, from.number(), now);
+  });
+}
+
+void cluster_routes::expect_messages(cluster_slot& slot, int change) noexcept {
+  const std::lock_guard guard(mutex_);
+  slot.expecting += change;
+  auto* const at = slot.here.load(std::memory_order_relaxed);
+  if (at != nullptr) at->link().expect_messages(change);
+}
+
+// Redisson's clients say it by SPUBLISH, or by PUBLISH where they are older.
+void cluster_routes::listen(cluster_slot& slot, std::string_view channel) {
+  const std::lock_guard guard(mutex_);
+  slot.channels.emplace(channel);
+  if (auto* const at = slot.here.load(std::memory_order_relaxed)) listen_at(*at, channel);
+}
+
+void cluster_routes::listen_at(cluster_server& at, std::string_view channel) {
+  std::string bytes;
+  redis::command_writer(bytes).command({"SSUBSCRIBE", channel});
+  unheeded_request::send(at, bytes, true);
+  at.link().listen(channel);
+}
+
+void cluster_routes::unlisten(cluster_slot& slot, std::string_view channel) noexcept {
+  const std::lock_guard guard(mutex_);
+  const auto known = slot.channels.find(channel);
+  if (known == slot.channels.end()) return;
+  slot.channels.erase(known);
+  if (auto* const at = slot.here.load(std::memory_order_relaxed)) at->link().unlisten(channel);
+}
+
+// ---- looks ----------------------------------------------------------------------------------
+
+outcome cluster_routes::problem(int slot) const {
+  const std::lock_guard guard(mutex_);
+  return is_closed_ ? closed() : router_.problem(slot);
+}
+
+outcome cluster_routes::problem() const {
+  const std::lock_guard guard(mutex_);
+  return is_closed_ ? closed() : router_.problem();
+}
+
+std::vector<cluster_server*> cluster_routes::masters() const {
+  const std::lock_guard guard(mutex_);
+  std::vector<cluster_server*> found;
+  for (const auto number : router_.masters()) found.push_back(&at(number));
+  return found;
+}
+
+std::vector<cluster_server*> cluster_routes::servers() const {
+  const std::lock_guard guard(mutex_);
+  std::vector<cluster_server*> found;
+  found.reserve(servers_.size());
+  for (const auto& one : servers_) found.push_back(one.get());
+  return found;
+}
+
+int cluster_routes::count_covered() const {
+  const std::lock_guard guard(mutex_);
+  return router_.count_covered();
+}
+
+void cluster_routes::log_in_with(redis::login with) noexcept {
+  const std::lock_guard guard(mutex_);
+  login_ = std::move(with);
+}
+
+void cluster_routes::say_to_each(std::string_view bytes) {
+  const std::lock_guard guard(mutex_);
+  for (const auto& one : servers_) unheeded_request::send(*one, bytes);
+}
+
+void cluster_routes::say_at_each(
+    const std::function<void(std::string& out, std::string_view place)>& write) {
+  const std::lock_guard guard(mutex_);
+  for (const auto& [number, slot] : slots_) {
+    auto* const at = slot->here.load(std::memory_order_relaxed);
+    if (at == nullptr) continue;
+    std::string bytes;
+    write(bytes, slot->place);
+    unheeded_request::send(*at, bytes);
+  }
+}
+
+// ---- for the router -------------------------------------------------------------------------
+
+void cluster_routes::add_server(int server, const cluster::endpoint& where) {
+  cluster_server::listener& me = *this;
+  auto config = make_config_(where);
+  if (login_) config.identity->replace(*login_);
+  servers_.push_back(
+      std::make_unique<cluster_server>(loop_, server, where, std::move(config), terms_, me));
+}
+
+void cluster_routes::connect(int server) noexcept {
+  auto begun = at(server).begin();
+  if (begun.ok()) return;
+  unbegun_.emplace(server, std::move(begun));
+  loop_.post(*this);
+}
+
+void cluster_routes::leave(int server, const char* why) noexcept {
+  auto told = outcome::of(status::unreachable, why);
+  told.is_retryable = true;
+  at(server).link().leave(std::move(told));
+}
+
+bool cluster_routes::arrive(int slot, int server, std::uint64_t attempt) noexcept try {
+  return cluster_arrival::send(*this, at(server), *slots_.at(slot), client_id_, attempt);
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+bool cluster_routes::ask_topology(int server) noexcept try {
+  return topology_request::send(*this, at(server));
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+// Those who wait go first, in their order. Whoever was told before that it cannot be asked hears of
+// it now.
+void cluster_routes::on_here(int number, int server) noexcept {
+  auto& slot = *slots_.at(number);
+  auto& owner = at(server);
+  slot.here.store(&owner, std::memory_order_release);
+  slot.has_arrived = true;
+  owner.link().expect_messages(slot.expecting);
+  while (auto* const item = slot.waiting.pop()) {
+    if (item->send_on(owner) != status::ok) dropped_.push(*item);
+  }
+  try {
+    for (const auto& channel : slot.channels) listen_at(owner, channel);
+    if (slot.is_missed) back_.insert(number);
+    slot.is_missed = false;
+  } catch (const std::bad_alloc&) {
+    // Nobody would hear what is said there: all begin anew.
+    owner.link().leave(outcome::of(status::no_memory, "memory ran out for a subscription"));
+  }
+}
+
+void cluster_routes::on_away(int number) noexcept {
+  auto& slot = *slots_.at(number);
+  slot.is_missed = true;
+  if (auto* const owner = slot.here.exchange(nullptr)) {
+    owner->link().expect_messages(-slot.expecting);
+    for (const auto& channel : slot.channels) owner->link().unlisten(channel);
+  }
+  while (auto* const item = slot.waiting.pop()) dropped_.push(*item);
+}
+
+std::int64_t cluster_routes::random_below(std::int64_t bound) noexcept {
+  return bound <= 0
+             ? 0
+             : static_cast<std::int64_t>(random_number() % static_cast<std::uint64_t>(bound));
+}
+
+// ---- from the servers -----------------------------------------------------------------------
+
+void cluster_routes::on_server_up(cluster_server& which) noexcept {
+  enter([&](cluster::router& router, time_ns now) { router.on_up(which.number(), now); });
+}
+
+void cluster_routes::on_server_down(cluster_server& which, const outcome& why) noexcept {
+  enter([&](cluster::router& router, time_ns now) { router.on_down(which.number(), why, now); });
+}
+
+void cluster_routes::on_server_overdue(cluster_server& which) noexcept {
+  enter([&](cluster::router& router, time_ns now) { router.on_overdue(which.number(), now); });
+}
+
+void cluster_routes::on_server_push(std::string_view channel, std::string_view payload,
+                                    time_ns now) noexcept {
+  if (channel.starts_with(inbox_)) return hears_.on_message(payload, now);
+  hears_.on_said(channel);
+}
+
+void cluster_routes::on_server_unheard(cluster_server& which, std::string_view channel) noexcept {
+  const auto slot = cluster::slot_of(channel);
+  enter(
+      [&](cluster::router& router, time_ns now) { router.on_unheard(slot, which.number(), now); });
+}
+
+void cluster_routes::on_arrival(int slot, int server, std::uint64_t attempt,
+                                const cluster::arrival& came) noexcept {
+  enter([&](cluster::router& router, time_ns now) {
+    router.on_arrival(slot, server, attempt, came, now);
+  });
+}
+
+void cluster_routes::on_topology(int server,
+                                 const std::vector<cluster::slot_range>& told) noexcept {
+  enter([&](cluster::router& router, time_ns now) { router.on_topology(server, told, now); });
+}
+
+void cluster_routes::on_no_topology(int server, const outcome& why) noexcept {
+  enter([&](cluster::router& router, time_ns now) { router.on_no_topology(server, why, now); });
+}
+
+}  // namespace mortise::deployment

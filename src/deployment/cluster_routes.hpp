@@ -1,0 +1,139 @@
+// The servers of a cluster and the slots that this client uses of it: carries out what the router
+// decides, and tells it what happened. Nobody is called back from inside of any of these: verdicts
+// and news for the client come from the I/O thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/router.hpp"
+#include "deployment/cluster_server.hpp"
+#include "deployment/cluster_slot.hpp"
+#include "deployment/deployment.hpp"
+#include "net/reactor.hpp"
+
+namespace mortise::deployment {
+
+class cluster_routes final : private cluster::router::link,
+                             private cluster_server::listener,
+                             private net::timer,
+                             private net::task {
+ public:
+  // How one server is connected to.
+  using config_maker = std::function<redis::connection_config(const cluster::endpoint& where)>;
+
+  cluster_routes(net::reactor& loop, config_maker make_config, const settings& terms,
+                 std::string_view client_id, mortise::deployment::listener& hears);
+  ~cluster_routes() override;
+
+  void begin(const std::vector<cluster::endpoint>& seeds);
+  // Until it is known who has which slots, or cannot be; then the problem.
+  outcome await_known(const std::vector<cluster::endpoint>& seeds, time_ns deadline);
+  void close(time_ns linger_ns) noexcept;
+
+  // The slot, which is used until it is given back.
+  cluster_slot& use(int number);
+  void stop_using(cluster_slot& slot) noexcept;
+  // Nobody is using it where there is none.
+  [[nodiscard]] cluster_slot* find(int number) noexcept;
+
+  // For a slot that is not here: it is sent once it is. unreachable where that is not expected.
+  status wait(cluster_inquiry& asked, cluster_slot& slot) noexcept;
+  // Until something has happened that a slot's problem may end by, or a moment has passed.
+  void await_change(time_ns deadline);
+  // Where the slot is; nullptr when the deadline passed first.
+  cluster_server* await_here(cluster_slot& slot, time_ns deadline);
+  // What was asked about it was not carried out, or may not have been: who asks again is told when
+  // that can be.
+  void on_missed(cluster_slot& slot) noexcept;
+  void on_moved(cluster_slot& slot, cluster_server& from, const cluster::endpoint& to) noexcept;
+  void on_unserved(cluster_slot& slot, cluster_server& from) noexcept;
+
+  void expect_messages(cluster_slot& slot, int change) noexcept;
+  void listen(cluster_slot& slot, std::string_view channel);
+  void unlisten(cluster_slot& slot, std::string_view channel) noexcept;
+
+  [[nodiscard]] outcome problem(int slot) const;
+  // Of the cluster as a whole.
+  [[nodiscard]] outcome problem() const;
+  // Who has slots, and who is connected to.
+  [[nodiscard]] std::vector<cluster_server*> masters() const;
+  [[nodiscard]] std::vector<cluster_server*> servers() const;
+  [[nodiscard]] int count_covered() const;
+  // What servers that become known later are logged in with.
+  void log_in_with(redis::login with) noexcept;
+  void say_to_each(std::string_view bytes);
+  // Says something at every slot that is here.
+  void say_at_each(const std::function<void(std::string& out, std::string_view place)>& write);
+
+  // An attempt to arrive has ended.
+  void on_arrival(int slot, int server, std::uint64_t attempt,
+                  const cluster::arrival& came) noexcept;
+  void on_topology(int server, const std::vector<cluster::slot_range>& told) noexcept;
+  void on_no_topology(int server, const outcome& why) noexcept;
+
+ private:
+  // The names of the slots that can be asked again.
+  class slot_names;
+
+  template <class Step>
+  void enter(Step&& step) noexcept;
+  void plan() noexcept;
+  static void listen_at(cluster_server& at, std::string_view channel);
+  [[nodiscard]] cluster_server& at(int server) const noexcept {
+    return *servers_[static_cast<std::size_t>(server)];
+  }
+
+  // cluster::router::link
+  void add_server(int server, const cluster::endpoint& where) override;
+  void connect(int server) noexcept override;
+  void leave(int server, const char* why) noexcept override;
+  bool arrive(int slot, int server, std::uint64_t attempt) noexcept override;
+  bool ask_topology(int server) noexcept override;
+  void on_here(int slot, int server) noexcept override;
+  void on_away(int slot) noexcept override;
+  std::int64_t random_below(std::int64_t bound) noexcept override;
+  // cluster_server::listener
+  void on_server_up(cluster_server& which) noexcept override;
+  void on_server_down(cluster_server& which, const outcome& why) noexcept override;
+  void on_server_overdue(cluster_server& which) noexcept override;
+  void on_server_push(std::string_view channel, std::string_view payload,
+                      time_ns now) noexcept override;
+  void on_server_unheard(cluster_server& which, std::string_view channel) noexcept override;
+  void on_server_listening(std::string_view channel) noexcept override {
+    hears_.on_listening(channel);
+  }
+
+  void on_timer(time_ns now) noexcept override;
+  void run() noexcept override;
+
+  net::reactor& loop_;
+  const config_maker make_config_;
+  const settings terms_;
+  const std::string client_id_;
+  const std::string inbox_;  // what the channels of all slots begin with
+  mortise::deployment::listener& hears_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_closed_ = false;
+  std::vector<std::unique_ptr<cluster_server>> servers_;
+  std::map<int, std::unique_ptr<cluster_slot>> slots_;
+  cluster::router router_;
+  std::optional<redis::login> login_;  // instead of the one of the URL
+  time_ns armed_for_ = time_never;
+  waiting_list dropped_;            // for whom it is over, not told yet
+  std::set<int> back_;              // that can be asked again, not told yet
+  std::map<int, outcome> unbegun_;  // servers that never come up, and why; not told yet
+};
+
+}  // namespace mortise::deployment

@@ -1,0 +1,98 @@
+#include "deployment/cluster_slot.hpp"
+
+#include <new>
+#include <utility>
+
+#include "cluster/slot.hpp"
+#include "cluster/topology.hpp"
+#include "deployment/cluster_routes.hpp"
+#include "protocol/inbox.hpp"
+#include "protocol/refusal.hpp"
+#include "redis/server_error.hpp"
+
+namespace mortise::deployment {
+
+namespace {
+
+// What nobody is known to do.
+known_commands no_commands{redis::compare_and_delete::none};
+
+}  // namespace
+
+void waiting_list::push(cluster_inquiry& item) noexcept {
+  item.next_ = nullptr;
+  (first_ == nullptr ? first_ : last_->next_) = &item;
+  last_ = &item;
+}
+
+cluster_inquiry* waiting_list::pop() noexcept {
+  return first_ == nullptr ? nullptr : std::exchange(first_, first_->next_);
+}
+
+cluster_slot::cluster_slot(int slot, std::string_view client_id)
+    : number(slot),
+      place(cluster::tag_of(slot)),
+      inbox(protocol::inbox_channel(client_id) + place) {}
+
+cluster_inquiry::cluster_inquiry(cluster_routes& routes, cluster_slot& slot, inquirer& asker)
+    : step_request(asker), routes_(routes), slot_(slot) {}
+
+cluster_inquiry::~cluster_inquiry() { routes_.stop_using(slot_); }
+
+status cluster_inquiry::send(const lock::question& asked, const protocol::table& rules,
+                             const protocol::key_set& keys, const lock::operation* by) noexcept {
+  auto* const at = slot_.here.load(std::memory_order_acquire);
+  const auto written = write(asked, rules, keys, at != nullptr ? at->known() : no_commands);
+  if (written != status::ok) return written;
+  if (at == nullptr) return routes_.wait(*this, slot_);
+  at_ = at;
+  const auto sent = submit(at->link(), at->known(), by);
+  if (sent == status::ok && by != nullptr && by->caller != nullptr && by->caller->is_own()) {
+    by->caller->lend_to(at);
+  }
+  if (sent == status::unreachable) routes_.on_missed(slot_);
+  return sent;
+}
+
+status cluster_inquiry::send_on(cluster_server& at) noexcept {
+  at_ = &at;
+  return submit(at.link(), at.known(), nullptr);
+}
+
+void cluster_inquiry::drop() noexcept {
+  lock::verdict said;
+  said.what = lock::answer::unsent;
+  tell(said, boot_now());
+}
+
+bool cluster_inquiry::is_astray(std::string_view error, lock::verdict& said) noexcept try {
+  if (const auto moved = cluster::read_moved(error, at_->where())) {
+    said.what = lock::answer::unsent;
+    routes_.on_moved(slot_, *at_, moved->to);
+    return true;
+  }
+  if (cluster::is_on_its_way(error)) {
+    // Its keys are in two places, where no script can see them together.
+    said = protocol::read_error("TRYAGAIN");
+    return true;
+  }
+  const auto* const unfit = redis::unfitness_of(error);
+  if (unfit == nullptr || !unfit->is_of_slot) return false;
+  said = protocol::read_error(error);
+  routes_.on_unserved(slot_, *at_);
+  return true;
+} catch (const std::bad_alloc&) {
+  said.what = lock::answer::unsent;
+  return true;
+}
+
+// This may be asked the next question, or be gone, once it has told.
+void cluster_inquiry::tell(const lock::verdict& said, time_ns now) noexcept {
+  auto& routes = routes_;
+  auto& slot = slot_;
+  const bool is_missed = said.what == lock::answer::unsent || said.what == lock::answer::broken;
+  step_request::tell(said, now);
+  if (is_missed) routes.on_missed(slot);
+}
+
+}  // namespace mortise::deployment

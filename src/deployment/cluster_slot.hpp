@@ -1,0 +1,71 @@
+// One slot of a cluster that this client uses, and the questions about its locks.
+#pragma once
+
+#include <atomic>
+#include <set>
+#include <string>
+
+#include "deployment/cluster_server.hpp"
+#include "deployment/step_request.hpp"
+
+namespace mortise::deployment {
+
+class cluster_inquiry;
+class cluster_routes;
+
+// First in, first out; needs no memory.
+class waiting_list {
+ public:
+  void push(cluster_inquiry& item) noexcept;
+  cluster_inquiry* pop() noexcept;
+  [[nodiscard]] bool is_empty() const noexcept { return first_ == nullptr; }
+
+ private:
+  cluster_inquiry* first_ = nullptr;
+  cluster_inquiry* last_ = nullptr;
+};
+
+struct cluster_slot {
+  cluster_slot(int slot, std::string_view client_id);
+
+  const int number;
+  const std::string place;                     // the hash tag of what belongs to its locks
+  const std::string inbox;                     // the client's
+  std::atomic<cluster_server*> here{nullptr};  // who can be asked
+  std::atomic<std::int64_t> seen{0};           // the highest fencing token
+
+  // Under the mutex of the routes.
+  waiting_list waiting;
+  int expecting = 0;                            // how many wait for messages
+  bool has_arrived = false;                     // ever
+  bool is_missed = false;                       // somebody was told that it cannot be asked
+  std::set<std::string, std::less<>> channels;  // that are listened to besides
+};
+
+// A question to whoever has the slot. One that the slot has left, or that nobody serves, is not
+// carried out, and never asked again by itself: what the asker wants may have changed by then, and
+// whatever it asks next must not be overtaken (hazard 16).
+class cluster_inquiry final : public step_request {
+ public:
+  cluster_inquiry(cluster_routes& routes, cluster_slot& slot, inquirer& asker);
+  ~cluster_inquiry() override;
+
+  status send(const lock::question& asked, const protocol::table& rules,
+              const protocol::key_set& keys, const lock::operation* by) noexcept override;
+  // Sends what has waited; as redis::connection::submit.
+  status send_on(cluster_server& at) noexcept;
+  // What has waited will not be sent.
+  void drop() noexcept;
+
+ private:
+  friend class waiting_list;
+  bool is_astray(std::string_view error, lock::verdict& said) noexcept override;
+  void tell(const lock::verdict& said, time_ns now) noexcept override;
+
+  cluster_routes& routes_;
+  cluster_slot& slot_;
+  cluster_server* at_ = nullptr;  // who was asked last
+  cluster_inquiry* next_ = nullptr;
+};
+
+}  // namespace mortise::deployment

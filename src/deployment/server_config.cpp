@@ -1,0 +1,81 @@
+#include "deployment/server_config.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "deployment/command_request.hpp"
+#include "net/tls_fault.hpp"
+#include "protocol/protocols.hpp"
+#include "protocol/table.hpp"
+
+namespace mortise::deployment {
+
+std::string client_name_of(const settings& terms) {
+  return terms.client_name.empty() ? "mortise" : terms.client_name;
+}
+
+redis::prologue_command prologue_of(const protocol::command& said, std::string name,
+                                    redis::prologue_command::need need) {
+  redis::prologue_command made{std::move(name), {}, need};
+  said.write(made.bytes, true);
+  return made;
+}
+
+redis::connection_config server_config(const redis::endpoint_url& where,
+                                       const net::transport_factory& make_transport,
+                                       const settings& terms) {
+  redis::connection_config config;
+  config.make_transport = make_transport;
+  if (redis::has_tls(where.scheme)) {
+    config.hint_at_end = net::mend_silent_refusal;
+  } else if (redis::has_sentinels(where.scheme)) {
+    config.hint_at_end = "; if the port speaks TLS, the URL begins with rediss+sentinel://";
+  } else if (redis::has_cluster(where.scheme)) {
+    config.hint_at_end = "; if the port speaks TLS, the URL begins with rediss+cluster://";
+  } else if (where.scheme == redis::url_scheme::tcp) {
+    config.hint_at_end = "; if the port speaks TLS, the URL begins with rediss://";
+  }
+  config.identity = std::make_shared<redis::credentials>(redis::login{where.user, where.password},
+                                                         terms.password_file);
+  config.database = where.db;
+  config.client_name = client_name_of(terms);
+  config.scripts =
+      protocol::scripts_of(terms.place.votes ? protocol::ballot() : protocol::queued());
+  config.probe_key = protocol::probe_key;
+  config.command_timeout_ms = terms.command_timeout_ms;
+  config.busy_poll_us = terms.busy_poll_us;
+  return config;
+}
+
+outcome refuse_login_beside_file() {
+  return outcome::of(status::invalid_argument,
+                     "password_file: it is where this client's password comes from, also at a "
+                     "reconnect; write the new one into it");
+}
+
+outcome change_login(redis::connection& server, const redis::credentials& identity,
+                     redis::login offered, time_ns deadline) {
+  if (identity.has_file()) return refuse_login_beside_file();
+  if (!server.last_problem().ok()) {
+    // Nobody is there to say whether they are right, and the next attempt may need them.
+    server.follow_identity(std::move(offered), false);
+    return {};
+  }
+  protocol::command said;
+  said.is_change = true;
+  said.says = std::make_shared<const redis::login>(std::move(offered));
+  said.write = [&](std::string& out, bool) {
+    redis::command_writer(out).command({"AUTH", said.says->name(), said.says->password.view()});
+  };
+  // What the server has accepted is kept in the order of its answers, as many as may ask at once.
+  said.read = [&](const redis::value&) { server.follow_identity(*said.says, true); };
+  auto how = command_request::ask(server, said, deadline);
+  // No error of AUTH has an effect.
+  if (how.code == status::unknown && !how.server_text.empty()) how.code = status::refused;
+  if (how.code == status::refused) {
+    how.say("the server did not accept them, and those before stay in force: ", how.server_text);
+  }
+  return how;
+}
+
+}  // namespace mortise::deployment

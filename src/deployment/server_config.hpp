@@ -1,0 +1,30 @@
+// What is alike for all servers that a client connects to, whatever they are to it.
+#pragma once
+
+#include "base/options.hpp"
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "net/dialer.hpp"
+#include "protocol/command.hpp"
+#include "redis/connection.hpp"
+#include "redis/url.hpp"
+
+namespace mortise::deployment {
+
+std::string client_name_of(const settings& terms);
+
+// How a server is connected to, but for where it is. It hears no inbox, and has no prologue.
+redis::connection_config server_config(const redis::endpoint_url& where,
+                                       const net::transport_factory& make_transport,
+                                       const settings& terms);
+
+// What every greeting says as well.
+redis::prologue_command prologue_of(const protocol::command& said, std::string name,
+                                    redis::prologue_command::need need);
+
+outcome refuse_login_beside_file();
+// Logs in anew, see deployment::set_credentials.
+outcome change_login(redis::connection& server, const redis::credentials& identity,
+                     redis::login offered, time_ns deadline);
+
+}  // namespace mortise::deployment

@@ -1,0 +1,51 @@
+// One step on its way to one server, in the words that the server is known to understand.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "deployment/deployment.hpp"
+#include "redis/compare_and_delete.hpp"
+#include "redis/connection.hpp"
+
+namespace mortise::deployment {
+
+// What the present session's server is known to do without a script. It is only ever a guess: the
+// server may change behind the connection, and then says so.
+using known_commands = std::atomic<redis::compare_and_delete>;
+
+class step_request : public inquiry, private redis::request {
+ public:
+  explicit step_request(inquirer& asker) : asker_(asker) {}
+
+ protected:
+  // Notes what is asked; ok or no_memory.
+  status write(const lock::question& asked, const protocol::table& rules,
+               const protocol::key_set& keys, const known_commands& known) noexcept;
+  // Sends it, as redis::connection::submit, for an operation whose caller lends its thread for the
+  // answer; nullptr for nobody's.
+  status submit(redis::connection& server, known_commands& known,
+                const lock::operation* by) noexcept;
+  virtual void tell(const lock::verdict& said, time_ns now) noexcept {
+    asker_.on_verdict(*this, said, now);
+  }
+
+ private:
+  // Whether the error is about where the question went; then `said` is what is told of it.
+  virtual bool is_astray(std::string_view /*error*/, lock::verdict& /*said*/) noexcept {
+    return false;
+  }
+  static redis::flush flush_for(const lock::operation* by) noexcept;
+  void on_reply(const redis::value& reply, time_ns now) noexcept final;
+  void on_broken(bool was_sent) noexcept final;
+
+  inquirer& asker_;
+  redis::connection* server_ = nullptr;
+  known_commands* known_ = nullptr;
+  const protocol::table* rules_ = nullptr;
+  lock::step what_ = lock::step::try_take;
+  bool is_without_script_ = false;
+  std::string bytes_;  // kept for its capacity
+};
+
+}  // namespace mortise::deployment
