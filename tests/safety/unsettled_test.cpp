@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "safety/handles.hpp"
+#include "safety/waiters.hpp"
 #include "support/child.hpp"
 #include "support/server.hpp"
 
@@ -20,127 +21,12 @@ namespace mortise::testing {
 namespace {
 
 constexpr int waiters = 8;
-constexpr int permits = 3;
 const std::vector<std::string> durable = {"--appendonly", "yes", "--appendfsync", "always"};
-
-// One lock of a kind, with the whole of it and parts.
-class user {
- public:
-  virtual ~user() = default;
-  virtual mortise_status acquire(int weight) = 0;
-  virtual mortise_status leave(int weight) = 0;
-  [[nodiscard]] virtual std::int64_t token() const = 0;
-};
-
-class mutex_user final : public user {
- public:
-  explicit mutex_user(const client_handle& client) : lock_(open_lock(client, "order")) {}
-  mortise_status acquire(int /*weight*/) override {
-    return mortise_lock_acquire(lock_.get(), patience_ms, nullptr);
-  }
-  mortise_status leave(int /*weight*/) override {
-    return mortise_lock_unlock(lock_.get(), nullptr);
-  }
-  [[nodiscard]] std::int64_t token() const override { return mortise_lock_token(lock_.get()); }
-
- private:
-  lock_handle lock_;
-};
-
-class rw_user final : public user {
- public:
-  explicit rw_user(const client_handle& client) : rw_(open_rw(client, "order")) {}
-  mortise_status acquire(int weight) override {
-    return weight == permits ? mortise_rw_write_acquire(rw_.get(), patience_ms, nullptr)
-                             : mortise_rw_read_acquire(rw_.get(), patience_ms, nullptr);
-  }
-  mortise_status leave(int weight) override {
-    return weight == permits ? mortise_rw_write_unlock(rw_.get(), nullptr)
-                             : mortise_rw_read_unlock(rw_.get(), nullptr);
-  }
-  [[nodiscard]] std::int64_t token() const override { return mortise_rw_token(rw_.get()); }
-
- private:
-  rw_handle rw_;
-};
-
-class semaphore_user final : public user {
- public:
-  explicit semaphore_user(const client_handle& client)
-      : semaphore_(open_semaphore(client, "order", permits)) {}
-  mortise_status acquire(int weight) override {
-    return mortise_semaphore_acquire(semaphore_.get(), weight, patience_ms, nullptr);
-  }
-  mortise_status leave(int /*weight*/) override {
-    return mortise_semaphore_release(semaphore_.get(), nullptr);
-  }
-  [[nodiscard]] std::int64_t token() const override {
-    return mortise_semaphore_token(semaphore_.get());
-  }
-
- private:
-  semaphore_handle semaphore_;
-};
-
-enum class kind : std::uint8_t { mutex, rw, semaphore };
-
-std::unique_ptr<user> open_user(kind which, const client_handle& client) {
-  if (which == kind::mutex) return std::make_unique<mutex_user>(client);
-  if (which == kind::rw) return std::make_unique<rw_user>(client);
-  return std::make_unique<semaphore_user>(client);
-}
-
-std::string queue_of(kind which) {
-  const auto* const suffix = which == kind::mutex ? ":q" : which == kind::rw ? ":rq" : ":sq";
-  return lock_key("order") + suffix;
-}
 
 std::int64_t count_of_subscribers(test_server& server) {
   const auto inboxes = server.command({"PUBSUB", "CHANNELS", "mortise:inbox:*"});
   return std::count(inboxes.begin(), inboxes.end(), '\n') + 1;
 }
-
-// How much the waiter with this number wants.
-int weight_of(kind which, int number) {
-  if (which == kind::mutex) return permits;
-  return number % 3 == 0 ? permits : which == kind::rw ? 1 : number % 3;
-}
-
-// A client that waits in a thread of its own, and gives back what it gets at once.
-class waiter {
- public:
-  waiter(const std::string& url, kind which, int number)
-      : client_(open_client(url)),
-        lock_(open_user(which, client_)),
-        weight_(weight_of(which, number)),
-        thread_([this] {
-          status_ = lock_->acquire(weight_);
-          token_ = lock_->token();
-          left_ = lock_->leave(weight_);
-        }) {}
-  ~waiter() { thread_.join(); }
-  waiter(const waiter&) = delete;
-  waiter& operator=(const waiter&) = delete;
-
-  // Its fencing token.
-  std::int64_t end() {
-    thread_.join();
-    thread_ = std::thread([] {});
-    EXPECT_EQ(MORTISE_OK, status_);
-    EXPECT_EQ(MORTISE_OK, left_);
-    return token_;
-  }
-  [[nodiscard]] int weight() const { return weight_; }
-
- private:
-  const client_handle client_;
-  const std::unique_ptr<user> lock_;
-  const int weight_;
-  mortise_status status_ = MORTISE_UNKNOWN;
-  mortise_status left_ = MORTISE_UNKNOWN;
-  std::int64_t token_ = 0;
-  std::thread thread_;
-};
 
 // A process that waits for the whole lock, and tells how that ends.
 class waiting_process {
@@ -187,17 +73,8 @@ class unsettled : public ::testing::TestWithParam<kind> {
     ASSERT_TRUE(answers(client_));
     ASSERT_EQ(MORTISE_OK, holder_->leave(permits));
   }
-  // Of two who could not have it together, the first to come was the first to be let in.
   void check_order() {
-    std::vector<std::int64_t> tokens;
-    tokens.reserve(all_.size());
-    for (const auto& one : all_) tokens.push_back(one->end());
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      for (std::size_t j = i + 1; j < all_.size(); ++j) {
-        if (all_[i]->weight() + all_[j]->weight() <= permits) continue;
-        EXPECT_LT(tokens[i], tokens[j]) << "waiters " << i + 1 << " and " << j + 1;
-      }
-    }
+    expect_in_order(all_);
     all_.clear();
   }
 
@@ -317,11 +194,7 @@ TEST_P(unsettled, whoever_died_is_passed_at_once_when_the_server_is_settled) {
 
 INSTANTIATE_TEST_SUITE_P(safety, unsettled,
                          ::testing::Values(kind::mutex, kind::rw, kind::semaphore),
-                         [](const auto& item) {
-                           return item.param == kind::mutex ? "mutex"
-                                  : item.param == kind::rw  ? "rw"
-                                                            : "semaphore";
-                         });
+                         [](const auto& item) { return name_of(item.param); });
 
 }  // namespace
 }  // namespace mortise::testing

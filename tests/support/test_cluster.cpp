@@ -1,0 +1,242 @@
+#include "support/test_cluster.hpp"
+
+#include <chrono>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+namespace mortise::testing {
+
+namespace {
+
+constexpr int slots = 16384;
+constexpr auto patience = std::chrono::seconds(40);
+
+template <class Condition>
+void await(const char* what, Condition&& condition) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) throw std::runtime_error(what);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void expect_ok(const std::string& reply) {
+  if (reply != "OK") throw std::runtime_error("a server of the cluster said " + reply);
+}
+
+}  // namespace
+
+test_cluster::test_cluster(const cluster_options& options) {
+  const auto count = options.masters * (1 + options.replicas_each);
+  std::vector<std::string> arguments = {"--port",
+                                        "free",
+                                        "--cluster-port",
+                                        "free",
+                                        "--cluster-enabled",
+                                        "yes",
+                                        "--cluster-node-timeout",
+                                        "1000",
+                                        "--cluster-allow-replica-migration",
+                                        "no",
+                                        "--repl-diskless-sync-delay",
+                                        "0",
+                                        "--cluster-replica-validity-factor",
+                                        "0"};
+  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
+  for (std::size_t i = 0; i < count; ++i) {
+    servers_.push_back(std::make_unique<test_server>(server_options{.arguments = arguments}));
+    ids_.push_back(at(i).command({"CLUSTER", "MYID"}));
+    expect_ok(ask(i, {"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)}));
+  }
+  is_down_.resize(count);
+  is_paused_.resize(count);
+  for (std::size_t i = 0; i < options.masters; ++i) {
+    const auto first = slots * i / options.masters;
+    const auto last = slots * (i + 1) / options.masters - 1;
+    expect_ok(ask(i, {"CLUSTER", "ADDSLOTSRANGE", std::to_string(first), std::to_string(last)}));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t other = 0; other < count; ++other) {
+      if (other == i) continue;
+      const auto bus = at(other).command({"CONFIG", "GET", "cluster-port"});
+      expect_ok(ask(i, {"CLUSTER", "MEET", "127.0.0.1", std::to_string(at(other).port()),
+                        bus.substr(bus.rfind('\n') + 1)}));
+    }
+  }
+  for (std::size_t i = options.masters; i < count; ++i) {
+    const auto& master = ids_[i % options.masters];
+    await("a replica does not know its master", [&] {
+      return ask(i, {"CLUSTER", "REPLICATE", master}) == "OK";
+    });
+  }
+  await_whole();
+}
+
+std::string test_cluster::ask(std::size_t number, const std::vector<std::string>& command) {
+  return at(number).command(command);
+}
+
+std::string test_cluster::address_of(std::size_t number) const {
+  return "127.0.0.1:" + std::to_string(servers_[number]->port());
+}
+
+std::string test_cluster::url() const {
+  std::string text = "redis+cluster://";
+  for (std::size_t i = 0; i < servers_.size(); ++i) text += (i == 0 ? "" : ",") + address_of(i);
+  return text;
+}
+
+std::size_t test_cluster::number_at(const std::string& port) const {
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    if (std::to_string(servers_[i]->port()) == port) return i;
+  }
+  throw std::runtime_error("no server has the port " + port);
+}
+
+// A command for the key tells, also where the slot is another's.
+std::size_t test_cluster::owner_of(const std::string& key) {
+  std::size_t owner = 0;
+  await("nobody has the slot", [&] {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (!runs(i)) continue;
+      const auto reply = ask(i, {"EXISTS", key});
+      if (reply == "0" || reply == "1") {
+        owner = i;
+        return true;
+      }
+      if (reply.starts_with("-MOVED ")) {
+        owner = number_at(reply.substr(reply.rfind(':') + 1));
+        if (runs(owner)) return true;
+      }
+    }
+    return false;
+  });
+  return owner;
+}
+
+std::string test_cluster::command_at(const std::string& key,
+                                     const std::vector<std::string>& command) {
+  std::string reply;
+  await("the slot's owner does not answer", [&] {
+    reply = ask(owner_of(key), command);
+    return !reply.starts_with("-MOVED") && !reply.starts_with("-CLUSTERDOWN");
+  });
+  return reply;
+}
+
+std::string test_cluster::id_of(std::size_t number) { return ids_[number]; }
+
+std::size_t test_cluster::replica_of(std::size_t master) {
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (!runs(i)) continue;
+    for (const auto& line : lines_of(ask(i, {"CLUSTER", "NODES"}))) {
+      const auto words = words_of(line);
+      if (words.size() < 4 || !contains(words[2], "slave") || words[3] != id_of(master)) continue;
+      for (std::size_t other = 0; other < size(); ++other) {
+        if (words[0] == id_of(other) && runs(other)) return other;
+      }
+    }
+  }
+  throw std::runtime_error("the server has no replica");
+}
+
+std::size_t test_cluster::other_master(std::size_t than) {
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (i != than && runs(i) && ask(i, {"ROLE"}).starts_with("master")) return i;
+  }
+  throw std::runtime_error("there is no other master");
+}
+
+std::size_t test_cluster::fail_over(std::size_t master, const std::vector<std::string>& words) {
+  const auto replica = replica_of(master);
+  std::vector<std::string> command = {"CLUSTER", "FAILOVER"};
+  command.insert(command.end(), words.begin(), words.end());
+  await("no failover", [&] {
+    ask(replica, command);
+    return ask(replica, {"ROLE"}).starts_with("master");
+  });
+  return replica;
+}
+
+void test_cluster::begin_move(int slot, std::size_t from, std::size_t to) {
+  const auto number = std::to_string(slot);
+  expect_ok(ask(to, {"CLUSTER", "SETSLOT", number, "IMPORTING", id_of(from)}));
+  expect_ok(ask(from, {"CLUSTER", "SETSLOT", number, "MIGRATING", id_of(to)}));
+}
+
+void test_cluster::move_keys(int slot, std::size_t from, std::size_t to) {
+  for (;;) {
+    const auto keys =
+        lines_of(ask(from, {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), "100"}));
+    if (keys.empty()) return;
+    for (const auto& key : keys) {
+      ask(from, {"MIGRATE", "127.0.0.1", std::to_string(at(to).port()), key, "0", "5000"});
+    }
+  }
+}
+
+void test_cluster::end_move(int slot, std::size_t from, std::size_t to) {
+  const auto number = std::to_string(slot);
+  expect_ok(ask(to, {"CLUSTER", "SETSLOT", number, "NODE", id_of(to)}));
+  expect_ok(ask(from, {"CLUSTER", "SETSLOT", number, "NODE", id_of(to)}));
+}
+
+void test_cluster::await_whole() {
+  const auto known = "cluster_known_nodes:" + std::to_string(size());
+  await("the cluster does not become whole", [&] {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (!runs(i)) continue;
+      const auto info = ask(i, {"CLUSTER", "INFO"});
+      if (!contains(info, "cluster_state:ok") || !contains(info, known)) return false;
+      if (!contains(info, "cluster_slots_ok:" + std::to_string(slots))) return false;
+      const auto role = ask(i, {"ROLE"});
+      if (role.starts_with("slave") && !contains(role, "\nconnected")) return false;
+      const auto nodes = ask(i, {"CLUSTER", "NODES"});
+      if (contains(nodes, "fail") || contains(nodes, "handshake")) return false;
+    }
+    return true;
+  });
+}
+
+void test_cluster::heal() {
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (is_paused_[i]) at(i).resume();
+    if (is_down_[i] && !is_paused_[i]) at(i).start();
+    is_down_[i] = is_paused_[i] = false;
+  }
+  await_whole();
+}
+
+void test_cluster::kill(std::size_t number) {
+  at(number).kill();
+  is_down_[number] = true;
+}
+
+void test_cluster::pause(std::size_t number) {
+  at(number).pause();
+  is_down_[number] = is_paused_[number] = true;
+}
+
+}  // namespace mortise::testing

@@ -1,0 +1,77 @@
+// A real cluster for one test, or for several: masters with all slots shared out among them, and as
+// many replicas for each as are wanted.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/server.hpp"
+
+namespace mortise::testing {
+
+struct cluster_options {
+  std::size_t masters = 3;
+  std::size_t replicas_each = 1;
+  std::vector<std::string> arguments = {};  // further ones, of each server
+};
+
+class test_cluster {
+ public:
+  // Ready when it returns, which takes some seconds: servers of a cluster wait before they serve.
+  explicit test_cluster(const cluster_options& options = {});
+
+  [[nodiscard]] std::string url() const;
+  [[nodiscard]] std::size_t size() const { return servers_.size(); }
+  [[nodiscard]] test_server& at(std::size_t number) { return *servers_[number]; }
+  // "127.0.0.1:7001"
+  [[nodiscard]] std::string address_of(std::size_t number) const;
+
+  // Who is the master of the key's slot, as one that runs says.
+  std::size_t owner_of(const std::string& key);
+  // A replica of the server.
+  std::size_t replica_of(std::size_t master);
+  // A master that the slot is not of.
+  std::size_t other_master(std::size_t than);
+  // `command` at the owner of the key, wherever that is now.
+  std::string command_at(const std::string& key, const std::vector<std::string>& command);
+
+  // CLUSTER FAILOVER with these words, at a replica of the server; returns which, once it is the
+  // master.
+  std::size_t fail_over(std::size_t master, const std::vector<std::string>& words = {});
+  // Moves the slot with its keys, key by key, as redis-cli --cluster reshard does; in between
+  // `halfway` is called, when the slot is on its way and no key has gone yet.
+  template <class Halfway>
+  void move_slot(int slot, std::size_t from, std::size_t to, Halfway&& halfway) {
+    begin_move(slot, from, to);
+    halfway();
+    move_keys(slot, from, to);
+    end_move(slot, from, to);
+  }
+  void move_slot(int slot, std::size_t from, std::size_t to) {
+    move_slot(slot, from, to, [] {});
+  }
+  // Until all servers that run know of all slots served, and replicas have followed.
+  void await_whole();
+  // Starts those that were killed or stopped.
+  void heal();
+  void kill(std::size_t number);
+  void pause(std::size_t number);
+
+ private:
+  std::string id_of(std::size_t number);
+  void begin_move(int slot, std::size_t from, std::size_t to);
+  void move_keys(int slot, std::size_t from, std::size_t to);
+  void end_move(int slot, std::size_t from, std::size_t to);
+  std::string ask(std::size_t number, const std::vector<std::string>& command);
+  [[nodiscard]] std::size_t number_at(const std::string& port) const;
+  [[nodiscard]] bool runs(std::size_t number) const { return !is_down_[number]; }
+
+  std::vector<std::unique_ptr<test_server>> servers_;
+  std::vector<std::string> ids_;
+  std::vector<bool> is_down_;
+  std::vector<bool> is_paused_;
+};
+
+}  // namespace mortise::testing
