@@ -23,7 +23,10 @@ class clusters : public ::testing::Test {
   static void SetUpTestSuite() {
     if (!all) all = std::make_unique<test_cluster>();
   }
-  void TearDown() override { all->heal(); }
+  void TearDown() override {
+    all->heal();
+    all->flush();
+  }
 
   static std::string problem_of(const std::string& url, mortise_status expected) {
     const auto error = new_error();
@@ -52,16 +55,19 @@ class clusters_order : public clusters, public ::testing::WithParamInterface<kin
   void SetUp() override {
     client_ = open_client(all->url());
     holder_ = open_user(GetParam(), client_);
-    ASSERT_EQ(MORTISE_OK, holder_->acquire(permits));
+    ASSERT_EQ(told(MORTISE_OK), told(holder_->acquire(permits)));
     for (int number = 1; number <= waiters; ++number) {
       waiters_.push_back(std::make_unique<waiter>(all->url(), GetParam(), number));
       ASSERT_TRUE(eventually([&] {
         return all->command_at(key, {"LLEN", queue_of(GetParam())}) == std::to_string(number);
       }));
     }
+    // What a master has told nobody is lost with it.
+    ASSERT_EQ("1", all->command_at(key, {"WAIT", "1", std::to_string(patience_ms)}));
   }
   void leave_in_order() {
-    EXPECT_EQ(MORTISE_OK, holder_->leave(permits));
+    ASSERT_TRUE(answers(client_));
+    EXPECT_EQ(told(MORTISE_OK), told(holder_->leave(permits)));
     expect_in_order(waiters_);
   }
   void TearDown() override {

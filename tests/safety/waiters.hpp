@@ -64,7 +64,10 @@ class semaphore_user final : public user {
     return mortise_semaphore_acquire(semaphore_.get(), weight, patience_ms, nullptr);
   }
   mortise_status leave(int /*weight*/) override {
-    return mortise_semaphore_release(semaphore_.get(), nullptr);
+    const auto error = new_error();
+    const auto how = mortise_semaphore_release(semaphore_.get(), error.get());
+    if (how != MORTISE_OK) ADD_FAILURE() << mortise_error_message(error.get());
+    return how;
   }
   [[nodiscard]] std::int64_t token() const override {
     return mortise_semaphore_token(semaphore_.get());
@@ -117,8 +120,8 @@ class waiter {
   std::int64_t end() {
     thread_.join();
     thread_ = std::thread([] {});
-    EXPECT_EQ(MORTISE_OK, status_);
-    EXPECT_EQ(MORTISE_OK, left_);
+    EXPECT_EQ(told(MORTISE_OK), told(status_));
+    EXPECT_EQ(told(MORTISE_OK), told(left_));
     return token_;
   }
   [[nodiscard]] int weight() const { return weight_; }

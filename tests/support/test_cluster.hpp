@@ -2,6 +2,7 @@
 // many replicas for each as are wanted.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -56,6 +57,8 @@ class test_cluster {
   void await_whole();
   // Starts those that were killed or stopped.
   void heal();
+  // Nothing is kept.
+  void flush();
   void kill(std::size_t number);
   void pause(std::size_t number);
 
@@ -72,6 +75,7 @@ class test_cluster {
   std::vector<std::string> ids_;
   std::vector<bool> is_down_;
   std::vector<bool> is_paused_;
+  std::chrono::steady_clock::time_point last_fault_{};
 };
 
 }  // namespace mortise::testing
