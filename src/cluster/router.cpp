@@ -393,6 +393,11 @@ router::phase router::phase_of(int slot) const noexcept {
   return known == slots_.end() ? phase::away : known->second.phase;
 }
 
+int router::server_of(int slot) const noexcept {
+  const auto known = slots_.find(slot);
+  return known == slots_.end() ? no_server : known->second.at;
+}
+
 outcome router::problem(int slot) const {
   const auto known = slots_.find(slot);
   if (known == slots_.end()) return problem_;
@@ -415,6 +420,11 @@ std::vector<int> router::masters() const {
   found.erase(std::unique(found.begin(), found.end()), found.end());
   found.erase(std::remove(found.begin(), found.end(), no_server), found.end());
   return found;
+}
+
+int router::first_slot_of(int server) const noexcept {
+  const auto* const first = std::find(owners_.begin(), owners_.end(), server);
+  return static_cast<int>(first - owners_.begin()) % slot_count;
 }
 
 int router::count_covered() const noexcept {

@@ -93,11 +93,15 @@ class router {
   [[nodiscard]] phase phase_of(int slot) const noexcept;
   // Why a slot cannot be asked; ok where it can be, or will be soon.
   [[nodiscard]] outcome problem(int slot) const;
+  // Where it is, or is believed to be.
+  [[nodiscard]] int server_of(int slot) const noexcept;
   // The same of the cluster as a whole: whether it is known.
   [[nodiscard]] outcome problem() const;
   [[nodiscard]] bool is_known() const noexcept { return is_known_; }
   // Who has slots, as far as is known.
   [[nodiscard]] std::vector<int> masters() const;
+  // One of those that the server has, which is a master.
+  [[nodiscard]] int first_slot_of(int server) const noexcept;
   [[nodiscard]] int count_covered() const noexcept;
 
  private:

@@ -54,11 +54,21 @@ void admission::on_down() noexcept {
   is_up_ = false;
 }
 
+void admission::look_at(std::string place) noexcept {
+  const std::lock_guard guard(mutex_);
+  place_ = std::move(place);
+}
+
+std::string admission::place() const {
+  const std::lock_guard guard(mutex_);
+  return place_;
+}
+
 // The I/O thread.
 void admission::begin() noexcept {
   outcome how;
   try {
-    how = std::make_shared<examiner>(server_, database_)->begin(*this, session_);
+    how = std::make_shared<examiner>(server_, database_, place())->begin(*this, session_);
   } catch (const std::bad_alloc&) {
     how = outcome::of(status::no_memory);
   }
@@ -138,7 +148,7 @@ void admission::end_await() noexcept {
 }
 
 outcome admission::examine(protocol::examination& into, time_ns deadline) {
-  const auto asked = std::make_shared<examiner>(server_, database_);
+  const auto asked = std::make_shared<examiner>(server_, database_, place());
   auto how = asked->ask(deadline);
   if (how.ok()) into = *judge(asked->facts());
   return how;

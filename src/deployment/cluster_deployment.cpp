@@ -142,7 +142,7 @@ class cluster_deployment final : public deployment {
 
 outcome cluster_deployment::open(time_ns deadline) {
   routes_.begin(seeds_);
-  auto opened = routes_.await_known(seeds_, deadline);
+  auto opened = routes_.await_known(deadline);
   for (auto* const server : routes_.servers()) {
     if (opened.ok() && server->problem().ok()) opened = server->entry().await(deadline);
   }
@@ -220,7 +220,7 @@ outcome cluster_deployment::ask_at(cluster_slot& slot, const protocol::command& 
 }
 
 outcome cluster_deployment::each_master(time_ns deadline, const step& call) {
-  if (auto known = routes_.await_known(seeds_, deadline); !known.ok()) return known;
+  if (auto known = routes_.await_known(deadline); !known.ok()) return known;
   const auto all = routes_.masters();
   std::vector<outcome> came(all.size());
   net::at_once(all.size(), [&](std::size_t i) {
@@ -253,7 +253,7 @@ outcome cluster_deployment::examine(protocol::examination& into, time_ns deadlin
 
 std::shared_ptr<const protocol::examination> cluster_deployment::last_examination() const {
   std::shared_ptr<protocol::examination> found;
-  for (auto* const server : routes_.servers()) {
+  for (auto* const server : routes_.masters()) {
     const auto part = server->entry().last();
     if (!part) continue;
     if (!found) found = std::make_shared<protocol::examination>();

@@ -106,24 +106,17 @@ void cluster_routes::begin(const std::vector<cluster::endpoint>& seeds) {
   enter([&](cluster::router& router, time_ns now) { router.begin(seeds, now); });
 }
 
-outcome cluster_routes::await_known(const std::vector<cluster::endpoint>& seeds, time_ns deadline) {
+outcome cluster_routes::await_known(time_ns deadline) {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (is_closed_) return closed();
     if (router_.is_known()) return {};
-    std::size_t definite = 0;
-    outcome why;
-    for (const auto& server : servers_) {
-      auto problem = server->problem();
-      if (!is_definite(problem)) continue;
-      ++definite;
-      why = std::move(problem);
-    }
-    auto told = router_.problem();
-    if (is_definite(told)) return told;
-    if (definite >= seeds.size() && definite == servers_.size()) return why;
+    const auto definite = std::count_if(servers_.begin(), servers_.end(), [](const auto& server) {
+      return is_definite(server->problem());
+    });
+    const bool is_hopeless = static_cast<std::size_t>(definite) == servers_.size();
     const auto left = deadline - boot_now();
-    if (left <= 0) return definite > 0 ? why : told;
+    if (is_definite(router_.problem()) || is_hopeless || left <= 0) return why_unknown();
     changed_.wait_for(lock, std::chrono::nanoseconds(std::min(left, pause_ns)));
   }
 }
@@ -257,12 +250,29 @@ void cluster_routes::unlisten(cluster_slot& slot, std::string_view channel) noex
 
 outcome cluster_routes::problem(int slot) const {
   const std::lock_guard guard(mutex_);
-  return is_closed_ ? closed() : router_.problem(slot);
+  if (is_closed_) return closed();
+  if (!router_.is_known()) return why_unknown();
+  auto told = router_.problem(slot);
+  const auto server = router_.server_of(slot);
+  if (told.ok() || server == cluster::no_server) return told;
+  // It may be connected to and not be let in.
+  auto own = at(server).problem();
+  return is_definite(own) ? own : told;
+}
+
+// What somebody has to mend says more than that others were not reached.
+outcome cluster_routes::why_unknown() const {
+  for (const auto& server : servers_) {
+    auto problem = server->problem();
+    if (is_definite(problem)) return problem;
+  }
+  return router_.problem();
 }
 
 outcome cluster_routes::problem() const {
   const std::lock_guard guard(mutex_);
-  return is_closed_ ? closed() : router_.problem();
+  if (is_closed_) return closed();
+  return router_.is_known() ? outcome() : why_unknown();
 }
 
 std::vector<cluster_server*> cluster_routes::masters() const {
@@ -414,7 +424,12 @@ void cluster_routes::on_arrival(int slot, int server, std::uint64_t attempt,
 
 void cluster_routes::on_topology(int server,
                                  const std::vector<cluster::slot_range>& told) noexcept {
-  enter([&](cluster::router& router, time_ns now) { router.on_topology(server, told, now); });
+  enter([&](cluster::router& router, time_ns now) {
+    router.on_topology(server, told, now);
+    for (const auto master : router.masters()) {
+      at(master).entry().look_at(cluster::tag_of(router.first_slot_of(master)));
+    }
+  });
 }
 
 void cluster_routes::on_no_topology(int server, const outcome& why) noexcept {

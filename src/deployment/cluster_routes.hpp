@@ -37,7 +37,7 @@ class cluster_routes final : private cluster::router::link,
 
   void begin(const std::vector<cluster::endpoint>& seeds);
   // Until it is known who has which slots, or cannot be; then the problem.
-  outcome await_known(const std::vector<cluster::endpoint>& seeds, time_ns deadline);
+  outcome await_known(time_ns deadline);
   void close(time_ns linger_ns) noexcept;
 
   // The slot, which is used until it is given back.
@@ -88,6 +88,7 @@ class cluster_routes final : private cluster::router::link,
   template <class Step>
   void enter(Step&& step) noexcept;
   void plan() noexcept;
+  [[nodiscard]] outcome why_unknown() const;
   static void listen_at(cluster_server& at, std::string_view channel);
   [[nodiscard]] cluster_server& at(int server) const noexcept {
     return *servers_[static_cast<std::size_t>(server)];

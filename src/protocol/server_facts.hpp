@@ -37,6 +37,7 @@ struct server_facts {
     bool is_essential_missing = false;
   } rights;
   std::optional<std::string> write_error;  // its first word; "" where writes are taken
+  bool is_key_elsewhere = false;           // in a cluster: so nothing is known of writes
   // Whether the server does these, where it was asked.
   std::optional<bool> has_eval;
   std::optional<bool> has_client_kill;

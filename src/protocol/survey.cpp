@@ -14,6 +14,7 @@ namespace {
 
 // Nothing is ever stored there.
 constexpr std::string_view key = "{mortise:examination}";
+constexpr std::string_view key_at_place = "mortise:examination";
 constexpr std::string_view channel = "mortise:inbox:examination";
 constexpr std::string_view no_script = "0000000000000000000000000000000000000000";
 // Nobody has it.
@@ -110,15 +111,19 @@ void add(std::vector<std::string_view>& list, std::string_view item) {
 
 // A server that takes no writes says so when they are queued, without looking at rights.
 bool is_about_state(std::string_view error) {
-  static constexpr std::array<std::string_view, 10> states = {
-      "OOM",  "MISCONF",    "NOREPLICAS", "READONLY",    "LOADING",
-      "BUSY", "MASTERDOWN", "TRYAGAIN",   "CLUSTERDOWN", "MOVED"};
+  static constexpr std::array<std::string_view, 9> states = {
+      "OOM",  "MISCONF",    "NOREPLICAS", "READONLY",   "LOADING",
+      "BUSY", "MASTERDOWN", "TRYAGAIN",   "CLUSTERDOWN"};
   return std::find(states.begin(), states.end(), first_word(error)) != states.end();
 }
 
 void read_trial(server_facts& into, const redis::value& reply, std::string_view right) {
   if (!reply.is_error()) return;
   const auto error = reply.text();
+  if (first_word(error) == "MOVED") {
+    into.is_key_elsewhere = true;
+    return;
+  }
   if (is_about_state(error)) {
     if (into.write_error.value_or("").empty()) into.write_error = first_word(error);
     return;
@@ -141,7 +146,8 @@ void read_nothing(server_facts& /*into*/, const redis::value& /*reply*/, std::st
 // The end of a transaction that is wrong on purpose.
 void read_end_of_trials(server_facts& into, const redis::value& reply, std::string_view) {
   into.rights.is_known = reply.is_error();
-  if (into.rights.is_known && !into.write_error) into.write_error = "";
+  const bool is_seen = into.rights.is_known && !into.is_key_elsewhere;
+  if (is_seen && !into.write_error) into.write_error = "";
 }
 
 void read_info(server_facts& into, const redis::value& reply, std::string_view right) {
@@ -208,8 +214,15 @@ int survey::write_round(std::string& out, time_ns now) {
   return static_cast<int>(asked_.size());
 }
 
+survey::survey(std::int64_t database, std::string_view place)
+    : database_(database),
+      key_(place.empty() ? std::string(key) : std::string(key_at_place).append(place)),
+      fence_(std::string(fence_key).append(place)) {}
+
 void survey::ask(std::string& out, question what, std::span<const std::string_view> words) {
-  redis::command_writer(out).command(words);
+  redis::command_writer writer(out);
+  writer.begin(words.size());
+  for (const auto word : words) writer.arg(word == key ? key_ : word == fence_key ? fence_ : word);
   asked_.push_back(what);
 }
 

@@ -24,7 +24,8 @@ std::span<const used_right> used_rights() noexcept;
 
 class survey {
  public:
-  explicit survey(std::int64_t database) : database_(database) {}
+  // It looks at keys of this place (see place_of).
+  explicit survey(std::int64_t database, std::string_view place = {});
 
   // Appends what the next round says; how many replies it has, each of which is due in take().
   int write_round(std::string& out, time_ns now);
@@ -49,6 +50,8 @@ class survey {
   void note_time(const redis::value& reply, time_ns now, std::int64_t wall_us);
 
   const std::int64_t database_;
+  const std::string key_;
+  const std::string fence_;
   int round_ = 0;
   std::vector<question> asked_;
   std::size_t answered_ = 0;

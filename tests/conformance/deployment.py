@@ -3,13 +3,14 @@ import pathlib
 import re
 import tempfile
 
+from cluster import Cluster
 from coverage import options_in
 from launched import Launched
 from server import Server
 
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "capi/doc"
 # The first plays each scenario in all languages.
-KINDS = ("direct", "proxy", "rights", "tls", "shard", "redlock", "sentinel")
+KINDS = ("direct", "proxy", "rights", "tls", "shard", "redlock", "sentinel", "cluster")
 # Of a deployment with several servers wherever others have one.
 SHARDS = ("a", "b", "c")
 # How a scenario asks how many wait.
@@ -52,6 +53,9 @@ def fits(kind, scenario):
     locks, and of other programs' formats one, and no order among those who wait."""
     if kind in scenario.get("not_on", []):
         return False
+    if kind == "cluster":
+        return not any("network" in step or "control" in step or is_of_server(step) or "write" in step
+                       for step in scenario["steps"])
     if kind != "redlock":
         return True
     return (not any(step.get("new") == "semaphore" for step in scenario["steps"]) and
@@ -100,7 +104,8 @@ class Deployment:
     """`direct`: a unix socket. `proxy`: TCP, by way of tests/support/proxy, as is every scenario that
     does something with the network. `rights`: as the user of the pages. `tls`: TLS. `shard`: of each
     server several, by their sockets. `redlock`: the same, as one quorum. `sentinel`: TCP, to whom a
-    Sentinel calls the master."""
+    Sentinel calls the master. `cluster`: one of three masters, for scenarios that do nothing with a
+    server."""
 
     def __init__(self, scenario, kind="direct"):
         steps = scenario["steps"]
@@ -115,8 +120,11 @@ class Deployment:
             users.write_text("user default on nopass ~* &* +@all\n"
                              f"user {' '.join(rights_for(scenario))}\n", "ascii")
             arguments = ["--aclfile", str(users)]
-        self.servers = {name: [Server(*arguments) for _ in self.shards]
-                        for name in sorted({"first"} | {step["of"] for step in steps if is_of_server(step)})}
+        self.cluster = Cluster.borrow() if kind == "cluster" else None
+        self.servers = {} if self.cluster else {
+            name: [Server(*arguments) for _ in self.shards]
+            for name in sorted({"first"} | {step["of"] for step in steps if is_of_server(step)})}
+        self.is_plain_key = any(given.get("protocol", "queued") != "queued" for given in options_in(scenario))
         for server in self.all_servers() if kind == "rights" else ():
             for rule in further_rules_on("server.md"):
                 server.command(rule)
@@ -151,6 +159,8 @@ class Deployment:
         """Its URL, for its own user, or another, or user and password, if one is given."""
         if login is None:
             return self.url
+        if self.cluster:
+            return self.cluster.url_as(login)
         urls = [self.url_of(shard, login) for shard in self.shards]
         return urls[0] if len(urls) == 1 else f"{self.kind}:" + ",".join(urls)
 
@@ -172,7 +182,8 @@ class Deployment:
         return all_of_them
 
     def server_folder(self, step):
-        return self.servers[step.get("of", "first")][0].folder
+        servers = self.cluster.servers if self.cluster else self.servers[step.get("of", "first")]
+        return servers[0].folder
 
     def write(self, step):
         self.servers[step.get("of", "first")][0].write(step["write"], step["text"])
@@ -184,6 +195,9 @@ class Deployment:
     def command(self, step):
         """What the step's server answers; in a command `{first}` is that server's host and port. Of
         several it is the one that speaks for the lock that the command names, or all; of a quorum all."""
+        if self.cluster:
+            return together(self.cluster.answers(step["server"], name_in(step["server"]),
+                                                 DEFAULT_NAME if self.is_plain_key else f"{{mortise:{DEFAULT_NAME}}}"))
         if self.kind == "redlock":
             return agreed([self.command_of(step, shard) for shard in self.shards])
         name = name_in(step["server"])
@@ -218,6 +232,8 @@ class Deployment:
                 if reason != "auth" and user == USER}
 
     def end(self):
+        if self.cluster:
+            self.cluster.give_back()
         for one in [*self.networks, *self.all_servers(), *filter(None, [self.sentinel])]:
             one.end()
         if self.folder:
