@@ -98,6 +98,10 @@ outcome read_server_url(std::string_view url, settings& terms, redis::endpoint_u
 outcome read_single_url(std::string_view url, settings& terms, single_url& into) {
   redis::endpoint_url where;
   if (auto read = read_server_url(url, terms, where); !read.ok()) return read;
+  if (redis::has_cluster(where.scheme)) {
+    return outcome::of(status::invalid_argument,
+                       "url: a cluster cannot be one of a list; give its URL alone");
+  }
   transports ways;
   if (auto chosen = choose_transports(where, terms, ways); !chosen.ok()) return chosen;
   into.place = redis::place_text(where);

@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t most_urls = 64;
 // Words of URLs that have no "//" behind their ':'.
 constexpr std::array<std::string_view, 3> bare_words = {"local", "shard", "redlock"};
-constexpr std::array<std::string_view, 9> known_words = {
-    "redis",          "rediss",          "unix",         "local", "shard", "redlock",
-    "redis+sentinel", "rediss+sentinel", "redis+cluster"};
+constexpr std::array<std::string_view, 10> known_words = {
+    "redis",          "rediss",          "unix",          "local",         "shard", "redlock",
+    "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"};
 
 outcome wrong(std::string_view part, std::string_view problem) {
   return outcome::of(status::invalid_argument, part, ": ", problem);

@@ -324,8 +324,9 @@ outcome read_hosts(std::string_view text, bool has_user, const host_list& of,
     }
     where.host = lower(where.host);
     if (std::find(all.begin(), all.end(), where) != all.end()) {
-      return wrong("host", (has_user ? text_of(where) + " is there already" : "one is there twice") +
-                               "; give each " + of.noun + " once");
+      return wrong("host",
+                   (has_user ? text_of(where) + " is there already" : "one is there twice") +
+                       "; give each " + of.noun + " once");
     }
     if (all.size() == of.most) {
       return wrong("url", "more than " + std::to_string(of.most) + " " + of.noun +
@@ -488,14 +489,13 @@ struct hierarchical {
   std::string_view name;
   url_scheme scheme;
 };
-constexpr std::array<hierarchical, 7> hierarchies = {
-    {{"redis", url_scheme::tcp},
-     {"rediss", url_scheme::tls},
-     {"unix", url_scheme::unix_socket},
-     {"redis+sentinel", url_scheme::sentinel},
-     {"rediss+sentinel", url_scheme::tls_sentinel},
-     {"redis+cluster", url_scheme::cluster},
-     {"rediss+cluster", url_scheme::tls_cluster}}};
+constexpr std::array<hierarchical, 7> hierarchies = {{{"redis", url_scheme::tcp},
+                                                      {"rediss", url_scheme::tls},
+                                                      {"unix", url_scheme::unix_socket},
+                                                      {"redis+sentinel", url_scheme::sentinel},
+                                                      {"rediss+sentinel", url_scheme::tls_sentinel},
+                                                      {"redis+cluster", url_scheme::cluster},
+                                                      {"rediss+cluster", url_scheme::tls_cluster}}};
 
 }  // namespace
 

@@ -78,10 +78,10 @@ std::string place_text(const endpoint_url& where);
 // local:[?db=n&key=value…]
 // redis+sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/db][?key=value&…], and the
 // same with rediss+sentinel://; the login is that of the master.
-// redis+cluster://[user[:password]@]host[:port][,host[:port]…][/db][?key=value&…], and the same with
-// rediss+cluster://
-// Undoes percent-encoding in every part. On failure `into` is as it was. Messages name the part,
-// its value and the mend, and never show what may be part of a user's name or password.
+// redis+cluster://[user[:password]@]host[:port][,host[:port]…][/db][?key=value&…], and the same
+// with rediss+cluster:// Undoes percent-encoding in every part. On failure `into` is as it was.
+// Messages name the part, its value and the mend, and never show what may be part of a user's name
+// or password.
 outcome parse_url(std::string_view url, endpoint_url& into);
 
 }  // namespace mortise::redis

@@ -51,6 +51,8 @@ void check(std::string_view text) {
   const bool has_sentinels = mortise::redis::has_sentinels(url.scheme);
   require(has_sentinels == !url.sentinels.empty() && has_sentinels == !url.master.empty());
   require(has_sentinels || (url.sentinel_user.empty() && url.sentinel_password.empty()));
+  require(mortise::redis::has_cluster(url.scheme) == !url.cluster.empty());
+  for (const auto& one : url.cluster) require(!one.host.empty() && one.port >= 1);
   for (const auto& one : url.sentinels) {
     require(!one.host.empty() && one.port >= 1 && one.port <= 65535);
   }
@@ -100,6 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check("unix:///" + std::string(text));
   check("local:?" + std::string(text));
   check("redis+sentinel://" + std::string(text));
+  check("redis+cluster://" + std::string(text));
   check("redis+sentinel://h/m?" + std::string(text));
   for (const std::string list : {"shard:", "redlock:"}) {
     check_message(read_list(list + std::string(text)));
@@ -116,6 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_secrecy("unix://user:" + around + tail);
     check_secrecy("rediss://user:" + around + tail);
     check_secrecy("redis+sentinel://user:" + around + tail);
+    check_secrecy("redis+cluster://user:" + around + tail);
     check_secrecy("redis+sentinel://user:" + around + "@h1,h2/master");
     check_secrecy("user:" + around + tail);
   }

@@ -212,9 +212,10 @@ TEST_F(client_on_memory, tells_every_server_of_scripts_and_of_its_end) {
   EXPECT_EQ(user->ping().code, client_freed().code);
 }
 
-TEST_F(client_on_memory, a_url_names_no_deployment_of_a_later_version) {
+TEST_F(client_on_memory, a_url_is_read_before_anybody_is_asked) {
   client::client user{settings{}};
-  EXPECT_EQ(user.open("redis+cluster://a,b").code, status::unsupported);
+  EXPECT_EQ(user.open("redis+cluster://a,b?shard=c").code, status::invalid_argument);
+  EXPECT_EQ(user.open("shard:redis://a,redis+cluster://b").code, status::invalid_argument);
   EXPECT_EQ(user.open("redis://host?lease=never").code, status::invalid_argument);
 }
 

@@ -158,12 +158,20 @@ TEST(url, sentinels) {
   EXPECT_EQ(good(most + "/m").sentinels.size(), 16U);
 }
 
-TEST(url, later_schemes_are_named_unsupported) {
-  for (const char* text : {"redis+cluster://a", "rediss+cluster://a", "REDIS+CLUSTER://u:pw@h"}) {
-    const auto message = problem(text, status::unsupported);
-    EXPECT_NE(message.find("; give redis://host:port, rediss://host:port, "), message.npos);
-    EXPECT_EQ(message.find("pw"), std::string::npos);
-  }
+TEST(url, cluster) {
+  const auto plain = good("redis+cluster://One,two:7000,[::1]");
+  EXPECT_EQ(plain.scheme, url_scheme::cluster);
+  const std::vector<host_port> expected = {{"one", 6379}, {"two", 7000}, {"::1", 6379}};
+  EXPECT_EQ(plain.cluster, expected);
+  EXPECT_EQ(place_text(plain), "one:6379,two:7000,[::1]:6379");
+  const auto full = good("REDISS+CLUSTER://u:p%40w@a,b:1/3?lease=1s");
+  EXPECT_EQ(full.scheme, url_scheme::tls_cluster);
+  EXPECT_TRUE(has_tls(full.scheme));
+  EXPECT_EQ(full.user, "u");
+  EXPECT_EQ(full.password, "p@w");
+  EXPECT_EQ(full.db, 3);
+  ASSERT_EQ(full.query.size(), 1U);
+  EXPECT_EQ(full.cluster.size(), 2U);
 }
 
 struct bad_sample {
@@ -244,6 +252,12 @@ const std::vector<bad_sample>& bad_samples() {
       {"local:x", "local", "local:?key=value"},
       {"local://h", "local", "local:"},
       {"local:?a", "query", "\"a\""},
+      {"redis+cluster:h", "url", "//"},
+      {"redis+cluster://", "host", "empty"},
+      {"redis+cluster://a,,b", "host", "behind a ','"},
+      {"redis+cluster://u@a,A", "host", "is there already"},
+      {"redis+cluster://a?db=1", "db", "redis://host/2"},
+      {"redis+cluster://a?sentinel_user=u", "sentinel_user", "no meaning"},
       {"redis+sentinel:h/m", "url", "//"},
       {"redis+sentinel://h", "master", "none is named"},
       {"redis+sentinel://h/", "master", "mymaster"},

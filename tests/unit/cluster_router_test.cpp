@@ -1,0 +1,261 @@
+// The way of a client through a cluster whose servers do what the test says, when it says so.
+#include "cluster/router.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mortise::testing {
+namespace {
+
+using cluster::arrival;
+using cluster::endpoint;
+using cluster::router;
+using end = arrival::end;
+using phase = router::phase;
+
+constexpr time_ns patience_ns = ns_per_s;
+constexpr int slot = 100;     // of the first master
+constexpr int another = 101;  // too
+constexpr int far = 16000;    // of the second master
+
+// Notes what is wanted of it, in words such as "arrive 100 at 0".
+class routers : public ::testing::Test, private router::link {
+ protected:
+  routers() : ways(*this, patience_ns) {
+    ways.begin({{"a", 1}}, now);
+    expect("add a:1 as 0, connect 0");
+  }
+  // Two masters, the first with two replicas.
+  void know() {
+    ways.on_up(0, now);
+    expect("ask 0");
+    tell_topology(0, "a");
+    expect("add b:2 as 1, add c:3 as 2, add d:4 as 3");
+  }
+  void know_and_use() {
+    know();
+    ways.use(slot, now);
+    expect("arrive 100 at 0");
+    end_arrival(end::here);
+    expect("100 is here at 0");
+  }
+  void tell_topology(int server, const std::string& first_master) {
+    const endpoint a{"a", 1};
+    const endpoint b{"b", 2};
+    const endpoint c{"c", 3};
+    const endpoint d{"d", 4};
+    const auto first = first_master == "a" ? a : b;
+    ways.on_topology(server, {{0, 8191, first, {b, c}}, {8192, 16383, d, {}}}, now);
+  }
+  void end_arrival(end how, const endpoint& to = {}) {
+    const auto which = last_;
+    arrival came{how, to, {}};
+    if (how == end::refused || how == end::later) came.why = outcome::of(status::refused, "no");
+    ways.on_arrival(which.slot, which.server, which.attempt, came, now);
+  }
+  void fail(int server) { ways.on_down(server, outcome::of(status::unreachable, "gone"), now); }
+  // Until something is wanted.
+  void wait() {
+    for (int step = 0; log_.empty() && step < 100; ++step) {
+      ASSERT_NE(time_never, ways.next_timer());
+      now = std::max(now, ways.next_timer());
+      ways.on_timer(now);
+    }
+  }
+  void expect(const std::string& wanted) {
+    std::string all;
+    for (const auto& line : log_) all += (all.empty() ? "" : ", ") + line;
+    EXPECT_EQ(wanted, all);
+    log_.clear();
+  }
+
+  time_ns now = ns_per_s;
+  router ways;
+
+ private:
+  void add_server(int server, const endpoint& where) override {
+    log_.push_back("add " + where.text() + " as " + std::to_string(server));
+  }
+  void connect(int server) noexcept override { note("connect", server); }
+  void leave(int server, const char*) noexcept override { note("leave", server); }
+  bool arrive(int of, int server, std::uint64_t attempt) noexcept override {
+    last_ = {of, server, attempt};
+    log_.push_back("arrive " + std::to_string(of) + " at " + std::to_string(server));
+    return true;
+  }
+  bool ask_topology(int server) noexcept override {
+    note("ask", server);
+    return true;
+  }
+  void on_here(int of, int server) noexcept override {
+    log_.push_back(std::to_string(of) + " is here at " + std::to_string(server));
+  }
+  void on_away(int of) noexcept override { log_.push_back(std::to_string(of) + " is away"); }
+  std::int64_t random_below(std::int64_t) noexcept override { return 0; }
+  void note(const char* what, int server) {
+    log_.push_back(std::string(what) + " " + std::to_string(server));
+  }
+
+  struct {
+    int slot = 0;
+    int server = 0;
+    std::uint64_t attempt = 0;
+  } last_;
+  std::vector<std::string> log_;
+};
+
+TEST_F(routers, nothing_is_asked_of_a_slot_before_it_has_arrived) {
+  know();
+  ways.use(slot, now);
+  expect("arrive 100 at 0");
+  EXPECT_EQ(phase::arriving, ways.phase_of(slot));
+  EXPECT_TRUE(ways.problem(slot).ok());
+  end_arrival(end::here);
+  expect("100 is here at 0");
+  EXPECT_EQ(phase::here, ways.phase_of(slot));
+}
+
+TEST_F(routers, a_server_is_connected_to_once_it_is_needed) {
+  know();
+  ways.use(far, now);
+  expect("connect 3");
+  ways.on_up(3, now);
+  expect("arrive 16000 at 3");
+}
+
+TEST_F(routers, a_slot_that_has_moved_arrives_where_it_is_now) {
+  know_and_use();
+  ways.on_moved(slot, 0, {"d", 4}, now);
+  expect("100 is away, connect 3");
+  EXPECT_EQ(phase::arriving, ways.phase_of(slot));
+  ways.on_up(3, now);
+  expect("arrive 100 at 3, ask 3");
+  end_arrival(end::here);
+  expect("100 is here at 3");
+  // Another answer of the old server comes late.
+  ways.on_moved(slot, 0, {"d", 4}, now);
+  expect("");
+}
+
+TEST_F(routers, servers_that_send_each_other_are_not_followed_for_ever) {
+  know_and_use();
+  ways.on_up(3, now);
+  expect("");
+  ways.on_moved(slot, 0, {"d", 4}, now);
+  int hops = 0;
+  while (ways.phase_of(slot) == phase::arriving && hops < 100) {
+    const auto next = ways.server_of(slot) == 3 ? endpoint{"a", 1} : endpoint{"d", 4};
+    end_arrival(end::moved, next);
+    ++hops;
+  }
+  EXPECT_LT(hops, 10);
+  EXPECT_EQ(phase::away, ways.phase_of(slot));
+  EXPECT_FALSE(ways.problem(slot).ok());
+}
+
+TEST_F(routers, who_is_told_nothing_more_asks_where_the_slot_is) {
+  know_and_use();
+  ways.on_unheard(slot, 0, now);
+  expect("100 is away, arrive 100 at 0");
+}
+
+TEST_F(routers, a_slot_on_its_way_is_tried_again) {
+  know_and_use();
+  ways.on_unheard(slot, 0, now);
+  expect("100 is away, arrive 100 at 0");
+  end_arrival(end::later);
+  expect("100 is away");
+  wait();
+  expect("arrive 100 at 0");
+}
+
+TEST_F(routers, a_scout_finds_out_which_replica_has_taken_over) {
+  know_and_use();
+  ways.use(another, now);
+  expect("arrive 101 at 0");
+  end_arrival(end::here);
+  expect("101 is here at 0");
+  fail(0);
+  expect("100 is away, 101 is away");
+  wait();
+  expect("connect 1");
+  ways.on_up(1, now);
+  expect("ask 1");
+  wait();  // the other replica
+  expect("connect 2");
+  wait();
+  expect("arrive 100 at 1");
+  end_arrival(end::moved, {"a", 1});  // not yet
+  expect("");
+  ways.on_up(2, now);
+  wait();
+  expect("arrive 100 at 2");
+  end_arrival(end::here);
+  // All that the one had is the other's.
+  expect("arrive 100 at 2, arrive 101 at 2");
+}
+
+TEST_F(routers, a_silent_server_is_left_once_another_has_taken_over) {
+  know_and_use();
+  ways.on_overdue(0, now);
+  wait();
+  expect("connect 1");
+  EXPECT_EQ(phase::here, ways.phase_of(slot));
+  ways.on_up(1, now);
+  expect("ask 1");
+  tell_topology(1, "b");
+  expect("leave 0, 100 is away, arrive 100 at 1");
+}
+
+TEST_F(routers, who_is_asked_for_the_topology_has_so_long_to_answer) {
+  know_and_use();
+  ways.on_up(3, now);
+  ways.on_moved(slot, 0, {"d", 4}, now);
+  end_arrival(end::here);
+  expect("100 is away, connect 3, arrive 100 at 3, 100 is here at 3");
+  const auto before = now;
+  wait();
+  expect("ask 3");
+  EXPECT_GE(now, before + 100 * ns_per_ms);  // at most so often
+  const auto asked_at = now;
+  wait();
+  expect("ask 0");
+  EXPECT_GE(now, asked_at + patience_ns);
+}
+
+TEST_F(routers, a_stale_topology_is_corrected_by_who_has_the_slot) {
+  know_and_use();
+  ways.on_up(1, now);
+  ways.on_up(3, now);
+  tell_topology(3, "b");
+  expect("100 is away, connect 1, arrive 100 at 1");
+  end_arrival(end::moved, {"a", 1});
+  expect("arrive 100 at 0");
+  end_arrival(end::here);
+  expect("100 is here at 0");
+}
+
+TEST_F(routers, a_slot_that_nobody_has_has_a_problem) {
+  ways.on_up(0, now);
+  expect("ask 0");
+  ways.on_topology(0, {{0, 99, {"a", 1}, {}}}, now);
+  ways.use(slot, now);
+  EXPECT_EQ(status::unreachable, ways.problem(slot).code);
+  EXPECT_EQ(100, ways.count_covered());
+}
+
+TEST_F(routers, the_topology_is_asked_for_from_time_to_time) {
+  know_and_use();
+  const auto before = now;
+  wait();
+  expect("ask 0");
+  EXPECT_GE(now - before, 45 * ns_per_s);
+  EXPECT_LE(now - before, 60 * ns_per_s);
+}
+
+}  // namespace
+}  // namespace mortise::testing

@@ -1,0 +1,100 @@
+#include "cluster/topology.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace mortise::testing {
+namespace {
+
+using cluster::endpoint;
+using cluster::read_moved;
+using cluster::slot_range;
+
+const endpoint asked{"seed.example", 7000};
+
+class topology : public ::testing::Test {
+ protected:
+  bool read(const std::string& reply) {
+    EXPECT_EQ(redis::parse_result::complete, parser_.parse(reply));
+    return cluster::read_slots(parser_.reply(), asked, told);
+  }
+  std::vector<slot_range> told;
+
+ private:
+  redis::parser parser_;
+};
+
+// [first, last, [host, port, id, besides] …]
+std::string range(int first, int last, const std::string& servers, int count) {
+  return "*" + std::to_string(2 + count) + "\r\n:" + std::to_string(first) +
+         "\r\n:" + std::to_string(last) + "\r\n" + servers;
+}
+std::string server(const std::string& host, int port, const std::string& besides = "*0\r\n") {
+  return "*4\r\n" + host + ":" + std::to_string(port) + "\r\n$2\r\nid\r\n" + besides;
+}
+
+TEST_F(topology, ranges_have_a_master_and_replicas) {
+  ASSERT_TRUE(read("*2\r\n" + range(0, 99, server("$1\r\na\r\n", 1) + server("$1\r\nb\r\n", 2), 2) +
+                   range(100, 16383, server("$3\r\n::1\r\n", 3), 1)));
+  ASSERT_EQ(2U, told.size());
+  EXPECT_EQ((endpoint{"a", 1}), told[0].master);
+  EXPECT_EQ((std::vector<endpoint>{{"b", 2}}), told[0].replicas);
+  EXPECT_EQ(99, told[0].last);
+  EXPECT_EQ("[::1]:3", told[1].master.text());
+}
+
+// Redis says null, "" or "?" for what it does not know of itself.
+TEST_F(topology, a_server_without_a_name_is_the_one_that_was_asked) {
+  ASSERT_TRUE(read("*2\r\n" + range(0, 99, server("$-1\r\n", 1), 1) +
+                   range(100, 199, server("$0\r\n\r\n", 2), 1)));
+  EXPECT_EQ((endpoint{"seed.example", 1}), told[0].master);
+  EXPECT_EQ((endpoint{"seed.example", 2}), told[1].master);
+}
+
+TEST_F(topology, a_host_without_a_name_has_an_address) {
+  ASSERT_TRUE(read("*2\r\n" +
+                   range(0, 99, server("$1\r\n?\r\n", 1, "*2\r\n$2\r\nip\r\n$3\r\n1.2\r\n"), 1) +
+                   range(100, 199, server("$1\r\n?\r\n", 2), 1)));
+  EXPECT_EQ((endpoint{"1.2", 1}), told[0].master);
+  EXPECT_EQ((endpoint{"seed.example", 2}), told[1].master);
+}
+
+TEST_F(topology, what_makes_no_sense_is_not_taken) {
+  told.resize(7);
+  EXPECT_FALSE(read(":1\r\n"));
+  EXPECT_FALSE(read("*1\r\n" + range(0, 16384, server("$1\r\na\r\n", 1), 1)));
+  EXPECT_FALSE(read("*1\r\n" + range(5, 4, server("$1\r\na\r\n", 1), 1)));
+  EXPECT_FALSE(read("*1\r\n" + range(0, 1, server("$1\r\na\r\n", 0), 1)));
+  EXPECT_FALSE(read("*1\r\n" + range(0, 1, "", 0)));
+  EXPECT_EQ(7U, told.size());
+}
+
+TEST(moved, says_where_a_slot_has_gone) {
+  const auto plain = read_moved("MOVED 3999 127.0.0.1:6381", asked);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(3999, plain->slot);
+  EXPECT_EQ((endpoint{"127.0.0.1", 6381}), plain->to);
+  EXPECT_EQ((endpoint{"::1", 6381}), read_moved("MOVED 1 ::1:6381", asked)->to);
+  EXPECT_EQ((endpoint{"seed.example", 7}), read_moved("MOVED 1 :7", asked)->to);
+  EXPECT_EQ((endpoint{"seed.example", 7}), read_moved("MOVED 1 ?:7", asked)->to);
+  EXPECT_TRUE(read_moved("EXECABORT Transaction discarded because of: MOVED 1 a:7", asked));
+}
+
+TEST(moved, another_error_says_nothing) {
+  for (const auto* text : {"ASK 1 a:7", "ERR MOVED", "MOVED", "MOVED 1", "MOVED x a:7",
+                           "MOVED 16384 a:7", "MOVED 1 a:0", "MOVED 1 a:65536", "MOVED 1 a"}) {
+    EXPECT_FALSE(read_moved(text, asked)) << text;
+  }
+}
+
+TEST(moved, a_slot_on_its_way_is_something_else) {
+  EXPECT_TRUE(cluster::is_on_its_way("ASK 1 a:7"));
+  EXPECT_TRUE(cluster::is_on_its_way("TRYAGAIN Multiple keys request during rehashing of slot"));
+  EXPECT_FALSE(cluster::is_on_its_way("MOVED 1 a:7"));
+  EXPECT_FALSE(cluster::is_on_its_way("CLUSTERDOWN The cluster is down"));
+}
+
+}  // namespace
+}  // namespace mortise::testing
