@@ -25,7 +25,7 @@ struct single_url {
   std::vector<std::pair<std::string, std::string>> options;
 };
 
-// What makes the sockets to servers that have nothing but their addresses for names; empty for plain
+// What makes the sockets to servers whose addresses are their names; empty for plain
 // ones.
 outcome choose_transport_of_each(const redis::endpoint_url& where, const settings& terms,
                                  net::transport_factory& into);
