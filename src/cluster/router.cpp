@@ -393,6 +393,11 @@ router::phase router::phase_of(int slot) const noexcept {
   return known == slots_.end() ? phase::away : known->second.phase;
 }
 
+bool router::is_used(int slot) const noexcept {
+  const auto known = slots_.find(slot);
+  return known != slots_.end() && known->second.users > 0;
+}
+
 int router::server_of(int slot) const noexcept {
   const auto known = slots_.find(slot);
   return known == slots_.end() ? no_server : known->second.at;

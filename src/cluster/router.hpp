@@ -93,6 +93,7 @@ class router {
   [[nodiscard]] phase phase_of(int slot) const noexcept;
   // Why a slot cannot be asked; ok where it can be, or will be soon.
   [[nodiscard]] outcome problem(int slot) const;
+  [[nodiscard]] bool is_used(int slot) const noexcept;
   // Where it is, or is believed to be.
   [[nodiscard]] int server_of(int slot) const noexcept;
   // The same of the cluster as a whole: whether it is known.

@@ -136,7 +136,9 @@ void topology_request::on_reply(const redis::value& reply, time_ns) noexcept {
     }
     auto why = reply.is_error()
                    ? protocol::read_error(reply.text()).details
-                   : outcome::of(status::unknown, "its answer to CLUSTER SLOTS makes no sense");
+                   : outcome::of(status::unknown,
+                                 "its answer to CLUSTER SLOTS makes no sense; servers with TLS "
+                                 "only need tls-cluster yes");
     why.is_ambiguous = false;
     if (reply.is_error()) why.say("the server refused CLUSTER SLOTS: ", why.words());
     at_.link().hide_login(why);

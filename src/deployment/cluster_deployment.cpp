@@ -1,7 +1,6 @@
 #include "deployment/cluster_deployment.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "base/decimal.hpp"
@@ -114,7 +113,7 @@ class cluster_deployment final : public deployment {
   }
   outcome ask(const named_key& lock, const protocol::command& asked, time_ns deadline) override;
   outcome ask_all(const protocol::command& asked, time_ns deadline) override {
-    return each_master(deadline, [&](cluster_server& at, std::size_t) {
+    return each_master(deadline, [&](cluster_server& at) {
       return command_request::ask(at.link(), asked, deadline);
     });
   }
@@ -126,7 +125,7 @@ class cluster_deployment final : public deployment {
   }
 
  private:
-  using step = std::function<outcome(cluster_server& at, std::size_t number)>;
+  using step = std::function<outcome(cluster_server& at)>;
 
   // While it is used, which is as long as somebody has an inquiry about it.
   [[nodiscard]] cluster_slot* slot_of(const named_key& lock) noexcept {
@@ -226,7 +225,7 @@ outcome cluster_deployment::each_master(time_ns deadline, const step& call) {
   net::at_once(all.size(), [&](std::size_t i) {
     try {
       came[i] = all[i]->begin();
-      if (came[i].ok()) came[i] = of_server(*all[i], call(*all[i], i));
+      if (came[i].ok()) came[i] = of_server(*all[i], call(*all[i]));
     } catch (const std::bad_alloc&) {
       came[i] = outcome::of(status::no_memory);
     }
@@ -239,16 +238,20 @@ outcome cluster_deployment::each_master(time_ns deadline, const step& call) {
 // ---- examination and login ------------------------------------------------------------------
 
 outcome cluster_deployment::examine(protocol::examination& into, time_ns deadline) {
-  std::mutex mutex;
-  return each_master(deadline, [&](cluster_server& at, std::size_t) {
-    protocol::examination found;
+  std::vector<protocol::examination> all(routes_.servers().size());
+  auto total = each_master(deadline, [&](cluster_server& at) {
+    const auto number = static_cast<std::size_t>(at.number());
+    if (number >= all.size()) return outcome();  // it has come since
+    auto& found = all[number];
     auto how = command_request::ask(at.link(), protocol::ping(), deadline);  // it is connected to
     if (how.ok()) how = at.entry().examine(found, deadline);
     if (!how.ok()) protocol::judge_away(how, at.where().text(), found);
-    const std::lock_guard guard(mutex);
-    into.findings.insert(into.findings.end(), found.findings.begin(), found.findings.end());
     return how;
   });
+  for (const auto& found : all) {
+    into.findings.insert(into.findings.end(), found.findings.begin(), found.findings.end());
+  }
+  return total;
 }
 
 std::shared_ptr<const protocol::examination> cluster_deployment::last_examination() const {

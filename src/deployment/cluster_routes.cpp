@@ -310,7 +310,7 @@ void cluster_routes::say_at_each(
   const std::lock_guard guard(mutex_);
   for (const auto& [number, slot] : slots_) {
     auto* const at = slot->here.load(std::memory_order_relaxed);
-    if (at == nullptr) continue;
+    if (at == nullptr || !router_.is_used(number)) continue;
     std::string bytes;
     write(bytes, slot->place);
     unheeded_request::send(*at, bytes);

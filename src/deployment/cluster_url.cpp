@@ -1,8 +1,8 @@
 #include <utility>
 #include <vector>
 
-#include "deployment/cluster.hpp"
 #include "deployment/cluster_deployment.hpp"
+#include "deployment/cluster_url.hpp"
 #include "deployment/single_url.hpp"
 #include "redis/url.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/decimal.hpp"
-#include "deployment/cluster.hpp"
+#include "deployment/cluster_url.hpp"
 #include "deployment/quorum.hpp"
 #include "deployment/sharded.hpp"
 #include "deployment/single_url.hpp"

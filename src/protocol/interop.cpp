@@ -98,7 +98,7 @@ const table& hash() {
       .channel = redisson_channel,
       .owner_token = redisson_owner,
       .rows = rows_of({&scripts::hash_acquire, 2, 2, ""}, {&scripts::hash_renew, 2, 2, ""},
-                      {&scripts::hash_release, 1, 1, ""}),
+                      {&scripts::hash_release, 2, 1, ""}),
       .query = {&scripts::hash_query, 2, 1, ""},
   };
   return protocol;

@@ -9,6 +9,7 @@
 
 #include "cluster/cluster_fixture.hpp"
 #include "cluster/slot.hpp"
+#include "support/pages.hpp"
 
 namespace mortise::testing {
 namespace {
@@ -140,6 +141,36 @@ TEST_F(clusters, who_waits_for_another_program_hears_it_by_both_channels) {
   }
 }
 
+TEST_F(clusters, other_programs_are_told_by_both_channels) {
+  const auto client = open_client(all->url());
+  const options_handle options(mortise_options_new());
+  ASSERT_EQ(MORTISE_OK, mortise_options_set(options.get(), "protocol", 8, "hash", 4, nullptr));
+  const std::string name = "ours";
+  const auto lock = open_lock(client, name, options.get());
+  for (const auto* listens : {"SSUBSCRIBE", "SUBSCRIBE"}) {
+    const auto theirs = all->at(all->owner_of(name)).connect();
+    theirs->command({listens, "redisson_lock__channel:{" + name + "}"});
+    expect_acquired(lock);
+    expect_released(lock);
+    EXPECT_NE(std::string::npos, theirs->read_reply().find("message\n")) << listens;
+  }
+}
+
+TEST_F(clusters, all_servers_are_spoken_to_by_tls) {
+  test_cluster secret(
+      {.masters = 1, .replicas_each = 0, .has_tls = true, .arguments = {"--tls-cluster", "yes"}});
+  const auto client = open_client(secret.url());
+  for (int i = 0; i < 8; ++i) {
+    const auto lock = open_lock(client, "name " + std::to_string(i));
+    expect_acquired(lock);
+    expect_released(lock);
+  }
+  EXPECT_NE("0", secret.at(0).command({"DBSIZE"}));
+  const auto plain = "redis+cluster://" + secret.address_of(0);
+  const auto message = problem_of(plain + "?command_timeout=1s", MORTISE_UNREACHABLE);
+  EXPECT_NE(std::string::npos, message.find("rediss")) << message;
+}
+
 TEST_F(clusters, a_client_finds_the_cluster_by_any_server_that_is_there) {
   all->kill(0);
   const auto client = open_client(all->url());
@@ -203,6 +234,33 @@ TEST_F(clusters, a_server_with_another_password_is_named) {
   EXPECT_NE(std::string::npos, message.find("password")) << message;
   ASSERT_EQ("OK", all->at(owner).command({"CONFIG", "SET", "requirepass", ""}));
   expect_acquired(lock);
+}
+
+TEST_F(clusters, the_rights_of_the_page_are_enough) {
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    for (const auto* page : {"capi/doc/server.md", "capi/doc/cluster.md"}) {
+      ASSERT_EQ("OK", all->at(i).command(rights_on_page(page)));
+    }
+    ASSERT_EQ("OK", all->at(i).command({"ACL", "LOG", "RESET"}));
+  }
+  const auto places = all->url().substr(std::string("redis+cluster://").size());
+  const auto client = open_client("redis+cluster://locker:PASSWORD@" + places);
+  const auto other = open_client("redis+cluster://locker:PASSWORD@" + places);
+  const auto lock = open_lock(client, "order");
+  const auto wanted = open_lock(other, "order");
+  expect_acquired(lock);
+  std::thread later([&] { expect_acquired(wanted); });
+  const auto key = queue_key("order");
+  ASSERT_TRUE(eventually([&] { return all->command_at(key, {"LLEN", key}) == "1"; }));
+  expect_released(lock);
+  later.join();
+  expect_released(wanted);
+  const auto rw = open_rw(client, "rw");
+  EXPECT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw.get(), nullptr));
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    EXPECT_EQ("", all->at(i).command({"ACL", "LOG"})) << i;
+  }
 }
 
 // Who may not lift the tokens of a slot would draw lower ones (hazard 30).

@@ -1,6 +1,7 @@
 #include "support/test_cluster.hpp"
 
 #include <chrono>
+#include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -49,7 +50,7 @@ void expect_ok(const std::string& reply) {
 
 }  // namespace
 
-test_cluster::test_cluster(const cluster_options& options) {
+test_cluster::test_cluster(const cluster_options& options) : has_tls_(options.has_tls) {
   const auto count = options.masters * (1 + options.replicas_each);
   std::vector<std::string> arguments = {"--port",
                                         "free",
@@ -65,6 +66,9 @@ test_cluster::test_cluster(const cluster_options& options) {
                                         "0",
                                         "--cluster-replica-validity-factor",
                                         "0"};
+  // The first port is the one that clients come to.
+  if (has_tls_) arguments.front() = "tls";
+  if (has_tls_) arguments.erase(arguments.begin() + 1);
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   for (std::size_t i = 0; i < count; ++i) {
     servers_.push_back(std::make_unique<test_server>(server_options{.arguments = arguments}));
@@ -99,14 +103,25 @@ std::string test_cluster::ask(std::size_t number, const std::vector<std::string>
   return at(number).command(command);
 }
 
+std::string test_cluster::folder_of(std::size_t number) const {
+  const auto socket = servers_[number]->socket_path();
+  return socket.substr(0, socket.rfind('/'));
+}
+
 std::string test_cluster::address_of(std::size_t number) const {
   return "127.0.0.1:" + std::to_string(servers_[number]->port());
 }
 
 std::string test_cluster::url() const {
-  std::string text = "redis+cluster://";
+  std::string text = has_tls_ ? "rediss+cluster://" : "redis+cluster://";
   for (std::size_t i = 0; i < servers_.size(); ++i) text += (i == 0 ? "" : ",") + address_of(i);
-  return text;
+  if (!has_tls_) return text;
+  const auto signers = folder_of(0) + "/signers.pem";
+  std::ofstream all(signers);
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    all << std::ifstream(folder_of(i) + "/ca.pem").rdbuf();
+  }
+  return text + "?tls_ca_file=" + signers;
 }
 
 std::size_t test_cluster::number_at(const std::string& port) const {

@@ -15,6 +15,7 @@ namespace mortise::testing {
 struct cluster_options {
   std::size_t masters = 3;
   std::size_t replicas_each = 1;
+  bool has_tls = false;
   std::vector<std::string> arguments = {};  // further ones, of each server
 };
 
@@ -23,6 +24,7 @@ class test_cluster {
   // Ready when it returns, which takes some seconds: servers of a cluster wait before they serve.
   explicit test_cluster(const cluster_options& options = {});
 
+  // With TLS it trusts who has signed the servers' certificates.
   [[nodiscard]] std::string url() const;
   [[nodiscard]] std::size_t size() const { return servers_.size(); }
   [[nodiscard]] test_server& at(std::size_t number) { return *servers_[number]; }
@@ -64,6 +66,7 @@ class test_cluster {
 
  private:
   std::string id_of(std::size_t number);
+  [[nodiscard]] std::string folder_of(std::size_t number) const;
   void begin_move(int slot, std::size_t from, std::size_t to);
   void move_keys(int slot, std::size_t from, std::size_t to);
   void end_move(int slot, std::size_t from, std::size_t to);
@@ -71,6 +74,7 @@ class test_cluster {
   [[nodiscard]] std::size_t number_at(const std::string& port) const;
   [[nodiscard]] bool runs(std::size_t number) const { return !is_down_[number]; }
 
+  const bool has_tls_;
   std::vector<std::unique_ptr<test_server>> servers_;
   std::vector<std::string> ids_;
   std::vector<bool> is_down_;

@@ -507,12 +507,16 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  * 1.2 `redis+sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/db][?option=value&…]`
  * is whichever server these 1 to 16 Sentinels call the master of that name, and
  * `rediss+sentinel://…` the same over TLS; see capi/doc/sentinel.md, also for `sentinel_user` and
- * `sentinel_password`.
- * Since 1.2 it may be `shard:` and 2 to 64 of these with a ',' between two: each name of a lock
- * belongs to one of the servers, and the client opens when all have answered. Queries may then have
- * `shard=NAME` and `weight=N`, 1 to 100, and options of one server, `tls_…`, `sentinel_…` and
- * `password_file`, count for their own URL. Since 1.2 it may also be `redlock:` and 2 to 31 of
- * these: more than half of the servers have to agree on each lock, and the client opens when so
+ * `sentinel_password`. Since 1.2
+ * `redis+cluster://[user[:password]@]host[:port][,host[:port]…][/db][?option=value&…]` is the
+ * cluster that these 1 to 64 servers are of, each name at the master that has its slot, and
+ * `rediss+cluster://…` the same over TLS; see capi/doc/cluster.md.
+ * Since 1.2 it may be `shard:` and 2 to 64 of these, except clusters, with a ',' between two: each
+ * name of a lock belongs to one of the servers, and the client opens when all have answered.
+ * Queries may then have `shard=NAME` and `weight=N`, 1 to 100, and options of one server, `tls_…`,
+ * `sentinel_…` and `password_file`, count for their own URL. Since 1.2 it may also be `redlock:`
+ * and 2 to 31 of these, except clusters: more than half of the servers have to agree on each lock,
+ * and the client opens when so
  * many have answered. Percent-encoding is undone in every part. Since 1.1 NULL is the URL in the
  * environment variable MORTISE_URL, which is read only then, during this call, and never by a
  * program that runs with another user's rights (see secure_getenv).

@@ -1,4 +1,4 @@
-// A Redis or Valkey Cluster: slots that move among masters, and replicas that follow them.
+// The URL of a Redis or Valkey Cluster.
 #pragma once
 
 #include <memory>
