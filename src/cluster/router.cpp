@@ -11,6 +11,8 @@ namespace {
 
 // How long slots that are away are left alone, and the same again at random.
 constexpr time_ns look_ns = 50 * ns_per_ms;
+// The same for one that a server has refused.
+constexpr time_ns refused_ns = ns_per_s;
 // The topology is asked for at most this often; while something is amiss less and less often; and
 // from time to time where nothing is.
 constexpr time_ns shortest_pause_ns = 100 * ns_per_ms;
@@ -64,7 +66,7 @@ void router::connect(int server) noexcept {
 void router::on_up(int server, time_ns now) {
   auto& one = servers_[static_cast<std::size_t>(server)];
   one.is_up = true;
-  one.is_overdue = false;
+  one.overdue_until = 0;
   one.problem = {};
   for (auto& [slot, state] : slots_) {
     if (state.at == server && state.users > 0) arrive(slot, state);
@@ -74,7 +76,8 @@ void router::on_up(int server, time_ns now) {
 
 void router::on_down(int server, const outcome& why, time_ns now) {
   auto& one = servers_[static_cast<std::size_t>(server)];
-  one.is_up = one.is_overdue = false;
+  one.is_up = false;
+  one.overdue_until = 0;
   one.problem = why;
   if (!is_known_) problem_ = why;
   if (topology_.asked == server) {
@@ -94,13 +97,16 @@ void router::on_down(int server, const outcome& why, time_ns now) {
 
 void router::on_overdue(int server, time_ns now) {
   auto& one = servers_[static_cast<std::size_t>(server)];
-  if (!one.is_up || std::exchange(one.is_overdue, true)) return;
+  if (!one.is_up) return;
+  // As long as it is so it is said again, sooner than that.
+  const bool is_news = now >= std::exchange(one.overdue_until, now + 2 * patience_ns_);
+  if (!is_news) return;
   next_look_ = std::min(next_look_, now);
   want_topology(now);
 }
 
-bool router::is_troubled(const server_state& one) const noexcept {
-  return one.is_overdue || (!one.is_up && !one.problem.ok());
+bool router::is_troubled(const server_state& one, time_ns now) const noexcept {
+  return now < one.overdue_until || (!one.is_up && !one.problem.ok());
 }
 
 // ---- slots ----------------------------------------------------------------------------------
@@ -170,6 +176,7 @@ void router::on_arrival(int slot, int server, std::uint64_t attempt, const arriv
       return on_moved(slot, server, came.to, now);
     case arrival::end::later:
     case arrival::end::refused:
+      if (came.how == arrival::end::refused) state.not_before = now + refused_ns;
       go_away(slot, state, came.why);
       next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
       return;
@@ -213,12 +220,12 @@ void router::on_unheard(int slot, int server, time_ns now) {
 
 // One slot of each server that is troubled goes ahead to a server that may have become the master.
 // True where there is one to go on for.
-bool router::send_scouts() {
+bool router::send_scouts(time_ns now) {
   bool is_any = false;
   for (std::size_t number = 0; number < servers_.size(); ++number) {
     auto& one = servers_[number];
     const auto before = static_cast<int>(number);
-    if (!is_troubled(one)) continue;
+    if (!is_troubled(one, now)) continue;
     const auto used = std::find_if(slots_.begin(), slots_.end(), [&](const auto& item) {
       return item.second.at == before && item.second.users > 0;
     });
@@ -242,7 +249,7 @@ void router::on_scout(int server, std::uint64_t attempt, const arrival& came, ti
   if (came.how == arrival::end::here) after = server;
   if (came.how == arrival::end::moved) after = number_of(came.to);
   if (after == no_server || after == before) return;
-  if (!is_troubled(servers_[static_cast<std::size_t>(before)])) return;
+  if (!is_troubled(servers_[static_cast<std::size_t>(before)], now)) return;
   follow(before, after);
   want_topology(now);
 }
@@ -261,11 +268,11 @@ void router::follow(int before, int after) {
 }
 
 void router::look_after_slots(time_ns now) {
-  bool is_amiss = send_scouts();
+  bool is_amiss = send_scouts(now);
   for (auto& [slot, state] : slots_) {
     if (state.users <= 0 || state.phase == phase::here) continue;
     is_amiss = true;
-    if (state.phase == phase::arriving) continue;
+    if (state.phase == phase::arriving || now < state.not_before) continue;
     state.hops = 0;
     const auto owner = owners_.at(static_cast<std::size_t>(slot));
     if (owner == no_server) continue;
@@ -287,12 +294,12 @@ void router::want_topology(time_ns now) {
   topology_.next = std::min(topology_.next, earliest);
 }
 
-int router::next_to_ask() noexcept {
+int router::next_to_ask(time_ns now) noexcept {
   const auto count = static_cast<int>(servers_.size());
   for (int step = 1; step <= count; ++step) {
     const auto number = (topology_.last + step) % count;
     const auto& one = servers_[static_cast<std::size_t>(number)];
-    if (one.is_up && !one.is_overdue) return topology_.last = number;
+    if (one.is_up && now >= one.overdue_until) return topology_.last = number;
   }
   return no_server;
 }
@@ -303,7 +310,7 @@ void router::ask_topology(time_ns now) {
     topology_.next = std::min(topology_.next, topology_.asked_at + patience_ns_);
     return;
   }
-  const auto server = servers_.empty() ? no_server : next_to_ask();
+  const auto server = servers_.empty() ? no_server : next_to_ask(now);
   topology_.next = now + longest_pause_ns;
   if (server == no_server) {
     for (const auto seed : seeds_) connect(seed);
@@ -323,13 +330,7 @@ void router::on_no_topology(int server, const outcome& why, time_ns now) {
   topology_.next = now + shortest_pause_ns;
 }
 
-void router::on_topology(int server, const std::vector<slot_range>& told, time_ns now) {
-  if (topology_.asked == server) topology_.asked = no_server;
-  if (told.empty()) {
-    if (!is_known_) problem_ = not_reached("the cluster has no server with slots");
-    topology_.next = now + shortest_pause_ns;
-    return;
-  }
+void router::note_owners(const std::vector<slot_range>& told) {
   owners_.fill(no_server);
   for (auto& one : servers_) one.replicas.clear();
   for (const auto& range : told) {
@@ -338,34 +339,49 @@ void router::on_topology(int server, const std::vector<slot_range>& told, time_n
     for (const auto& where : range.replicas) {
       const auto replica = number_of(where);
       auto& known = servers_[static_cast<std::size_t>(master)].replicas;
-      if (replica == no_server) continue;
-      if (std::find(known.begin(), known.end(), replica) == known.end()) known.push_back(replica);
+      const bool is_new = std::find(known.begin(), known.end(), replica) == known.end();
+      if (replica != no_server && is_new) known.push_back(replica);
     }
-    const auto first = owners_.begin() + range.first;
+    auto* const first = owners_.begin() + range.first;
     std::fill(first, first + (range.last - range.first + 1), static_cast<std::int16_t>(master));
   }
-  is_known_ = true;
-  problem_ = {};
-  topology_.is_wanted = false;
-  topology_.next = now + period_ns - world_.random_below(period_ns / 4);
-  leave_the_replaced();
+}
+
+// Sends each slot to its owner. Whether all that are used are here.
+bool router::go_where_they_are() {
   const auto why = not_reached("another server has the slot now");
-  bool is_amiss = false;
+  bool are_here = true;
   for (auto& [slot, state] : slots_) {
     const auto owner = owners_.at(static_cast<std::size_t>(slot));
     if (state.users <= 0 || owner == no_server) continue;
     if (owner != state.at) go_on(slot, state, owner, why);
-    is_amiss = is_amiss || state.phase != phase::here;
+    are_here = are_here && state.phase == phase::here;
   }
-  if (!is_amiss) topology_.pause_ns = shortest_pause_ns;
+  return are_here;
+}
+
+void router::on_topology(int server, const std::vector<slot_range>& told, time_ns now) {
+  if (topology_.asked == server) topology_.asked = no_server;
+  if (told.empty()) {
+    if (!is_known_) problem_ = not_reached("the cluster has no server with slots");
+    topology_.next = now + shortest_pause_ns;
+    return;
+  }
+  note_owners(told);
+  is_known_ = true;
+  problem_ = {};
+  topology_.is_wanted = false;
+  topology_.next = now + period_ns - world_.random_below(period_ns / 4);
+  leave_the_replaced(now);
+  if (go_where_they_are()) topology_.pause_ns = shortest_pause_ns;
 }
 
 // What is open at a silent server that is no master any more is not waited for.
-void router::leave_the_replaced() {
+void router::leave_the_replaced(time_ns now) {
   for (std::size_t number = 0; number < servers_.size(); ++number) {
     const auto& one = servers_[number];
     const auto server = static_cast<std::int16_t>(number);
-    if (!one.is_up || !one.is_overdue) continue;
+    if (!one.is_up || now >= one.overdue_until) continue;
     if (std::find(owners_.begin(), owners_.end(), server) != owners_.end()) continue;
     world_.leave(server, "another server has taken over");
   }

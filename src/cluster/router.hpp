@@ -110,7 +110,7 @@ class router {
     endpoint where;
     bool is_begun = false;
     bool is_up = false;
-    bool is_overdue = false;
+    time_ns overdue_until = 0;   // it owes answers, unless that is not said again
     outcome problem;             // why it is not up; ok before the first attempt has ended
     std::vector<int> replicas;   // of which one will follow it
     std::size_t next_scout = 0;  // which of them is looked at next
@@ -121,6 +121,7 @@ class router {
     int at = no_server;         // where it is, or arrives
     std::uint64_t attempt = 0;  // to arrive, the last one
     int hops = 0;               // from server to server since it was here
+    time_ns not_before = 0;     // it is tried again
     outcome problem;
   };
 
@@ -131,13 +132,15 @@ class router {
   void go_on(int slot, used_slot& state, int server, const outcome& why);
   void follow(int before, int after);
   void on_scout(int server, std::uint64_t attempt, const arrival& came, time_ns now);
-  [[nodiscard]] bool is_troubled(const server_state& one) const noexcept;
+  [[nodiscard]] bool is_troubled(const server_state& one, time_ns now) const noexcept;
   void look_after_slots(time_ns now);
-  bool send_scouts();
-  void leave_the_replaced();
+  bool send_scouts(time_ns now);
+  void note_owners(const std::vector<slot_range>& told);
+  bool go_where_they_are();
+  void leave_the_replaced(time_ns now);
   void want_topology(time_ns now);
   void ask_topology(time_ns now);
-  [[nodiscard]] int next_to_ask() noexcept;
+  [[nodiscard]] int next_to_ask(time_ns now) noexcept;
 
   link& world_;
   const time_ns patience_ns_;

@@ -131,6 +131,7 @@ class cluster_deployment final : public deployment {
   [[nodiscard]] cluster_slot* slot_of(const named_key& lock) noexcept {
     return routes_.find(cluster::slot_of(lock.key));
   }
+  [[nodiscard]] outcome why_not_here(const cluster_slot& slot) const;
   outcome each_master(time_ns deadline, const step& call);
   outcome ask_at(cluster_slot& slot, const protocol::command& asked, time_ns deadline);
 
@@ -193,17 +194,18 @@ outcome cluster_deployment::ask(const named_key& lock, const protocol::command& 
   return how;
 }
 
+outcome cluster_deployment::why_not_here(const cluster_slot& slot) const {
+  auto problem = routes_.problem(slot.number);
+  if (!problem.ok()) return problem;
+  return outcome::of(status::unreachable, "the cluster did not answer in time");
+}
+
 outcome cluster_deployment::ask_at(cluster_slot& slot, const protocol::command& asked,
                                    time_ns deadline) {
   outcome unanswered;  // once it was sent in vain
   for (bool with_text = false;;) {
     auto* const at = routes_.await_here(slot, deadline);
-    if (at == nullptr) {
-      if (!unanswered.ok()) return unanswered;
-      auto problem = routes_.problem(slot.number);
-      return problem.ok() ? outcome::of(status::unreachable, "the cluster did not answer in time")
-                          : problem;
-    }
+    if (at == nullptr) return unanswered.ok() ? why_not_here(slot) : unanswered;
     auto came = command_request::ask_once(at->link(), asked, with_text, deadline);
     with_text = came.is_script_missing;
     if (with_text) continue;

@@ -64,6 +64,13 @@ std::string why_no_subscription(const std::string& inbox, std::string_view text)
   return "the server refused SUBSCRIBE: " + std::string(text);
 }
 
+const char* why_no_login(bool is_of_sentinel) {
+  return is_of_sentinel ? "the Sentinel wants a password of its own; give it in the URL as "
+                          "sentinel_password, or in a file that sentinel_password_file names"
+                        : "the server wants a password; give it in the URL, redis://:PASSWORD@HOST "
+                          "or redis://USER:PASSWORD@HOST, or in a file that password_file names";
+}
+
 }  // namespace
 
 greeting::greeting(const connection_config& config, form how, predecessor before, const login& as)
@@ -222,10 +229,10 @@ greeting::step greeting::take_hello(const value& reply) {
     if (key == "server" && entry.text() == "valkey") facts_.kind = server_kind::valkey;
     if (key == "version") note_version(entry.text());
     if (key == "id") facts_.client_id = entry.integer();
-    if (key == "role" && facts_.role != "sentinel") facts_.role = entry.text();
+    if (key == "role") facts_.role = entry.text();
     if (key == "mode") facts_.mode = entry.text();
-    if (key == "mode" && entry.text() == "sentinel") facts_.role = entry.text();
   }
+  if (facts_.mode == "sentinel") facts_.role = facts_.mode;
   if (reply.type() != kind::map) {
     return refuse("the answer to HELLO makes no sense; is it a Redis or Valkey server?", {});
   }
@@ -349,20 +356,12 @@ greeting::step greeting::take_error(std::string_view error, item what) {
   // does not have. A HELLO with a login is never answered so by who knows it.
   if (what == item::hello && as_.is_needed() && error.starts_with("NOAUTH")) return step::fall_back;
   if (error.starts_with("NOAUTH")) {
-    return refuse(config_.is_of_sentinel
-                      ? "the Sentinel wants a password of its own; give it in the URL as "
-                        "sentinel_password, or in a file that sentinel_password_file names"
-                      : "the server wants a password; give it in the URL, redis://:PASSWORD@HOST "
-                        "or redis://USER:PASSWORD@HOST, or in a file that password_file names",
-                  text);
+    return refuse(why_no_login(config_.is_of_sentinel), text);
   }
   if (error.starts_with("WRONGPASS") || (what == item::auth && error.starts_with("ERR invalid"))) {
     return refuse("the user name or the password is wrong, or the user is off; " + mend_of_login(),
                   text);
   }
-  // It knows the command whose key is in another's slot.
-  const bool is_probe = what == item::probe_delifeq || what == item::probe_delex;
-  if (is_probe && error.starts_with("MOVED")) note_probe(what);
   switch (what) {
     case item::hello:
     case item::auth:
@@ -383,8 +382,11 @@ greeting::step greeting::take_error(std::string_view error, item what) {
     case item::inbox:
     case item::kill:
     case item::load_script:
+      break;
+    // It knows the command whose key is in another's slot.
     case item::probe_delifeq:
     case item::probe_delex:
+      if (error.starts_with("MOVED")) note_probe(what);
       break;
   }
   return step::more;

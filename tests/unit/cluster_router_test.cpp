@@ -58,6 +58,12 @@ class routers : public ::testing::Test, private router::link {
     ways.on_arrival(which.slot, which.server, which.attempt, came, now);
   }
   void fail(int server) { ways.on_down(server, outcome::of(status::unreachable, "gone"), now); }
+  std::string take() {
+    std::string all;
+    for (const auto& line : log_) all += line + "\n";
+    log_.clear();
+    return all;
+  }
   // Until something is wanted.
   void wait() {
     for (int step = 0; log_.empty() && step < 100; ++step) {
@@ -209,6 +215,36 @@ TEST_F(routers, a_silent_server_is_left_once_another_has_taken_over) {
   expect("ask 1");
   tell_topology(1, "b");
   expect("leave 0, 100 is away, arrive 100 at 1");
+}
+
+TEST_F(routers, a_server_that_was_only_slow_is_looked_after_no_more) {
+  know_and_use();
+  ways.on_overdue(0, now);
+  wait();
+  expect("connect 1");
+  for (const auto later = now + 4 * patience_ns; now < later;) {
+    now = std::max(now, ways.next_timer());
+    ways.on_timer(now);
+    if (take().find("ask 0") != std::string::npos) tell_topology(0, "a");
+  }
+  take();
+  const auto before = now;
+  wait();
+  EXPECT_GE(now - before, 40 * ns_per_s);
+}
+
+TEST_F(routers, a_slot_that_was_refused_is_not_asked_for_all_the_time) {
+  know();
+  ways.use(slot, now);
+  expect("arrive 100 at 0");
+  end_arrival(end::refused);
+  expect("100 is away");
+  EXPECT_EQ(status::refused, ways.problem(slot).code);
+  const auto before = now;
+  do {
+    wait();
+  } while (ways.phase_of(slot) == phase::away && take().find("arrive") == std::string::npos);
+  EXPECT_GE(now - before, ns_per_s);
 }
 
 TEST_F(routers, who_is_asked_for_the_topology_has_so_long_to_answer) {
