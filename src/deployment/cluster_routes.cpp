@@ -16,7 +16,7 @@ namespace mortise::deployment {
 namespace {
 
 // How long what lacked memory is put off.
-constexpr time_ns pause_ns = 50 * ns_per_ms;
+constexpr time_ns put_off_ns = 50 * ns_per_ms;
 // A server that has not answered for this part of the limit is not waited for.
 constexpr int patience_part = 3;
 
@@ -63,7 +63,7 @@ void cluster_routes::enter(Step&& step) noexcept {
       step(router_, now);
       plan();
     } catch (const std::bad_alloc&) {
-      loop_.schedule(*this, armed_for_ = now + pause_ns);
+      loop_.schedule(*this, armed_for_ = now + put_off_ns);
     }
     if (!dropped_.is_empty() || !back_.empty()) loop_.post(*this);
   }
@@ -117,7 +117,7 @@ outcome cluster_routes::await_known(time_ns deadline) {
     const bool is_hopeless = static_cast<std::size_t>(definite) == servers_.size();
     const auto left = deadline - boot_now();
     if (is_definite(router_.problem()) || is_hopeless || left <= 0) return why_unknown();
-    changed_.wait_for(lock, std::chrono::nanoseconds(std::min(left, pause_ns)));
+    changed_.wait_for(lock, std::chrono::nanoseconds(std::min(left, put_off_ns)));
   }
 }
 
@@ -181,7 +181,7 @@ status cluster_routes::wait(cluster_inquiry& asked, cluster_slot& slot) noexcept
 
 void cluster_routes::await_change(time_ns deadline) {
   std::unique_lock lock(mutex_);
-  const auto left = std::clamp<time_ns>(deadline - boot_now(), 0, pause_ns);
+  const auto left = std::clamp<time_ns>(deadline - boot_now(), 0, put_off_ns);
   changed_.wait_for(lock, std::chrono::nanoseconds(left));
 }
 
@@ -191,7 +191,7 @@ cluster_server* cluster_routes::await_here(cluster_slot& slot, time_ns deadline)
     if (auto* const at = slot.here.load(std::memory_order_relaxed)) return at;
     const auto left = deadline - boot_now();
     if (is_closed_ || left <= 0) return nullptr;
-    changed_.wait_for(lock, std::chrono::nanoseconds(std::min(left, pause_ns)));
+    changed_.wait_for(lock, std::chrono::nanoseconds(std::min(left, put_off_ns)));
   }
 }
 
