@@ -199,14 +199,14 @@ TEST(safety, hazard_04_a_server_that_steps_back_keeps_a_dead_holders_lease_until
   server.set_clock(-6 * hour_s);
   dying.kill();
   EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(lock.get(), 2 * second_ms, nullptr));
+  // The place is given back by then: a script in the midst of which the clock steps would take what
+  // is left of the lease by the one time for what is left by the other.
+  ASSERT_TRUE(eventually([&] { return server.command({"EXISTS", queue_key("step")}) == "0"; }));
   server.set_clock(0);
   const auto error = new_error();
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, error.get()))
       << mortise_error_message(error.get())
-      << "; the server's time, the lock, its time and queue: " << server.command({"TIME"}) << ", "
-      << server.command({"GET", lock_key("step")}) << ", "
-      << server.command({"PTTL", lock_key("step")}) << ", "
-      << server.command({"LRANGE", queue_key("step"), "0", "-1"});
+      << "; of the lock are left: " << server.command({"PTTL", lock_key("step")});
   EXPECT_LT(third, mortise_lock_token(lock.get()));
 }
 
