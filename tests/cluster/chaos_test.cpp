@@ -51,19 +51,6 @@ class cluster_chaos : public ::testing::Test {
     set.heal();
     ++faults;
   }
-  void harm_processes_for(std::int64_t for_ms) {
-    const auto since = boot_now();
-    while (ms_since(since) < for_ms) {
-      if (chance() % 3 == 0) {
-        all.kill_one();
-      } else {
-        all.stop_one();
-      }
-      all.collect();
-      const timespec pause{0, static_cast<long>(80'000'000 + chance() % 120'000'000)};
-      nanosleep(&pause, nullptr);
-    }
-  }
   void report(bool is_exclusive) {
     all.finish();
     const auto overlaps = check_history(all.history(), {}, 1000).size();
@@ -91,7 +78,7 @@ class cluster_chaos : public ::testing::Test {
 TEST_F(cluster_chaos, what_loses_nothing_lets_no_two_hold) {
   const auto since = boot_now();
   while (ms_since(since) < seconds() * second_ms) {
-    harm_processes_for(300);
+    all.harm_for(300);
     if (chance() % 4 == 0) {
       fail_over_by_hand();
     } else {
@@ -104,7 +91,7 @@ TEST_F(cluster_chaos, what_loses_nothing_lets_no_two_hold) {
 TEST_F(cluster_chaos, whatever_a_failover_loses_no_token_is_given_twice_and_nothing_is_left) {
   const auto since = boot_now();
   while (ms_since(since) < seconds() * second_ms) {
-    harm_processes_for(500);
+    all.harm_for(500);
     lose_a_master();
   }
   report(false);

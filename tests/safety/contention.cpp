@@ -171,6 +171,20 @@ void contenders::stop_one() {
   ++stops_;
 }
 
+void contenders::harm_for(std::int64_t for_ms) {
+  const auto since = boot_now();
+  while (ms_since(since) < for_ms) {
+    if (chance_() % 3 == 0) {
+      kill_one();
+    } else {
+      stop_one();
+    }
+    collect();
+    const timespec pause{0, static_cast<long>(80'000'000 + chance_() % 120'000'000)};
+    nanosleep(&pause, nullptr);
+  }
+}
+
 void contenders::collect() {
   for (auto& each : processes_) {
     drain(*each.body);

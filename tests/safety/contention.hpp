@@ -54,6 +54,8 @@ class contenders {
   // Kills one or stops it for a while, shorter and longer than a lease.
   void kill_one();
   void stop_one();
+  // One or the other, again and again.
+  void harm_for(std::int64_t for_ms);
   // Lets those go on whose time has come, and hears what all have to tell.
   void collect();
   void finish();

@@ -51,6 +51,15 @@ inline client_handle open_client(const std::string& url) {
   return client;
 }
 
+// Why there is no client of this URL.
+inline std::string problem_of(const std::string& url, mortise_status expected) {
+  const auto error = new_error();
+  const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
+  EXPECT_FALSE(client);
+  EXPECT_EQ(expected, mortise_error_code(error.get())) << mortise_error_message(error.get());
+  return mortise_error_message(error.get());
+}
+
 inline lock_handle open_lock(const client_handle& client, std::string_view name,
                              const mortise_options* options = nullptr) {
   const auto error = new_error();
@@ -111,6 +120,17 @@ inline std::string lock_key(std::string_view name) { return "{mortise:" + std::s
 inline std::string queue_key(std::string_view name) { return lock_key(name) + ":q"; }
 
 inline std::int64_t ms_since(time_ns begin) { return (boot_now() - begin) / ns_per_ms; }
+
+inline void expect_acquired(const lock_handle& lock) {
+  const auto error = new_error();
+  EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, error.get()))
+      << mortise_error_message(error.get());
+}
+inline void expect_released(const lock_handle& lock) {
+  const auto error = new_error();
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), error.get()))
+      << mortise_error_message(error.get());
+}
 
 // Looks every few milliseconds until the condition is true; false when it never was.
 template <class Condition>

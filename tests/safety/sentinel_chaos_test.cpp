@@ -42,19 +42,6 @@ class sentinel_chaos : public ::testing::Test {
         return master.resume();
     }
   }
-  void harm_processes_for(std::int64_t for_ms) {
-    const auto since = boot_now();
-    while (ms_since(since) < for_ms) {
-      if (chance() % 3 == 0) {
-        all.kill_one();
-      } else {
-        all.stop_one();
-      }
-      all.collect();
-      const timespec pause{0, static_cast<long>(80'000'000 + chance() % 120'000'000)};
-      nanosleep(&pause, nullptr);
-    }
-  }
 
   const unsigned seed = std::random_device{}();
   std::mt19937 chance{seed};
@@ -66,9 +53,9 @@ class sentinel_chaos : public ::testing::Test {
 TEST_F(sentinel_chaos, whatever_a_failover_loses_no_token_is_given_twice_and_nothing_is_left) {
   const auto since = boot_now();
   while (ms_since(since) < seconds() * second_ms) {
-    harm_processes_for(1'000);
+    all.harm_for(1'000);
     replace_the_master();
-    harm_processes_for(500);
+    all.harm_for(500);
     // The next failover has a replica that follows.
     ASSERT_TRUE(eventually([&] {
       return set.master().command({"INFO", "replication"}).find("state=online") !=

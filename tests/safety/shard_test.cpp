@@ -46,13 +46,6 @@ class shards : public ::testing::Test {
   std::string exists(std::size_t shard, const std::string& name) {
     return servers.at(shard).command({"EXISTS", lock_key(name)});
   }
-  static std::string problem_of(const std::string& url, mortise_status expected) {
-    const auto error = new_error();
-    const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
-    EXPECT_FALSE(client);
-    EXPECT_EQ(expected, mortise_error_code(error.get()));
-    return mortise_error_message(error.get());
-  }
   // Locks and unlocks a name of this shard.
   static void expect_well(const client_handle& client, std::size_t shard) {
     const auto lock = open_lock(client, name_on(shard));
