@@ -36,12 +36,10 @@ bool cluster_arrival::send(cluster_routes& routes, cluster_server& at, const clu
     return false;
   }
   auto* const sent = made.release();
-  if (link.submit(sent->seeding_, rest, redis::flush::by_io_thread) != status::ok) {
-    // The connection has just ended, or will: nothing that is open may wait for it.
-    link.leave(outcome::of(status::limit, "too many requests are open"));
-    sent->seeding_.on_broken(false);
-  }
-  return true;
+  if (link.submit(sent->seeding_, rest, redis::flush::by_io_thread) == status::ok) return true;
+  // What was sent of it is answered, or was already, to nobody: it is tried again as a whole.
+  if (sent->open_.fetch_sub(1) == 1) delete sent;
+  return false;
 }
 
 void cluster_arrival::subscription::on_reply(const redis::value& reply, time_ns) noexcept {
@@ -111,7 +109,7 @@ void cluster_arrival::end(cluster::arrival::end how) noexcept {
 }
 
 void cluster_arrival::end_one() noexcept {
-  if (--open_ > 0) return;
+  if (open_.fetch_sub(1) > 1) return;
   const std::unique_ptr<cluster_arrival> self(this);
   routes_.on_arrival(slot_.number, at_.number(), attempt_, came_);
 }

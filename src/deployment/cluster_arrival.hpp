@@ -2,6 +2,7 @@
 // listens to its inbox of the slot, lifts the slot's fencing tokens, and leaves its record.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -50,7 +51,7 @@ class cluster_arrival final {
   const std::uint64_t attempt_;
   subscription subscription_{*this};
   seeding seeding_{*this};
-  int open_ = 0;
+  std::atomic<int> open_{0};
   bool is_undecided_ = true;
   cluster::arrival came_;
 };
