@@ -110,8 +110,7 @@ TEST(sentinel, two_of_one_epoch_that_disagree_are_of_two_deployments) {
   test_server there(with_a_port());
   fake_sentinel first(here.port(), 0);
   fake_sentinel second(there.port(), 0);
-  const auto told =
-      attempt_to_open(url_of({first.place(), second.place()}, "command_timeout=500ms"));
+  const auto told = attempt_to_open(url_of({first.place(), second.place()}, "command_timeout=2s"));
   expect_said(told, {"refused by the server: ", "disagree", first.place() + " says",
                      second.place() + " says", place_of(here), "of one deployment?"});
   EXPECT_EQ("no", connected_to(here));
@@ -163,8 +162,7 @@ TEST(sentinel, a_hint_of_nothing_disturbs_nobody) {
 }
 
 TEST(sentinel, nobody_there_is_told_of_each) {
-  const auto told =
-      attempt_to_open(url_of({"127.0.0.1:1", "127.0.0.1:2"}, "command_timeout=500ms"));
+  const auto told = attempt_to_open(url_of({"127.0.0.1:1", "127.0.0.1:2"}, "command_timeout=2s"));
   expect_said(told, {"unreachable: ", "no Sentinel says where \"mymaster\" is", "127.0.0.1:1",
                      "127.0.0.1:2"});
 }
@@ -241,14 +239,14 @@ TEST(sentinel, a_user_needs_the_rights_of_the_page) {
 
 TEST(sentinel, an_address_that_leads_nowhere_is_told_with_its_mend) {
   fake_sentinel refusing(1, 1);
-  expect_said(attempt_to_open(url_of({refusing.place()}, "command_timeout=500ms")),
+  expect_said(attempt_to_open(url_of({refusing.place()}, "command_timeout=2s")),
               {"unreachable: ", "127.0.0.1:1", "announce-hostnames yes", "replica-announce-ip"});
   const deaf_port deaf;
   fake_sentinel silent(deaf.port(), 1);
-  expect_said(attempt_to_open(url_of({silent.place()}, "command_timeout=500ms")),
+  expect_said(attempt_to_open(url_of({silent.place()}, "command_timeout=2s")),
               {"unreachable: ", "announce-hostnames yes"});
   fake_sentinel unknown(7, 1, "nowhere.invalid");
-  expect_said(attempt_to_open(url_of({unknown.place()}, "command_timeout=500ms")),
+  expect_said(attempt_to_open(url_of({unknown.place()}, "command_timeout=2s")),
               {"unreachable: ", "nowhere.invalid", "announce"});
 }
 
@@ -281,16 +279,15 @@ TEST(sentinel, tls_is_spoken_to_each_as_the_url_says) {
               {"is not for \"other.example.org\""});
   expect_said(attempt_to_open(tls_url(tls_place, trust + "&tls_name=other.example.org")),
               {"is not for \"other.example.org\""});
-  expect_said(attempt_to_open(tls_url(plain_place, trust + "&command_timeout=500ms")),
+  expect_said(attempt_to_open(tls_url(plain_place, trust + "&command_timeout=2s")),
               {plain_place, "sentinel_tls=off"});
-  expect_said(attempt_to_open(url_of({tls_place}, "command_timeout=500ms")),
+  expect_said(attempt_to_open(url_of({tls_place}, "command_timeout=2s")),
               {tls_place, "sentinel_tls=on"});
   watch(std::stoi(plain_port(server)));
   expect_a_grant(open_client(url_of({tls_place}, "sentinel_tls=on&" + trust)), "Sentinel only");
   watch(server.port());
-  expect_said(
-      attempt_to_open(url_of({tls_place}, "sentinel_tls=on&command_timeout=500ms&" + trust)),
-      {"rediss+sentinel://"});
+  expect_said(attempt_to_open(url_of({tls_place}, "sentinel_tls=on&command_timeout=2s&" + trust)),
+              {"rediss+sentinel://"});
 }
 
 }  // namespace
