@@ -170,6 +170,12 @@ const (
 	// optionQuarantine: how long a server of redlock: runs before it votes: a duration. A client's
 	// only.
 	optionQuarantine = "quarantine"
+	// optionAcks: how many replicas have a hold before it counts: a whole number or "all". A
+	// client's only.
+	optionAcks = "acks"
+	// optionDurability: where the server and these replicas have it by then, such as "memory". A
+	// client's only.
+	optionDurability = "durability"
 )
 
 // What this package was written for: an older library lacks functions.

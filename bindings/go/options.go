@@ -176,6 +176,18 @@ func WithQuarantine(quarantine time.Duration) Option {
 	return keyedDuration(optionQuarantine, quarantine)
 }
 
+// WithAcks sets how many replicas of its server have a hold before it counts, none unless set. For
+// Open only.
+func WithAcks(replicas int) Option { return WithOption(optionAcks, strconv.Itoa(replicas)) }
+
+// WithAcksOfAll has all replicas that the Sentinels, or the cluster, know of have a hold before it
+// counts. For Open only.
+func WithAcksOfAll() Option { return WithOption(optionAcks, "all") }
+
+// WithDurability sets where the server, and the replicas that acknowledge, have a hold before it
+// counts: in "memory", the default, or by "fsync" on their disks. For Open only.
+func WithDurability(where string) Option { return WithOption(optionDurability, where) }
+
 // WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").
 func WithOption(key, value string) Option {
 	return Option{func(options uintptr) error {

@@ -90,6 +90,7 @@ constexpr unit milliseconds{"ms", "a duration",
                             "one such as 30s, 1500ms, 2m, 1h, or a whole number of milliseconds",
                             read_duration, write_duration};
 constexpr unit microseconds{"us", "a whole number of microseconds", "", read_count, write_count};
+constexpr unit replicas{"replicas", "a whole number", "", read_count, write_count};
 constexpr unit attempts{"attempts", "a whole number", "", read_count, write_count};
 constexpr unit millionths{"ppm", "a share", "one such as 1%, 0.5% or 5000ppm", read_share,
                           write_share};
@@ -151,6 +152,8 @@ constexpr std::array protocols = {"queued",           "token",  "hash", "timesta
 
 constexpr std::array examine_words = {"off", "warn", "strict"};
 
+constexpr std::array durability_words = {"memory", "fsync"};
+
 constexpr std::array on_off_words = {"on", "off"};
 
 using taker = option::taker;
@@ -166,7 +169,7 @@ constexpr option option_table[] = {
     {"renewal", taker::every_lock, option::toggle{&settings::renewal}, "on",
      "Whether holds are renewed by themselves, at a third of the lease"},
     {"max_hold", taker::every_lock,
-     option::number{&settings::max_hold_ms, &milliseconds, 1, longest_ms, true}, "1h",
+     option::number{&settings::max_hold_ms, &milliseconds, 1, longest_ms, "unlimited"}, "1h",
      "How long a hold is renewed at most"},
     {"reentrant", taker::mutex_and_rw,
      option::toggle{.member = &settings::reentrant_write, .second = &settings::reentrant_read},
@@ -186,8 +189,8 @@ constexpr option option_table[] = {
      option::number{&settings::poll_interval_ms, &milliseconds, 1, 60'000}, "100ms",
      "The pause between two attempts where one waits by trying again, on average"},
     {"poll_attempts", taker::mutex_and_rw,
-     option::number{&settings::poll_attempts, &attempts, 1, 1'000'000'000, true}, "unlimited",
-     "How many attempts such an acquire makes at most"},
+     option::number{&settings::poll_attempts, &attempts, 1, 1'000'000'000, "unlimited"},
+     "unlimited", "How many attempts such an acquire makes at most"},
     {"read_lifetime", taker::rw,
      option::number{&settings::read_lifetime_ms, &milliseconds, 1, longest_ms}, "",
      "How long a read counts for other programs in `hash`, as the lease unless set"},
@@ -244,6 +247,10 @@ constexpr option option_table[] = {
     {"quarantine", taker::client,
      option::number{&settings::quarantine_ms, &milliseconds, 0, longest_ms}, "60s",
      "How long a server of `redlock:` runs before it votes"},
+    {"acks", taker::server, option::number{&settings::acks, &replicas, 0, 64, "all"}, "0",
+     "How many replicas have a hold before it counts"},
+    {"durability", taker::server, option::choice{&settings::durability, durability_words}, "memory",
+     "Where the server and these replicas have it by then"},
 };
 
 // ---- taking a value --------------------------------------------------------------------------
@@ -262,7 +269,7 @@ std::string range_of(const option::number& of) {
 
 // What can be given instead of a number of the range, or how else it is written.
 std::string besides(const option::number& of) {
-  if (of.may_be_unlimited) return ", or \"unlimited\" (-1)";
+  if (of.beyond != nullptr) return ", or \"" + std::string(of.beyond) + "\" (-1)";
   if (of.unit != &millionths) return {};
   return " (" + write_share(of.least) + " to " + write_share(of.most) + ")";
 }
@@ -276,8 +283,8 @@ outcome out_of_range(const option& row, const option::number& of, const std::str
 }
 
 outcome take(settings& values, const option& row, const option::number& of, std::int64_t given) {
-  const bool is_unlimited = of.may_be_unlimited && given == -1;
-  if (!is_unlimited && (given < of.least || given > of.most)) {
+  const bool is_beyond = of.beyond != nullptr && given == -1;
+  if (!is_beyond && (given < of.least || given > of.most)) {
     return out_of_range(row, of, std::to_string(given) + " " + of.unit->name, given < of.least);
   }
   values.*of.member = given;
@@ -296,8 +303,8 @@ outcome take(settings& values, const option& row, const option::toggle& which, s
 
 outcome take(settings& values, const option& row, const option::number& of,
              std::string_view given) {
-  // Only the word means no limit, so that a miscalculated number never does.
-  if (of.may_be_unlimited && given == "unlimited") return take(values, row, of, -1);
+  // Only the word means it in a text, so that a miscalculated number never does.
+  if (of.beyond != nullptr && given == of.beyond) return take(values, row, of, -1);
   std::int64_t read = 0;
   const auto how = of.unit->read(given, read);
   if (how == std::errc()) return take(values, row, of, read);

@@ -73,6 +73,8 @@ struct settings : tls_settings, sentinel_settings {
   std::string examine;
   std::int64_t drift_ppm = 0;
   std::int64_t quarantine_ms = 0;  // 0: none
+  std::int64_t acks = 0;           // -1: all
+  std::string durability;
   list_place place;
   // The last option of a client that was set here; nullptr for none.
   const char* client_option = nullptr;
@@ -101,7 +103,7 @@ struct option {
     const mortise::unit* unit;
     std::int64_t least;
     std::int64_t most;
-    bool may_be_unlimited = false;  // which is kept as -1
+    const char* beyond = nullptr;  // a word that is kept as -1, such as "unlimited"
   };
   // One of two words, which are 1 and 0 where they come as a number.
   struct toggle {

@@ -139,6 +139,10 @@ std::int64_t gatekeeper::random_below(std::int64_t bound) noexcept {
   return bound <= 0 ? 0 : static_cast<std::int64_t>(chance_ % static_cast<std::uint64_t>(bound));
 }
 
+bool gatekeeper::is_granted_by_message() const noexcept {
+  return client_.servers().is_granted_by_message(named());
+}
+
 outcome gatekeeper::problem() const {
   auto problem = client_.servers().problem(named());
   // A connection that has just broken may not have said yet why.

@@ -88,6 +88,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;
+  [[nodiscard]] bool is_granted_by_message() const noexcept override;
   [[nodiscard]] outcome lack() const noexcept override;
   // lock::gate_listener
   void on_lost(lock::owner& loser) noexcept override;

@@ -16,8 +16,10 @@ constexpr time_ns refused_ns = ns_per_s;
 // The topology is asked for at most this often; while something is amiss less and less often; and
 // from time to time where nothing is.
 constexpr time_ns shortest_pause_ns = 100 * ns_per_ms;
-constexpr time_ns longest_pause_ns = ns_per_s;
+constexpr time_ns longest_pause_ns = 2 * ns_per_s;
 constexpr time_ns period_ns = 60 * ns_per_s;
+// What was asked of a server is answered, or given up, after so many times its patience.
+constexpr int patience_to_end = 4;
 // Servers that each say another has the slot do not know themselves.
 constexpr int most_hops = 5;
 // A cluster has at most some thousand servers; more addresses than that are somebody's mistake.
@@ -60,6 +62,7 @@ int router::number_of(const endpoint& where) {
 
 void router::connect(int server) noexcept {
   auto& one = servers_[static_cast<std::size_t>(server)];
+  one.unused_since = time_never;
   if (!std::exchange(one.is_begun, true)) world_.connect(server);
 }
 
@@ -78,7 +81,7 @@ void router::on_down(int server, const outcome& why, time_ns now) {
   auto& one = servers_[static_cast<std::size_t>(server)];
   one.is_up = false;
   one.overdue_until = 0;
-  one.problem = why;
+  one.problem = one.is_begun ? why : outcome();
   if (!is_known_) problem_ = why;
   if (topology_.asked == server) {
     topology_.asked = no_server;
@@ -107,6 +110,15 @@ void router::on_overdue(int server, time_ns now) {
 
 bool router::is_troubled(const server_state& one, time_ns now) const noexcept {
   return now < one.overdue_until || (!one.is_up && !one.problem.ok());
+}
+
+// Of those that have a slot in use.
+bool router::is_any_troubled(time_ns now) const noexcept {
+  return std::any_of(slots_.begin(), slots_.end(), [&](const auto& item) {
+    const auto at = item.second.at;
+    return item.second.users > 0 && at != no_server &&
+           is_troubled(servers_[static_cast<std::size_t>(at)], now);
+  });
 }
 
 // ---- slots ----------------------------------------------------------------------------------
@@ -318,7 +330,7 @@ void router::ask_topology(time_ns now) {
   }
   topology_.asked_at = now;
   topology_.next = now + patience_ns_;
-  const auto longer_ns = topology_.pause_ns * 2;
+  const auto longer_ns = topology_.pause_ns * 4;
   topology_.pause_ns = std::clamp(longer_ns, shortest_pause_ns, longest_pause_ns);
   topology_.asked = world_.ask_topology(server) ? server : no_server;
 }
@@ -373,7 +385,8 @@ void router::on_topology(int server, const std::vector<slot_range>& told, time_n
   topology_.is_wanted = false;
   topology_.next = now + period_ns - world_.random_below(period_ns / 4);
   leave_the_replaced(now);
-  if (go_where_they_are()) topology_.pause_ns = shortest_pause_ns;
+  if (go_where_they_are() && !is_any_troubled(now)) topology_.pause_ns = shortest_pause_ns;
+  leave_the_unused(now);
 }
 
 // What is open at a silent server that is no master any more is not waited for.
@@ -387,9 +400,51 @@ void router::leave_the_replaced(time_ns now) {
   }
 }
 
+// Masters, where slots are that are used, and who may follow a master that is troubled.
+std::vector<bool> router::needed(time_ns now) const {
+  std::vector<bool> found(servers_.size());
+  for (const auto master : masters()) found[static_cast<std::size_t>(master)] = true;
+  for (const auto& [slot, state] : slots_) {
+    if (state.users <= 0 || state.at == no_server) continue;
+    const auto& one = servers_[static_cast<std::size_t>(state.at)];
+    found[static_cast<std::size_t>(state.at)] = true;
+    if (!is_troubled(one, now)) continue;
+    for (const auto replica : one.replicas) found[static_cast<std::size_t>(replica)] = true;
+  }
+  return found;
+}
+
+// Replicas that were looked at, and servers that have left the cluster, once nothing is open there.
+// As long as no master is connected to they are all that can be asked for the topology.
+void router::leave_the_unused(time_ns now) {
+  next_end_ = time_never;
+  const auto all = masters();
+  const bool has_master = std::any_of(all.begin(), all.end(), [&](int master) {
+    return servers_[static_cast<std::size_t>(master)].is_up;
+  });
+  if (!has_master) return;
+  const auto is_needed = needed(now);
+  for (std::size_t number = 0; number < servers_.size(); ++number) {
+    auto& one = servers_[number];
+    one.unused_since =
+        one.is_begun && !is_needed[number] ? std::min(one.unused_since, now) : time_never;
+    if (one.unused_since == time_never) continue;
+    const auto end = one.unused_since + patience_to_end * patience_ns_;
+    if (now < end) {
+      next_end_ = std::min(next_end_, end);
+      continue;
+    }
+    one.is_begun = false;
+    one.problem = {};
+    world_.disconnect(static_cast<int>(number));
+  }
+}
+
 // ---- time -----------------------------------------------------------------------------------
 
-time_ns router::next_timer() const noexcept { return std::min(next_look_, topology_.next); }
+time_ns router::next_timer() const noexcept {
+  return std::min({next_look_, topology_.next, next_end_});
+}
 
 void router::on_timer(time_ns now) {
   if (now >= topology_.next) {
@@ -397,6 +452,7 @@ void router::on_timer(time_ns now) {
     topology_.is_wanted = true;
     ask_topology(now);
   }
+  if (now >= next_end_) leave_the_unused(now);
   if (now < next_look_) return;
   next_look_ = time_never;
   look_after_slots(now);

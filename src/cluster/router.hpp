@@ -48,6 +48,8 @@ class router {
     virtual void add_server(int server, const endpoint& where) = 0;
     // Connects, and again whenever the connection ends; on_up() follows.
     virtual void connect(int server) noexcept = 0;
+    // Ends it, until connect() comes again; on_down() follows where it was up.
+    virtual void disconnect(int server) noexcept = 0;
     // Ends the connection, to begin anew; on_down() follows.
     virtual void leave(int server, const char* why) noexcept = 0;
     // Attempts to arrive; on_arrival() follows. False where it could not be sent.
@@ -71,6 +73,9 @@ class router {
   // One more uses the slot, or one less.
   void use(int slot, time_ns now);
   void stop_using(int slot) noexcept;
+
+  // Somebody needs this server, whatever its slots.
+  void connect(int server) noexcept;
 
   void on_up(int server, time_ns now);
   // Also of an attempt to connect that has failed.
@@ -110,6 +115,7 @@ class router {
     endpoint where;
     bool is_begun = false;
     bool is_up = false;
+    time_ns unused_since = time_never;
     time_ns overdue_until = 0;   // it owes answers, unless that is not said again
     outcome problem;             // why it is not up; ok before the first attempt has ended
     std::vector<int> replicas;   // of which one will follow it
@@ -126,18 +132,20 @@ class router {
   };
 
   int number_of(const endpoint& where);
-  void connect(int server) noexcept;
   void arrive(int slot, used_slot& state);
   void go_away(int slot, used_slot& state, const outcome& why);
   void go_on(int slot, used_slot& state, int server, const outcome& why);
   void follow(int before, int after);
   void on_scout(int server, std::uint64_t attempt, const arrival& came, time_ns now);
   [[nodiscard]] bool is_troubled(const server_state& one, time_ns now) const noexcept;
+  [[nodiscard]] bool is_any_troubled(time_ns now) const noexcept;
   void look_after_slots(time_ns now);
   bool send_scouts(time_ns now);
   void note_owners(const std::vector<slot_range>& told);
   bool go_where_they_are();
   void leave_the_replaced(time_ns now);
+  [[nodiscard]] std::vector<bool> needed(time_ns now) const;
+  void leave_the_unused(time_ns now);
   void want_topology(time_ns now);
   void ask_topology(time_ns now);
   [[nodiscard]] int next_to_ask(time_ns now) noexcept;
@@ -161,6 +169,7 @@ class router {
     int last = no_server;  // who was asked last
   } topology_;
   time_ns next_look_ = time_never;  // after the slots that are not here
+  time_ns next_end_ = time_never;   // of a connection that is not needed any more
 };
 
 }  // namespace mortise::cluster

@@ -2,7 +2,7 @@
 
 #include <memory>
 #include <new>
-#include <vector>
+#include <utility>
 
 #include "cluster/topology.hpp"
 #include "protocol/client_record.hpp"
@@ -68,10 +68,9 @@ void cluster_arrival::seeding::on_broken(bool) noexcept {
 
 // What is worse counts, and that the slot is another's counts most.
 void cluster_arrival::note_error(const char* command, std::string_view error) noexcept try {
-  if (const auto moved = cluster::read_moved(error, at_.where())) {
-    end(end_of::moved);
-    came_.to = moved->to;
-    return;
+  if (auto moved = cluster::read_moved(error, at_.where())) {
+    came_.to = std::move(moved->to);
+    return end(end_of::moved);
   }
   const bool is_on_its_way = cluster::is_on_its_way(error);
   const auto said = protocol::read_error(is_on_its_way ? std::string_view("TRYAGAIN") : error);
@@ -110,53 +109,27 @@ void cluster_arrival::end(cluster::arrival::end how) noexcept {
 
 void cluster_arrival::end_one() noexcept {
   if (open_.fetch_sub(1) > 1) return;
+  auto* const replicas = at_.acks();
+  if (replicas == nullptr || came_.how != end_of::here) return end_whole();
+  replicas->await_ready(*this, boot_now());
+}
+
+void cluster_arrival::on_acknowledged(const outcome& how, time_ns /*now*/) noexcept {
+  if (!how.ok()) {
+    came_.how = how.is_retryable ? end_of::later : end_of::refused;
+    came_.why = how;
+  }
+  end_whole();
+}
+
+void cluster_arrival::on_server_lost(time_ns /*now*/) noexcept {
+  came_.how = end_of::broken;
+  end_whole();
+}
+
+void cluster_arrival::end_whole() noexcept {
   const std::unique_ptr<cluster_arrival> self(this);
   routes_.on_arrival(slot_.number, at_.number(), attempt_, came_);
-}
-
-// ---- the topology ---------------------------------------------------------------------------
-
-bool topology_request::send(cluster_routes& routes, cluster_server& at) {
-  std::string bytes;
-  redis::command_writer(bytes).command({"CLUSTER", "SLOTS"});
-  std::unique_ptr<topology_request> made(new topology_request(routes, at));
-  if (at.link().submit(*made, bytes, redis::flush::by_io_thread) != status::ok) return false;
-  static_cast<void>(made.release());
-  return true;
-}
-
-void topology_request::on_reply(const redis::value& reply, time_ns) noexcept {
-  const std::unique_ptr<topology_request> self(this);
-  try {
-    std::vector<cluster::slot_range> told;
-    if (!reply.is_error() && cluster::read_slots(reply, at_.where(), told)) {
-      return routes_.on_topology(at_.number(), told);
-    }
-    auto why = reply.is_error()
-                   ? protocol::read_error(reply.text()).details
-                   : outcome::of(status::unknown,
-                                 "its answer to CLUSTER SLOTS makes no sense; servers with TLS "
-                                 "only need tls-cluster yes");
-    why.is_ambiguous = false;
-    if (reply.is_error()) why.say("the server refused CLUSTER SLOTS: ", why.words());
-    at_.link().hide_login(why);
-    routes_.on_no_topology(at_.number(), why);
-  } catch (const std::bad_alloc&) {
-    routes_.on_no_topology(at_.number(), outcome::of(status::no_memory));
-  }
-}
-
-void topology_request::on_broken(bool) noexcept {
-  const std::unique_ptr<topology_request> self(this);
-  routes_.on_no_topology(at_.number(), at_.problem());
-}
-
-void unheeded_request::send(cluster_server& at, std::string_view bytes, bool is_subscription) {
-  auto made = std::make_unique<unheeded_request>();
-  made->is_subscription = is_subscription;
-  if (at.link().submit(*made, bytes, redis::flush::by_io_thread) == status::ok) {
-    static_cast<void>(made.release());
-  }
 }
 
 }  // namespace mortise::deployment

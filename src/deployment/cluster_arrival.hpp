@@ -1,5 +1,6 @@
 // What a client says of a slot, at the server that has it, before it asks anything there: it
-// listens to its inbox of the slot, lifts the slot's fencing tokens, and leaves its record.
+// listens to its inbox of the slot, lifts the slot's fencing tokens, and leaves its record. Where
+// replicas have to acknowledge what is asked there, it waits until they can be asked, too.
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,7 @@
 namespace mortise::deployment {
 
 // Keeps itself while it is on its way.
-class cluster_arrival final {
+class cluster_arrival final : private unacknowledged {
  public:
   // False where it could not be sent; throws bad_alloc.
   static bool send(cluster_routes& routes, cluster_server& at, const cluster_slot& slot,
@@ -44,6 +45,9 @@ class cluster_arrival final {
   void note_error(const char* command, std::string_view error) noexcept;
   void end(cluster::arrival::end how) noexcept;
   void end_one() noexcept;
+  void end_whole() noexcept;
+  void on_acknowledged(const outcome& how, time_ns now) noexcept override;
+  void on_server_lost(time_ns now) noexcept override;
 
   cluster_routes& routes_;
   cluster_server& at_;
@@ -54,30 +58,6 @@ class cluster_arrival final {
   std::atomic<int> open_{0};
   bool is_undecided_ = true;
   cluster::arrival came_;
-};
-
-// Which server has which slots, asked of one of them. Keeps itself while it is on its way.
-class topology_request final : public redis::request {
- public:
-  static bool send(cluster_routes& routes, cluster_server& at);
-
- private:
-  topology_request(cluster_routes& routes, cluster_server& at) : routes_(routes), at_(at) {}
-  void on_reply(const redis::value& reply, time_ns now) noexcept override;
-  void on_broken(bool was_sent) noexcept override;
-
-  cluster_routes& routes_;
-  cluster_server& at_;
-};
-
-// A command whose answer nobody waits for. Keeps itself while it is on its way.
-class unheeded_request final : public redis::request {
- public:
-  static void send(cluster_server& at, std::string_view bytes, bool is_subscription = false);
-
- private:
-  void on_reply(const redis::value& /*reply*/, time_ns /*now*/) noexcept override { delete this; }
-  void on_broken(bool /*was_sent*/) noexcept override { delete this; }
 };
 
 }  // namespace mortise::deployment

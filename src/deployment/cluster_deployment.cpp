@@ -1,6 +1,7 @@
 #include "deployment/cluster_deployment.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/decimal.hpp"
@@ -79,6 +80,7 @@ class cluster_deployment final : public deployment {
                      net::reactor& loop, const settings& terms, std::string_view client_id,
                      listener& hears)
       : has_password_file_(!terms.password_file.empty()),
+        has_acks_(acknowledgements::is_wanted(terms)),
         seeds_(endpoints_of(each.cluster)),
         routes_(loop, config_of_server(each, make_transport, terms), terms, client_id, hears) {}
 
@@ -92,6 +94,9 @@ class cluster_deployment final : public deployment {
   std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& lock) override {
     return std::make_unique<cluster_inquiry>(routes_, routes_.use(cluster::slot_of(lock.key)),
                                              asker);
+  }
+  [[nodiscard]] bool is_granted_by_message(const named_key& /*lock*/) const noexcept override {
+    return !has_acks_;
   }
   bool await(const named_key& lock, net::caller& caller, time_ns deadline) noexcept override;
   // A caller can read one connection only, so the I/O thread reads all of them for this one.
@@ -132,10 +137,12 @@ class cluster_deployment final : public deployment {
     return routes_.find(cluster::slot_of(lock.key));
   }
   [[nodiscard]] outcome why_not_here(const cluster_slot& slot) const;
+  static outcome each(const std::vector<cluster_server*>& all, const step& call);
   outcome each_master(time_ns deadline, const step& call);
   outcome ask_at(cluster_slot& slot, const protocol::command& asked, time_ns deadline);
 
   const bool has_password_file_;
+  const bool has_acks_;
   const std::vector<cluster::endpoint> seeds_;
   cluster_routes routes_;
 };
@@ -220,14 +227,11 @@ outcome cluster_deployment::ask_at(cluster_slot& slot, const protocol::command& 
   }
 }
 
-outcome cluster_deployment::each_master(time_ns deadline, const step& call) {
-  if (auto known = routes_.await_known(deadline); !known.ok()) return known;
-  const auto all = routes_.masters();
+outcome cluster_deployment::each(const std::vector<cluster_server*>& all, const step& call) {
   std::vector<outcome> came(all.size());
   net::at_once(all.size(), [&](std::size_t i) {
     try {
-      came[i] = all[i]->begin();
-      if (came[i].ok()) came[i] = of_server(*all[i], call(*all[i]));
+      came[i] = of_server(*all[i], call(*all[i]));
     } catch (const std::bad_alloc&) {
       came[i] = outcome::of(status::no_memory);
     }
@@ -235,6 +239,14 @@ outcome cluster_deployment::each_master(time_ns deadline, const step& call) {
   const auto bad =
       std::find_if(came.begin(), came.end(), [](const auto& how) { return !how.ok(); });
   return bad == came.end() ? outcome() : std::move(*bad);
+}
+
+outcome cluster_deployment::each_master(time_ns deadline, const step& call) {
+  if (auto known = routes_.await_known(deadline); !known.ok()) return known;
+  return each(routes_.masters(), [&](cluster_server& at) {
+    routes_.connect_to(at);
+    return call(at);
+  });
 }
 
 // ---- examination and login ------------------------------------------------------------------
@@ -247,7 +259,6 @@ outcome cluster_deployment::examine(protocol::examination& into, time_ns deadlin
     auto& found = all[number];
     auto how = command_request::ask(at.link(), protocol::ping(), deadline);  // it is connected to
     if (how.ok()) how = at.entry().examine(found, deadline);
-    if (!how.ok()) protocol::judge_away(how, at.where().text(), found);
     return how;
   });
   for (const auto& found : all) {
@@ -269,13 +280,21 @@ std::shared_ptr<const protocol::examination> cluster_deployment::last_examinatio
 
 outcome cluster_deployment::set_credentials(redis::login offered, time_ns deadline) {
   if (has_password_file_) return refuse_login_beside_file();
-  outcome total;
+  const auto known = routes_.servers();
+  std::vector<cluster_server*> asked;
+  std::copy_if(known.begin(), known.end(), std::back_inserter(asked),
+               [](cluster_server* at) { return at->is_up(); });
+  auto total =
+      each(asked, [&](cluster_server& at) { return at.change_credentials(offered, deadline); });
+  if (!total.ok()) return total;
+  // The others may not be given what these have refused.
+  routes_.log_in_with(offered);
   for (auto* const server : routes_.servers()) {
-    auto how = of_server(*server, server->set_credentials(offered, deadline));
-    if (total.ok()) total = std::move(how);
+    if (std::find(asked.begin(), asked.end(), server) == asked.end()) {
+      server->keep_credentials(offered);
+    }
   }
-  if (total.ok()) routes_.log_in_with(std::move(offered));
-  return total;
+  return {};
 }
 
 }  // namespace

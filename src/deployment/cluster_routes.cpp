@@ -7,6 +7,8 @@
 
 #include "base/random.hpp"
 #include "deployment/cluster_arrival.hpp"
+#include "deployment/topology_request.hpp"
+#include "deployment/unheeded_request.hpp"
 #include "net/at_once.hpp"
 #include "protocol/inbox.hpp"
 #include "redis/command.hpp"
@@ -17,8 +19,8 @@ namespace {
 
 // How long what lacked memory is put off.
 constexpr time_ns put_off_ns = 50 * ns_per_ms;
-// A server that has not answered for this part of the limit is not waited for.
-constexpr int patience_part = 3;
+// A server that has not answered for a third of the limit, or for half a second, is not waited for.
+constexpr time_ns longest_patience_ns = ns_per_s / 2;
 
 outcome closed() { return outcome::of(status::closed, "the client was closed"); }
 
@@ -48,7 +50,7 @@ cluster_routes::cluster_routes(net::reactor& loop, config_maker make_config, con
       client_id_(client_id),
       inbox_(protocol::inbox_channel(client_id)),
       hears_(hears),
-      router_(*this, terms.command_timeout_ms * ns_per_ms / patience_part) {}
+      router_(*this, std::min(terms.command_timeout_ms * ns_per_ms / 3, longest_patience_ns)) {}
 
 cluster_routes::~cluster_routes() { close(0); }
 
@@ -88,14 +90,14 @@ void cluster_routes::on_timer(time_ns now) noexcept {
 void cluster_routes::run() noexcept {
   waiting_list dropped;
   std::set<int> back;
-  std::map<int, outcome> unbegun;
+  std::map<cluster_server*, outcome> unbegun;
   {
     const std::lock_guard guard(mutex_);
     dropped = std::exchange(dropped_, {});
     back.swap(back_);
     unbegun.swap(unbegun_);
   }
-  for (const auto& [server, why] : unbegun) on_server_down(at(server), why);
+  for (const auto& [server, why] : unbegun) on_server_down(*server, why);
   while (auto* const item = dropped.pop()) item->drop();
   if (!back.empty()) hears_.on_up(slot_names(std::move(back)), boot_now());
 }
@@ -103,7 +105,9 @@ void cluster_routes::run() noexcept {
 // ---- beginning and end ----------------------------------------------------------------------
 
 void cluster_routes::begin(const std::vector<cluster::endpoint>& seeds) {
-  enter([&](cluster::router& router, time_ns now) { router.begin(seeds, now); });
+  const std::lock_guard guard(mutex_);
+  router_.begin(seeds, boot_now());
+  plan();
 }
 
 outcome cluster_routes::await_known(time_ns deadline) {
@@ -142,15 +146,16 @@ void cluster_routes::close(time_ns linger_ns) noexcept {
 // ---- slots in use ---------------------------------------------------------------------------
 
 cluster_slot& cluster_routes::use(int number) {
-  cluster_slot* slot = nullptr;
-  {
-    const std::lock_guard guard(mutex_);
-    auto& known = slots_[number];
-    if (!known) known = std::make_unique<cluster_slot>(number, client_id_);
-    slot = known.get();
+  const std::lock_guard guard(mutex_);
+  auto known = slots_.find(number);
+  if (known == slots_.end()) {
+    known = slots_.emplace(number, std::make_unique<cluster_slot>(number, client_id_)).first;
   }
-  enter([&](cluster::router& router, time_ns now) { router.use(number, now); });
-  return *slot;
+  if (!is_closed_) {
+    router_.use(number, boot_now());
+    plan();
+  }
+  return *known->second;
 }
 
 void cluster_routes::stop_using(cluster_slot& slot) noexcept {
@@ -290,6 +295,10 @@ std::vector<cluster_server*> cluster_routes::servers() const {
   return found;
 }
 
+void cluster_routes::connect_to(cluster_server& which) noexcept {
+  enter([&](cluster::router& router, time_ns) { router.connect(which.number()); });
+}
+
 int cluster_routes::count_covered() const {
   const std::lock_guard guard(mutex_);
   return router_.count_covered();
@@ -323,14 +332,14 @@ void cluster_routes::add_server(int server, const cluster::endpoint& where) {
   cluster_server::listener& me = *this;
   auto config = make_config_(where);
   if (login_) config.identity->replace(*login_);
-  servers_.push_back(
-      std::make_unique<cluster_server>(loop_, server, where, std::move(config), terms_, me));
+  servers_.push_back(std::make_unique<cluster_server>(loop_, server, where, std::move(config),
+                                                      terms_, client_id_, me));
 }
 
 void cluster_routes::connect(int server) noexcept {
   auto begun = at(server).begin();
   if (begun.ok()) return;
-  unbegun_.emplace(server, std::move(begun));
+  unbegun_.emplace(&at(server), std::move(begun));
   loop_.post(*this);
 }
 

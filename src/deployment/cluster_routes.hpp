@@ -40,7 +40,7 @@ class cluster_routes final : private cluster::router::link,
   outcome await_known(time_ns deadline);
   void close(time_ns linger_ns) noexcept;
 
-  // The slot, which is used until it is given back.
+  // The slot, which is used until it is given back. Throws bad_alloc, and is not used then.
   cluster_slot& use(int number);
   void stop_using(cluster_slot& slot) noexcept;
   // Nobody is using it where there is none.
@@ -69,6 +69,8 @@ class cluster_routes final : private cluster::router::link,
   [[nodiscard]] std::vector<cluster_server*> masters() const;
   [[nodiscard]] std::vector<cluster_server*> servers() const;
   [[nodiscard]] int count_covered() const;
+  // For somebody who asks it something.
+  void connect_to(cluster_server& which) noexcept;
   // What servers that become known later are logged in with.
   void log_in_with(redis::login with) noexcept;
   void say_to_each(std::string_view bytes);
@@ -97,6 +99,7 @@ class cluster_routes final : private cluster::router::link,
   // cluster::router::link
   void add_server(int server, const cluster::endpoint& where) override;
   void connect(int server) noexcept override;
+  void disconnect(int server) noexcept override { at(server).rest(); }
   void leave(int server, const char* why) noexcept override;
   bool arrive(int slot, int server, std::uint64_t attempt) noexcept override;
   bool ask_topology(int server) noexcept override;
@@ -132,9 +135,9 @@ class cluster_routes final : private cluster::router::link,
   cluster::router router_;
   std::optional<redis::login> login_;  // instead of the one of the URL
   time_ns armed_for_ = time_never;
-  waiting_list dropped_;            // for whom it is over, not told yet
-  std::set<int> back_;              // that can be asked again, not told yet
-  std::map<int, outcome> unbegun_;  // servers that never come up, and why; not told yet
+  waiting_list dropped_;                        // for whom it is over, not told yet
+  std::set<int> back_;                          // that can be asked again, not told yet
+  std::map<cluster_server*, outcome> unbegun_;  // that never come up, and why; not told yet
 };
 
 }  // namespace mortise::deployment

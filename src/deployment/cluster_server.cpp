@@ -2,50 +2,64 @@
 
 #include <utility>
 
-#include "deployment/server_config.hpp"
-
 namespace mortise::deployment {
 
 cluster_server::cluster_server(net::reactor& loop, int number, cluster::endpoint where,
                                redis::connection_config config, const settings& terms,
-                               listener& hears)
+                               std::string_view client_id, listener& hears)
     : number_(number),
       where_(std::move(where)),
       hears_(hears),
       identity_(config.identity),
       entry_(loop, server_, config.where->text(), terms, config.database, *this),
+      acks_(acknowledgements::make(loop, config, terms, client_id, {}, *this)),
       server_(loop, std::move(config), *this) {}
 
 outcome cluster_server::begin() {
-  if (is_begun_.exchange(true)) return {};
-  return server_.begin();
+  is_resting_ = false;
+  if (!is_begun_.exchange(true)) return server_.begin();
+  server_.resume();
+  return {};
+}
+
+void cluster_server::rest() noexcept {
+  is_resting_ = true;
+  server_.rest();
+  if (acks_) acks_->rest();
 }
 
 void cluster_server::close(time_ns linger_ns) noexcept {
   server_.close(linger_ns);
+  if (acks_) acks_->close();
   entry_.close();
 }
 
 outcome cluster_server::problem() const {
+  if (is_resting_) return outcome::of(status::unreachable, where_.text(), " is not connected to");
   auto problem = server_.last_problem();
   return problem.ok() ? entry_.problem() : problem;
 }
 
-outcome cluster_server::set_credentials(const redis::login& offered, time_ns deadline) {
-  if (!is_begun_.load()) {
-    identity_->replace(offered);
-    return {};
-  }
-  return change_login(server_, *identity_, offered, deadline);
+void cluster_server::keep_credentials(const redis::login& offered) {
+  identity_->replace(offered);
+  // It may have begun with those before.
+  if (is_begun_) server_.follow_identity(offered, false);
 }
 
 void cluster_server::on_up(const redis::session_facts& facts) noexcept {
+  if (acks_) acks_->meet(facts);
   known_.store(facts.compare_and_delete, std::memory_order_relaxed);
   entry_.on_up();
 }
 
+void cluster_server::on_admitted() noexcept {
+  if (acks_) acks_->on_server_up();
+  hears_.on_server_up(*this);
+}
+
 void cluster_server::on_down(const outcome& why) noexcept {
   entry_.on_down();
+  if (acks_) acks_->on_server_down();
   hears_.on_server_down(*this, why);
 }
 

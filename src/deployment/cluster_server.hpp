@@ -2,18 +2,25 @@
 // slot has arrived there.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "cluster/topology.hpp"
+#include "deployment/acknowledgements.hpp"
 #include "deployment/admission.hpp"
 #include "deployment/deployment.hpp"
+#include "deployment/server_config.hpp"
 #include "deployment/step_request.hpp"
 #include "redis/connection.hpp"
 
 namespace mortise::deployment {
 
-class cluster_server final : private redis::session_listener, private admission::listener {
+class cluster_server final : private redis::session_listener,
+                             private admission::listener,
+                             private acknowledgements::listener {
  public:
   class listener {
    public:
@@ -30,12 +37,15 @@ class cluster_server final : private redis::session_listener, private admission:
   };
 
   cluster_server(net::reactor& loop, int number, cluster::endpoint where,
-                 redis::connection_config config, const settings& terms, listener& hears);
+                 redis::connection_config config, const settings& terms, std::string_view client_id,
+                 listener& hears);
 
   [[nodiscard]] int number() const noexcept { return number_; }
   [[nodiscard]] const cluster::endpoint& where() const noexcept { return where_; }
-  // May be called again. Another outcome than ok: it never comes up.
+  // Connects, and again after rest(). Another outcome than ok: it never comes up.
   outcome begin();
+  // It is not connected to until it is needed again.
+  void rest() noexcept;
   void close(time_ns linger_ns) noexcept;
   // ok while it can be asked.
   [[nodiscard]] outcome problem() const;
@@ -43,8 +53,16 @@ class cluster_server final : private redis::session_listener, private admission:
   [[nodiscard]] redis::connection& link() noexcept { return server_; }
   [[nodiscard]] known_commands& known() noexcept { return known_; }
   [[nodiscard]] admission& entry() noexcept { return entry_; }
-  // Logs in anew, now or, where it was never connected to, then.
-  outcome set_credentials(const redis::login& offered, time_ns deadline);
+  // Whether it is connected to.
+  [[nodiscard]] bool is_up() const { return is_begun_ && server_.last_problem().ok(); }
+  // Logs in anew, if the server takes them.
+  outcome change_credentials(const redis::login& offered, time_ns deadline) {
+    return change_login(server_, *identity_, offered, deadline);
+  }
+  // The next connection logs in with these.
+  void keep_credentials(const redis::login& offered);
+  // Who says whether its replicas have something; nullptr where nobody wants to know.
+  [[nodiscard]] acknowledgements* acks() const noexcept { return acks_.get(); }
 
  private:
   void on_up(const redis::session_facts& facts) noexcept override;
@@ -62,7 +80,10 @@ class cluster_server final : private redis::session_listener, private admission:
   void on_listening(std::string_view channel) noexcept override {
     hears_.on_server_listening(channel);
   }
-  void on_admitted() noexcept override { hears_.on_server_up(*this); }
+  void on_admitted() noexcept override;
+  void on_acknowledging() noexcept override {}
+  void on_unacknowledging(const outcome& why) noexcept override { server_.leave(why); }
+  void on_shortfall() noexcept override {}  // what a server says of its replicas is the latest
 
   const int number_;
   const cluster::endpoint where_;
@@ -71,6 +92,8 @@ class cluster_server final : private redis::session_listener, private admission:
   admission entry_;  // which the connection tells of its end
   known_commands known_{redis::compare_and_delete::none};
   std::atomic<bool> is_begun_{false};
+  std::atomic<bool> is_resting_{true};
+  const std::unique_ptr<acknowledgements> acks_;  // which the connection tells of its end
   redis::connection server_;
 };
 

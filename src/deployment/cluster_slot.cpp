@@ -46,7 +46,7 @@ status cluster_inquiry::send(const lock::question& asked, const protocol::table&
   if (written != status::ok) return written;
   if (at == nullptr) return routes_.wait(*this, slot_);
   at_ = at;
-  const auto sent = submit(at->link(), at->known(), by);
+  const auto sent = submit(at->link(), at->known(), by, {at->acks(), slot_.place});
   if (sent == status::ok && by != nullptr && by->caller != nullptr && by->caller->is_own()) {
     by->caller->lend_to(at);
   }
@@ -56,7 +56,7 @@ status cluster_inquiry::send(const lock::question& asked, const protocol::table&
 
 status cluster_inquiry::send_on(cluster_server& at) noexcept {
   at_ = &at;
-  return submit(at.link(), at.known(), nullptr);
+  return submit(at.link(), at.known(), nullptr, {at.acks(), slot_.place});
 }
 
 void cluster_inquiry::drop() noexcept {

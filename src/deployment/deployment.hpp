@@ -99,6 +99,11 @@ class deployment {
   }
   // No lease may be longer.
   [[nodiscard]] virtual std::int64_t longest_lease_ms() const { return longest_ms; }
+  // Whether a message that grants this name's lock is enough; otherwise only an answer is.
+  [[nodiscard]] virtual bool is_granted_by_message(const named_key& lock) const noexcept {
+    static_cast<void>(lock);
+    return true;
+  }
   // For steps of this name's lock.
   virtual std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& lock) = 0;
   // Lends the calling thread to who speaks for this name, until the caller is done or the deadline;

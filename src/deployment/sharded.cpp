@@ -67,6 +67,9 @@ class sharded final : public deployment {
   std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& lock) override {
     return shard_of(lock).new_inquiry(asker, lock);
   }
+  [[nodiscard]] bool is_granted_by_message(const named_key& lock) const noexcept override {
+    return shard_of(lock).is_granted_by_message(lock);
+  }
   bool await(const named_key& lock, net::caller& caller, time_ns deadline) noexcept override {
     return shard_of(lock).await(lock, caller, deadline);
   }

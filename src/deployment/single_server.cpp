@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "deployment/acknowledgements.hpp"
 #include "deployment/admission.hpp"
 #include "deployment/command_request.hpp"
 #include "deployment/server_config.hpp"
@@ -28,20 +29,22 @@ using seen_token = std::atomic<std::int64_t>;
 // One server's word is the verdict.
 class single_inquiry final : public step_request {
  public:
-  single_inquiry(redis::connection& server, const admission& entry, known_commands& known,
-                 inquirer& asker)
-      : step_request(asker), server_(server), entry_(entry), known_(known) {}
+  single_inquiry(redis::connection& server, const admission& entry, acknowledgements* replicas,
+                 known_commands& known, inquirer& asker)
+      : step_request(asker), server_(server), entry_(entry), replicas_(replicas), known_(known) {}
 
   status send(const lock::question& asked, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* by) noexcept override {
     if (!entry_.is_open()) return status::unreachable;
+    if (replicas_ != nullptr && !replicas_->is_ready()) return status::unreachable;
     const auto written = write(asked, rules, keys, known_);
-    return written == status::ok ? submit(server_, known_, by) : written;
+    return written == status::ok ? submit(server_, known_, by, {replicas_}) : written;
   }
 
  private:
   redis::connection& server_;
   const admission& entry_;
+  acknowledgements* const replicas_;
   known_commands& known_;
 };
 
@@ -145,12 +148,20 @@ redis::connection_config config_of(const redis::endpoint_url& where,
   return config;
 }
 
+// Nobody lists the replicas of a server that nothing but its address is known of.
+acknowledgements::count_listed count_of(const std::shared_ptr<sentinel::sentinels>& sentinels) {
+  if (!sentinels) return {};
+  return [sentinels](const net::address& server) { return sentinels->replica_count(server); };
+}
+
 class single_server final : public deployment,
                             private redis::session_listener,
-                            private admission::listener {
+                            private admission::listener,
+                            private acknowledgements::listener {
  public:
   single_server(net::reactor& loop, redis::connection_config config, const settings& terms,
-                std::shared_ptr<seen_token> seen, std::shared_ptr<sentinel::sentinels> sentinels,
+                std::string_view client_id, std::shared_ptr<seen_token> seen,
+                std::shared_ptr<sentinel::sentinels> sentinels,
                 mortise::deployment::listener& hears)
       : hears_(hears),
         seen_(std::move(seen)),
@@ -158,8 +169,9 @@ class single_server final : public deployment,
         identity_(config.identity),
         entry_(loop, server_, config.where->text(), terms, config.database, *this),
         sentinels_(std::move(sentinels)),
+        acks_(acknowledgements::make(loop, config, terms, client_id, count_of(sentinels_), *this)),
         server_(loop, std::move(config), *this) {}
-  ~single_server() override { close_sentinels(); }
+  ~single_server() override { close(0); }
   single_server(const single_server&) = delete;
   single_server& operator=(const single_server&) = delete;
 
@@ -167,6 +179,7 @@ class single_server final : public deployment,
     auto opened = begin_sentinels();
     if (opened.ok()) opened = server_.open(deadline);
     if (opened.ok()) opened = entry_.await(deadline);
+    if (opened.ok() && acks_) opened = acks_->await_ready(deadline);
     if (!opened.ok()) close(0);
     return opened;
   }
@@ -177,11 +190,15 @@ class single_server final : public deployment,
   }
   void close(time_ns linger_ns) noexcept override {
     server_.close(linger_ns);
+    if (acks_) acks_->close();
     close_sentinels();
     entry_.close();
   }
   std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& /*lock*/) override {
-    return std::make_unique<single_inquiry>(server_, entry_, known_, asker);
+    return std::make_unique<single_inquiry>(server_, entry_, acks_.get(), known_, asker);
+  }
+  [[nodiscard]] bool is_granted_by_message(const named_key& /*lock*/) const noexcept override {
+    return acks_ == nullptr;
   }
   bool await(const named_key& /*lock*/, net::caller& caller, time_ns deadline) noexcept override {
     return server_.await(caller, deadline);
@@ -237,14 +254,29 @@ class single_server final : public deployment,
   }
   [[nodiscard]] outcome problem() const {
     auto problem = server_.last_problem();
-    return problem.ok() ? entry_.problem() : problem;
+    if (problem.ok()) problem = entry_.problem();
+    return problem.ok() && acks_ ? acks_->problem() : problem;
   }
   void on_up(const redis::session_facts& facts) noexcept override {
+    if (acks_) acks_->meet(facts);
     known_.store(facts.compare_and_delete, std::memory_order_relaxed);
     entry_.on_up();
   }
-  void on_down(const outcome& /*why*/) noexcept override { entry_.on_down(); }
-  void on_admitted() noexcept override { hears_.on_up(every_name(), boot_now()); }
+  void on_down(const outcome& /*why*/) noexcept override {
+    entry_.on_down();
+    if (acks_) acks_->on_server_down();
+  }
+  void on_admitted() noexcept override {
+    if (acks_) {
+      acks_->on_server_up();
+      return acks_->begin();
+    }
+    hears_.on_up(every_name(), boot_now());
+  }
+  void on_acknowledging() noexcept override { hears_.on_up(every_name(), boot_now()); }
+  void on_unacknowledging(const outcome& why) noexcept override { server_.leave(why); }
+  // The Sentinels may know by now that a replica is gone.
+  void on_shortfall() noexcept override { server_.look(); }
   void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {
     if (channel == inbox_) return hears_.on_message(payload, now);
     hears_.on_said(channel);
@@ -258,6 +290,7 @@ class single_server final : public deployment,
   admission entry_;  // which the connection tells of its end
   known_commands known_{redis::compare_and_delete::none};
   const std::shared_ptr<sentinel::sentinels> sentinels_;
+  const std::unique_ptr<acknowledgements> acks_;  // which the server tells of its end
   redis::connection server_;
 };
 
@@ -276,7 +309,7 @@ std::unique_ptr<deployment> make_single_server(const redis::endpoint_url& where,
   auto sentinels = sentinels_of(where, ways.of_sentinels, loop, terms);
   config.where = resolver_of(where, sentinels);
   if (sentinels) config.look_interval_ms = look_interval_ms;
-  return std::make_unique<single_server>(loop, std::move(config), terms, std::move(seen),
+  return std::make_unique<single_server>(loop, std::move(config), terms, client_id, std::move(seen),
                                          std::move(sentinels), hears);
 }
 

@@ -4,6 +4,7 @@
 
 #include "deployment/single_server.hpp"
 #include "net/tls_transport.hpp"
+#include "protocol/acknowledgement.hpp"
 #include "redis/url.hpp"
 
 namespace mortise::deployment {
@@ -41,6 +42,12 @@ outcome check_options(const redis::endpoint_url& where, const settings& terms) {
       redis::has_tls(where.scheme) || (is_of_sentinels && sentinels_have_tls(where, terms));
   if (terms.tls_option != nullptr && !is_for_tls) {
     return nothing_to_say(terms.tls_option, is_of_sentinels ? "rediss+sentinel://" : "rediss://");
+  }
+  if (terms.acks == protocol::acknowledgement_terms::all && !is_of_sentinels &&
+      !redis::has_cluster(where.scheme)) {
+    return outcome::of(status::invalid_argument,
+                       "acks: all: nobody lists the replicas of a server that is given by its own "
+                       "address; give their number, or redis+sentinel:// or redis+cluster://");
   }
   if (terms.tls_certificate_file.empty() != terms.tls_key_file.empty()) {
     const bool has_key = terms.tls_certificate_file.empty();

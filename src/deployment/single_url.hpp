@@ -25,8 +25,7 @@ struct single_url {
   std::vector<std::pair<std::string, std::string>> options;
 };
 
-// What makes the sockets to servers whose addresses are their names; empty for plain
-// ones.
+// What makes the sockets to servers whose addresses are their names; empty for plain ones.
 outcome choose_transport_of_each(const redis::endpoint_url& where, const settings& terms,
                                  net::transport_factory& into);
 // The URL of a server, whose options override the settings.

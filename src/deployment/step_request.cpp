@@ -6,11 +6,66 @@
 
 namespace mortise::deployment {
 
+namespace {
+
+// What its asker relies on for the length of a lease.
+bool is_relied_on(const lock::verdict& said) noexcept {
+  return said.what == lock::answer::granted || said.what == lock::answer::renewed;
+}
+
+}  // namespace
+
+class step_request::acknowledgement final : public unacknowledged {
+ public:
+  explicit acknowledgement(step_request& owner) : owner_(owner) {}
+  void await(lock::verdict said, time_ns now, std::int64_t lease_ms) noexcept {
+    said_ = std::move(said);
+    of.replicas->await(*this, of.place, sent, now, lease_ms);
+  }
+
+  witness of;
+  time_ns sent = 0;
+
+ private:
+  void on_acknowledged(const outcome& how, time_ns now) noexcept override {
+    auto said = std::move(said_);
+    if (!how.ok()) {
+      said.what = lock::answer::unacknowledged;
+      said.is_passing = how.is_retryable;
+      said.details = how;
+    }
+    owner_.tell(said, now);
+  }
+  void on_server_lost(time_ns now) noexcept override {
+    lock::verdict said;
+    said.what = lock::answer::broken;
+    owner_.tell(said, now);
+  }
+
+  step_request& owner_;
+  lock::verdict said_;  // which is not acknowledged yet
+};
+
+step_request::step_request(inquirer& asker) : asker_(asker) {}
+step_request::~step_request() = default;
+
+// False where there is no memory for it.
+bool step_request::note_witness(witness of) noexcept try {
+  if (of.replicas == nullptr) return true;
+  if (!acknowledgement_) acknowledgement_ = std::make_unique<acknowledgement>(*this);
+  acknowledgement_->of = of;
+  acknowledgement_->sent = boot_now();
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 status step_request::write(const lock::question& asked, const protocol::table& rules,
                            const protocol::key_set& keys, const known_commands& known) noexcept
     try {
   rules_ = &rules;
   what_ = asked.what;
+  lease_ms_ = asked.ttl_ms;
   bytes_.clear();
   const auto how = known.load(std::memory_order_relaxed);
   is_without_script_ =
@@ -27,8 +82,9 @@ status step_request::write(const lock::question& asked, const protocol::table& r
 }
 
 status step_request::submit(redis::connection& server, known_commands& known,
-                            const lock::operation* by) noexcept {
+                            const lock::operation* by, witness of) noexcept {
   server_ = &server;
+  if (!note_witness(of)) return status::no_memory;
   known_ = &known;
   caller = by != nullptr ? by->caller : nullptr;
   return server.submit(*this, bytes_, flush_for(by));
@@ -51,7 +107,8 @@ void step_request::on_reply(const redis::value& reply, time_ns now) noexcept {
   auto said = is_without_script_ ? protocol::read_compare_and_delete(reply)
                                  : protocol::read_step(*rules_, what_, reply);
   server_->hide_login(said.details);
-  tell(said, now);
+  if (!acknowledgement_ || !is_relied_on(said)) return tell(said, now);
+  acknowledgement_->await(std::move(said), now, lease_ms_);
 }
 
 void step_request::on_broken(bool was_sent) noexcept {

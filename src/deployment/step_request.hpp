@@ -2,8 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <memory>
 #include <string>
 
+#include "deployment/acknowledgements.hpp"
 #include "deployment/deployment.hpp"
 #include "redis/compare_and_delete.hpp"
 #include "redis/connection.hpp"
@@ -16,16 +19,23 @@ using known_commands = std::atomic<redis::compare_and_delete>;
 
 class step_request : public inquiry, private redis::request {
  public:
-  explicit step_request(inquirer& asker) : asker_(asker) {}
+  explicit step_request(inquirer& asker);
+  ~step_request() override;
 
  protected:
+  // Who says whether replicas have what the server has answered, and for locks of which place
+  // (protocol::place_of; it outlives this); nobody where it counts without them.
+  struct witness {
+    acknowledgements* replicas = nullptr;
+    std::string_view place = {};
+  };
   // Notes what is asked; ok or no_memory.
   status write(const lock::question& asked, const protocol::table& rules,
                const protocol::key_set& keys, const known_commands& known) noexcept;
   // Sends it, as redis::connection::submit, for an operation whose caller lends its thread for the
   // answer; nullptr for nobody's.
-  status submit(redis::connection& server, known_commands& known,
-                const lock::operation* by) noexcept;
+  status submit(redis::connection& server, known_commands& known, const lock::operation* by,
+                witness of) noexcept;
   virtual void tell(const lock::verdict& said, time_ns now) noexcept {
     asker_.on_verdict(*this, said, now);
   }
@@ -35,6 +45,7 @@ class step_request : public inquiry, private redis::request {
   virtual bool is_astray(std::string_view /*error*/, lock::verdict& /*said*/) noexcept {
     return false;
   }
+  bool note_witness(witness of) noexcept;
   static redis::flush flush_for(const lock::operation* by) noexcept;
   void on_reply(const redis::value& reply, time_ns now) noexcept final;
   void on_broken(bool was_sent) noexcept final;
@@ -45,6 +56,10 @@ class step_request : public inquiry, private redis::request {
   const protocol::table* rules_ = nullptr;
   lock::step what_ = lock::step::try_take;
   bool is_without_script_ = false;
+  std::int64_t lease_ms_ = 0;
+  // What waits for replicas, where these are asked; most locks have none.
+  class acknowledgement;
+  std::unique_ptr<acknowledgement> acknowledgement_;
   std::string bytes_;  // kept for its capacity
 };
 

@@ -65,6 +65,7 @@ void note_vote(claim& about, std::size_t server, step asked, answer said) noexce
       about.has.reset(server);
       return;
     case answer::broken:
+    case answer::unacknowledged:
     case answer::unknown:
       // It may have been carried out (hazard 15).
       if (is_contest(asked)) about.has.set(server);

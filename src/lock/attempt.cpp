@@ -131,8 +131,10 @@ std::optional<time_ns> attempt::on_grant(std::int64_t server_us, questions& to, 
         std::min(server_us - reference_us_, 2 * (now - reference_ns_) / ns_per_us);
     from = std::min(now, from + least_passed_us(passed_us, to.terms().drift_ppm) * ns_per_us);
   }
-  if (now - from <= to_ns(std::min(grant_ms_, to.terms().lease_ms)) / 2) return from;
-  // Too little of it can be counted on, so the server is asked, which also renews it.
+  const bool is_fresh = now - from <= to_ns(std::min(grant_ms_, to.terms().lease_ms)) / 2;
+  if (is_fresh && to.is_granted_by_message()) return from;
+  // Too little of it can be counted on, or no replica may have it (hazard 7), so the server is
+  // asked, which also renews it.
   ask_again(to, now);
   return std::nullopt;
 }

@@ -51,6 +51,9 @@ class link {
   virtual std::int64_t random_below(std::int64_t bound) noexcept = 0;
   // Why there is no connection; ok when there is one.
   [[nodiscard]] virtual outcome problem() const = 0;
+  // Whether a grant by message is one; otherwise it has to be asked for, as only an answer is
+  // acknowledged by replicas.
+  [[nodiscard]] virtual bool is_granted_by_message() const noexcept { return true; }
   // Why the last question could not be sent although there is a connection.
   [[nodiscard]] virtual outcome lack() const noexcept {
     return outcome::of(status::limit, "too many requests are open on the connection");

@@ -81,6 +81,9 @@ class questions {
   // What the server is told for so long a lease, or that of the terms.
   [[nodiscard]] std::int64_t ttl_ms(std::int64_t lease_ms) const noexcept;
   [[nodiscard]] std::int64_t ttl_ms() const noexcept { return ttl_ms(terms_.lease_ms); }
+  [[nodiscard]] bool is_granted_by_message() const noexcept {
+    return world_.is_granted_by_message();
+  }
   std::int64_t random_below(std::int64_t bound) noexcept { return world_.random_below(bound); }
   [[nodiscard]] std::uint64_t tenure() const noexcept { return tenure_; }
   [[nodiscard]] const std::string& token() const noexcept { return token_; }

@@ -54,10 +54,12 @@ enum class answer : std::uint8_t {
   cancelled,       // was queued, is not any more
   refused,         // the server says no and has not carried it out
   no_script,       // not carried out; ask again with the text
-  unknown,         // it answered with something that says neither yes nor no
-  broken,          // sent, and the connection broke before the answer
-  unsent,  // not carried out, and its connection ends: it broke before, or the server does not
-           // serve
+  // Carried out, and too few replicas have it: nobody may rely on it.
+  unacknowledged,
+  unknown,  // it answered with something that says neither yes nor no
+  broken,   // sent, and the connection broke before the answer
+  unsent,   // not carried out, and its connection ends: it broke before, or the server does not
+            // serve
 };
 
 struct verdict {
@@ -69,8 +71,8 @@ struct verdict {
   bool others_wait = false;
   bool is_replaced = false;  // not_owner: another has it
   std::int64_t place = -1;   // in the queue, 0 is its head; -1 not queued
-  outcome details;           // of refused and unknown; of unsent where the server said why
-  bool is_passing = false;   // refused: the server is expected to change its mind by itself
+  outcome details;  // of refused, unacknowledged and unknown; of unsent where the server said why
+  bool is_passing = false;  // the first two: the server is expected to change its mind by itself
   // not_free: when to ask again at the latest; 0 where that is for the asker to say.
   std::int64_t look_in_ns = 0;
   // not_free: the servers hold others back for who asked, until it cancels.

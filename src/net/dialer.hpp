@@ -46,6 +46,8 @@ class dialer final : private timer, private lookup_listener {
   void start_at(const address& where, time_ns deadline) noexcept;
   // How many addresses go_on() would try.
   [[nodiscard]] std::size_t left() const noexcept { return waiting_.size(); }
+  // Whose addresses they are, as the resolver said; empty where it is as the URL says.
+  [[nodiscard]] const std::string& host() const noexcept { return host_; }
   // The listener is not called any more; what is left stays.
   void cancel() noexcept;
 

@@ -30,8 +30,8 @@ class tls_context {
   // Why what the files say now is not in force; empty where it is.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
-  // Keeps the ticket for the next connection, and its owner is this from now on. Any thread.
-  // It is for the server of that name only.
+  // Keeps the ticket for the next connection to the server of that name, and its owner is this from
+  // now on. Any thread.
   void keep_ticket(const std::string& name, const ssl_st* from, ssl_session_st* ticket) noexcept;
   // For a server that ends the handshake where it should ignore a ticket: none is used any more,
   // until the files change. Whether there was one.

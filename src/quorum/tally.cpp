@@ -57,7 +57,8 @@ void tally::take_answer(std::size_t server, const verdict& said) noexcept {
     default:
       failed_.set(server);
       // What a server says no to it has not carried out; of all else one cannot know.
-      broken_.set(server, said.what == answer::broken || said.what == answer::unknown);
+      broken_.set(server, said.what == answer::broken || said.what == answer::unknown ||
+                              said.what == answer::unacknowledged);
       denied_.set(server, said.what == answer::refused && !said.is_passing);
       if (details_.ok()) details_ = said.details;
       return;

@@ -60,7 +60,8 @@ connection::~connection() {
 
 outcome connection::begin() {
   if (auto lack = commands_.check(); !lack.ok()) {
-    close();
+    wanted_.is_rest = true;
+    set_problem(lack);
     return lack;
   }
   // What is said of it until the I/O thread knows more.
@@ -77,7 +78,10 @@ outcome connection::open(time_ns deadline) {
     opening_.deadline = deadline;
     opening_.is_on = true;
   }
-  if (auto begun = begin(); !begun.ok()) return begun;
+  if (auto begun = begin(); !begun.ok()) {
+    close();
+    return begun;
+  }
   const time_ns end = deadline + open_grace_ns;
   while (opening_.is_done.load(std::memory_order_acquire) == 0 && boot_now() < end) {
     net::futex_wait(opening_.is_done, 0, end);
@@ -140,13 +144,46 @@ void connection::run() noexcept {
     is_closing = closing_.is_on;
   }
   if (is_closing) return begin_close();
+  if (wanted_.is_rest) return rest_now();
   if (phase_ == phase::idle) return begin_attempt();
-  if (is_look_wanted_.exchange(false)) look_now();
+  if (wanted_.is_look.exchange(false)) look_now();
   log_in_anew();
 }
 
+void connection::rest() noexcept {
+  wanted_.is_rest = true;
+  loop_.post(*this);
+}
+
+void connection::resume() noexcept {
+  if (!commands_.check().ok()) return;
+  wanted_.is_rest = false;
+  loop_.post(*this);
+}
+
+// Where something is open it ends in retry_or_give_up().
+void connection::rest_now() noexcept {
+  switch (phase_) {
+    case phase::waiting:
+      loop_.cancel(static_cast<net::timer&>(*this));
+      phase_ = phase::idle;
+      return;
+    case phase::dialing:
+    case phase::greeting:
+    case phase::dialing_inbox:
+    case phase::greeting_inbox:
+    case phase::up: {
+      auto why = outcome::of(status::unreachable, whereabouts_.text(), " is not needed any more");
+      why.is_retryable = true;
+      return fail(std::move(why), false);
+    }
+    default:
+      return;
+  }
+}
+
 void connection::look() noexcept {
-  is_look_wanted_.store(true);
+  wanted_.is_look.store(true);
   loop_.post(*this);
 }
 
@@ -288,6 +325,8 @@ void connection::finish_greeting() {
   if (phase_ == phase::greeting) {
     facts_ = greeting_->facts();
     facts_.is_reconnect = has_been_up_;
+    facts_.at = whereabouts_.address();
+    facts_.host = dialer_.host();
     before_ = {facts_.client_id, facts_.run_id};
   }
   if (phase_ == phase::greeting_inbox || protocol_ == 3 || config_.inbox.empty()) return go_up();
@@ -435,7 +474,7 @@ void connection::settle() noexcept {
     is_closing = closing_.is_on;
   }
   if (is_closing) return finish_close();
-  if (take_another_way()) return;
+  if (!wanted_.is_rest && take_another_way()) return;
   if (!attempt_.before.ok()) attempt_.end = both(attempt_.before, attempt_.end);
   set_problem(attempt_.end);
   if (std::exchange(was_up_, false)) {
@@ -469,6 +508,10 @@ bool connection::take_another_way() noexcept {
 }
 
 void connection::retry_or_give_up(bool is_opening) noexcept {
+  if (wanted_.is_rest) {
+    phase_ = phase::idle;
+    return;
+  }
   const time_ns next = back_off_.next(is_opening, random_number(), boot_now());
   if (is_opening && (attempt_.is_end_definite || next >= opening_.deadline)) {
     phase_ = phase::idle;

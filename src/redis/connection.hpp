@@ -44,7 +44,7 @@ class session_listener {
   // No more messages come to this channel of a cluster's slot, which has gone to another server.
   // Whichever thread reads.
   virtual void on_unheard(std::string_view /*channel*/) noexcept {}
-  // Answers have been overdue for a third of the limit, or more. The I/O thread.
+  // Answers have been overdue for a third of the limit or half a second, or more. The I/O thread.
   virtual void on_overdue() noexcept {}
   // From now on no message to this channel is missed, as long as the connection lives; after
   // listen(), and again after each on_up. Whichever thread reads.
@@ -70,7 +70,7 @@ class connection final : private pipeline_listener,
   // else.
   [[nodiscard]] outcome open(time_ns deadline);
   // Connects in the background, for as long as it takes, as after a connection that broke. It only
-  // fails for want of a descriptor, and is closed then.
+  // fails for want of a descriptor, and then rests for good. Never blocks.
   [[nodiscard]] outcome begin();
   // Ends everything: open requests get on_broken, then on_down if it was up; afterwards no callback
   // comes. With a linger, what was submitted is sent and answered first, as far as that takes no
@@ -113,6 +113,10 @@ class connection final : private pipeline_listener,
   // Ends the connection that there is, to begin anew. Any thread.
   void leave(outcome why) noexcept { commands_.break_off(std::move(why)); }
 
+  // Ends the connection that there is, or the attempts at one, until resume(). Any thread.
+  void rest() noexcept;
+  void resume() noexcept;
+
   // Why there is no connection: how the last one ended or what the last attempt came to. ok while
   // it is up.
   [[nodiscard]] outcome last_problem() const noexcept;
@@ -138,7 +142,7 @@ class connection final : private pipeline_listener,
   };
 
   // All of these on the I/O thread.
-  void run() noexcept override;  // open, close, look or follow_identity was asked for
+  void run() noexcept override;  // something was asked for
   void on_timer(time_ns now) noexcept override;
   void on_dialed(std::unique_ptr<net::transport> connected,
                  const net::address& where) noexcept override;
@@ -155,6 +159,7 @@ class connection final : private pipeline_listener,
   void begin_attempt() noexcept;
   void dial() noexcept;
   void log_in_anew() noexcept;
+  void rest_now() noexcept;
   void look_now() noexcept;
   void look_beside(const char* why) noexcept;
   void look_again_later() noexcept;
@@ -224,7 +229,10 @@ class connection final : private pipeline_listener,
     time_ns linger_ns = 0;
     std::atomic<std::uint32_t> is_done{0};  // 1 once nothing happens any more
   } closing_;
-  std::atomic<bool> is_look_wanted_{false};
+  struct {
+    std::atomic<bool> is_look{false};
+    std::atomic<bool> is_rest{false};
+  } wanted_;
   std::atomic<std::uint32_t> turns_{0};
   std::set<std::string, std::less<>> channels_;  // that are listened to, besides the inbox
   std::atomic<pipeline*> hearing_{nullptr};      // where; nullptr until it was up

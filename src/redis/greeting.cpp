@@ -342,6 +342,12 @@ greeting::step greeting::take_error(std::string_view error, item what) {
   // What it means is read from the server's words, what is told of them is without the login.
   const auto told = without_secrets(error, &as_);
   const std::string_view text = told;
+  const bool is_probe = what == item::probe_delifeq || what == item::probe_delex;
+  if (is_probe && config_.is_of_cluster &&
+      begins_with_any(error, {"MOVED", "ASK", "CLUSTERDOWN"})) {
+    note_probe(what);  // it knows the command, whose key is in a slot of another or of nobody
+    return step::more;
+  }
   if (passes_by_itself(error)) {
     is_passing_ = true;
     const step result = refuse("the server is not ready: " + std::string(text), text);
@@ -382,11 +388,8 @@ greeting::step greeting::take_error(std::string_view error, item what) {
     case item::inbox:
     case item::kill:
     case item::load_script:
-      break;
-    // It knows the command whose key is in another's slot.
     case item::probe_delifeq:
     case item::probe_delex:
-      if (error.starts_with("MOVED")) note_probe(what);
       break;
   }
   return step::more;

@@ -48,7 +48,7 @@ class pipeline_listener {
   // No more messages come to this channel of a slot: it has gone to another server. Whichever
   // thread reads.
   virtual void on_unheard(std::string_view channel) noexcept = 0;
-  // Answers have been overdue for a third of the limit, or more. The I/O thread.
+  // Answers have been overdue for a third of the limit or half a second, or more. The I/O thread.
   virtual void on_overdue() noexcept = 0;
   // The socket is closed and every open request has been told. Where the server itself said that it
   // does not serve, `why` is a refusal. The I/O thread.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "net/address.hpp"
 #include "net/dialer.hpp"
 #include "net/resolver.hpp"
 #include "redis/command.hpp"
@@ -34,7 +35,7 @@ struct connection_config {
   net::transport_factory make_transport = {};  // empty: plain sockets
   const char* hint_at_end = "";                // where the server ends the greeting
   const char* why_no_cluster = nullptr;        // what a node of a cluster is refused with
-  bool is_replica_wrong = false;               // and not what a name leads to for a moment
+  bool is_replica_wrong = false;               // a replica is not where a name leads for a moment
   bool is_of_sentinel = false;                 // a Sentinel is wanted, and no server of keys
   bool is_of_cluster = false;                  // one of its servers, whatever it is at the moment
   std::shared_ptr<credentials> identity = {};  // none: nobody logs in
@@ -69,6 +70,8 @@ struct session_facts {
   // What the server knows, and lets this user do.
   redis::compare_and_delete compare_and_delete = redis::compare_and_delete::none;
   bool is_reconnect = false;
+  net::address at;        // where it is
+  std::string host = {};  // whose address that is, as the resolver says
 };
 
 }  // namespace mortise::redis

@@ -1,6 +1,7 @@
 // How the silence of a server is noticed: while requests are open it is looked now and then whether
 // any of those that were open at an earlier look is still, and nothing was received since. After a
-// third of the limit the answers are overdue, after all of it the server is silent. Pure.
+// third of the limit, or half a second, the answers are overdue, after all of it the server is
+// silent. Pure.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +15,13 @@ class silence_watch {
  public:
   enum class state { well, overdue, silent };
 
-  explicit silence_watch(time_ns limit_ns) noexcept : limit_ns_(limit_ns) {}
+  explicit silence_watch(time_ns limit_ns) noexcept
+      : limit_ns_(limit_ns), overdue_ns_(std::min(limit_ns / 3, longest_patience_ns)) {}
 
   [[nodiscard]] bool is_on() const noexcept { return is_on_; }
-  [[nodiscard]] time_ns period_ns() const noexcept { return limit_ns_ / 8; }
+  [[nodiscard]] time_ns period_ns() const noexcept {
+    return std::min(limit_ns_, 3 * longest_patience_ns) / 8;
+  }
   [[nodiscard]] time_ns limit_ns() const noexcept { return limit_ns_; }
   // From now on look() is called at times.
   void begin(std::uint64_t submitted, time_ns now) noexcept {
@@ -39,11 +43,15 @@ class silence_watch {
     }
     const auto silence_ns = now - std::max(mark_ns_, received_ns);
     if (silence_ns >= limit_ns_) return state::silent;
-    return silence_ns >= limit_ns_ / 3 ? state::overdue : state::well;
+    return silence_ns >= overdue_ns_ ? state::overdue : state::well;
   }
 
  private:
+  // However long calls may take: meanwhile another server may serve.
+  static constexpr time_ns longest_patience_ns = ns_per_s / 2;
+
   const time_ns limit_ns_;
+  const time_ns overdue_ns_;
   bool is_on_ = false;
   // Requests up to number mark_ were all submitted by mark_ns_.
   std::uint64_t mark_ = 0;

@@ -1,5 +1,5 @@
 // Where one server is, as text: redis://, rediss://, unix:// and local:, and redis+sentinel:// for
-// the one that Sentinels name.
+// the one that Sentinels name; or some servers of a cluster, redis+cluster://.
 #pragma once
 
 #include <cstdint>
@@ -79,9 +79,9 @@ std::string place_text(const endpoint_url& where);
 // redis+sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/db][?key=value&…], and the
 // same with rediss+sentinel://; the login is that of the master.
 // redis+cluster://[user[:password]@]host[:port][,host[:port]…][/db][?key=value&…], and the same
-// with rediss+cluster:// Undoes percent-encoding in every part. On failure `into` is as it was.
-// Messages name the part, its value and the mend, and never show what may be part of a user's name
-// or password.
+// with rediss+cluster://
+// Undoes percent-encoding in every part. On failure `into` is as it was. Messages name the part,
+// its value and the mend, and never show what may be part of a user's name or password.
 outcome parse_url(std::string_view url, endpoint_url& into);
 
 }  // namespace mortise::redis

@@ -54,7 +54,8 @@ std::size_t report::write_questions(std::string& out, std::string_view master) {
   writer.command({"SENTINEL", "MASTER", master});
   writer.command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", master});
   writer.command({"ROLE"});  // which masters it watches
-  return 3;
+  writer.command({"SENTINEL", "REPLICAS", master});
+  return 4;
 }
 
 void report::take(const redis::value& answer) {
@@ -69,6 +70,7 @@ void report::take(const redis::value& answer) {
     is_stranger_ = is_stranger_ || answer.is_null();
     return;
   }
+  if (number == 3) return take_replicas(answer);
   const auto& names = answer.at(1);
   for (std::size_t i = 0; i < names.size(); ++i) others_.emplace_back(names.at(i).text());
 }
@@ -84,6 +86,21 @@ void report::take_error(std::string_view error) {
 void report::take_master(const redis::value& answer) {
   for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
     if (answer.at(i).text() == "config-epoch") epoch_ = number_in(answer.at(i + 1).text());
+  }
+}
+
+// One that is held to be down is not chosen, as long as that is so. One that is only disconnected
+// may be back in a moment.
+void report::take_replicas(const redis::value& answer) {
+  replicas_ = 0;
+  for (std::size_t i = 0; i < answer.size(); ++i) {
+    const auto& one = answer.at(i);
+    bool is_gone = false;
+    for (std::size_t k = 0; k + 1 < one.size(); k += 2) {
+      if (one.at(k).text() != "flags") continue;
+      is_gone = one.at(k + 1).text().find("_down") != std::string_view::npos;
+    }
+    if (!is_gone) ++*replicas_;
   }
 }
 
@@ -113,6 +130,17 @@ std::vector<redis::host_port> latest(const std::vector<word>& words) {
     }
   }
   return places;
+}
+
+std::optional<std::int64_t> most_replicas(const std::vector<word>& words) {
+  const auto epoch = latest_epoch(words);
+  std::optional<std::int64_t> most;
+  for (const auto& one : words) {
+    const auto told = one.said.replicas();
+    if (!told || one.said.epoch() != epoch) continue;
+    most = std::max(most.value_or(0), *told);
+  }
+  return most;
 }
 
 outcome why_nowhere(const std::vector<word>& words, std::string_view master) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ class report {
   [[nodiscard]] const redis::host_port& master() const noexcept { return master_; }
   // Which of all failovers of this master has made it one: each has a higher number.
   [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
+  // How many replicas of it are there that could follow it; nothing where it does not say.
+  [[nodiscard]] std::optional<std::int64_t> replicas() const noexcept { return replicas_; }
   // Whether it answers, but watches no master of that name.
   [[nodiscard]] bool is_stranger() const noexcept { return is_stranger_; }
   // What it says of the master, or why it cannot say anything, as the end of a sentence that begins
@@ -33,10 +36,12 @@ class report {
  private:
   void take_error(std::string_view error);
   void take_master(const redis::value& answer);
+  void take_replicas(const redis::value& answer);
 
   std::size_t taken_ = 0;
   redis::host_port master_;
   std::int64_t epoch_ = 0;
+  std::optional<std::int64_t> replicas_;
   bool is_stranger_ = false;
   std::vector<std::string> others_;  // that it watches
   std::string error_;
@@ -52,6 +57,8 @@ struct word {
 
 // The places that those name who know of the latest failover: one, or several where they disagree.
 std::vector<redis::host_port> latest(const std::vector<word>& words);
+// The most that one of those tells of; nothing where none does.
+std::optional<std::int64_t> most_replicas(const std::vector<word>& words);
 // Why nobody can say where it is.
 outcome why_nowhere(const std::vector<word>& words, std::string_view master);
 // Why it cannot be told which of several places is right.

@@ -34,6 +34,10 @@ class sentinels final : public net::resolver, private sentinel_listener {
   // end then, and not on its thread. May be called again.
   void close() noexcept;
 
+  // How many replicas it has that are there, as they said last; nothing where none has said so, or
+  // it was not the master.
+  [[nodiscard]] std::optional<std::int64_t> replica_count(const net::address& server) const;
+
   [[nodiscard]] bool is_immediate() const noexcept override { return false; }
   net::resolution resolve(time_ns deadline) override;
   [[nodiscard]] std::string text() const override { return name_; }
@@ -50,7 +54,12 @@ class sentinels final : public net::resolver, private sentinel_listener {
   const std::string name_;
   std::function<void()> on_hint_;        // since begin()
   std::atomic<std::uint32_t> words_{0};  // how many have come
-  std::mutex mutex_;                     // of the list, which is empty once it is closed
+  struct {
+    mutable std::mutex mutex;
+    std::vector<net::address> master;
+    std::optional<std::int64_t> replicas;
+  } last_;            // what was found
+  std::mutex mutex_;  // of the list, which is empty once it is closed
   std::vector<std::unique_ptr<sentinel>> all_;
 };
 

@@ -29,6 +29,7 @@ const experiment& death();
 const experiment& dead_waiter();
 const experiment& failover();
 const experiment& sentinel();
+const experiment& cluster();
 const experiment& handshake();
 const experiment& memory();
 const experiment& kinds();
@@ -36,6 +37,7 @@ const experiment& examination();
 const experiment& shard();
 const experiment& redlock();
 const experiment& redlock_contention();
+const experiment& acks();
 // One for each language that has a binding.
 const std::vector<experiment>& languages();
 

@@ -28,6 +28,7 @@ std::vector<const experiment*> all_experiments() {
                                      &dead_waiter(),
                                      &failover(),
                                      &sentinel(),
+                                     &cluster(),
                                      &compare_and_delete(),
                                      &handshake(),
                                      &memory(),
@@ -35,7 +36,8 @@ std::vector<const experiment*> all_experiments() {
                                      &examination(),
                                      &shard(),
                                      &redlock(),
-                                     &redlock_contention()};
+                                     &redlock_contention(),
+                                     &acks()};
   for (const auto& language : languages()) all.push_back(&language);
   return all;
 }

@@ -3,102 +3,27 @@
 // beside it: between the two are the Sentinels alone.
 #include <algorithm>
 #include <atomic>
-#include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "crowd.hpp"
 #include "experiment.hpp"
-#include "mortise/mortise.h"
 #include "support/sentinel_set.hpp"
 
 namespace mortise::bench {
 
 namespace {
 
-constexpr std::int64_t patience_ms = 120'000;
-constexpr int name_count = 20;
-constexpr int waiters_of_each = 5;
 constexpr std::size_t set_size = 3;
 
-mortise_client* open_client(const testing::sentinel_set& set) {
-  const auto url = set.url("lease=60s&command_timeout=30s");
-  mortise_client* const client = mortise_client_new(url.data(), url.size(), nullptr, nullptr);
-  require(client != nullptr, "no client");
-  return client;
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  all.reserve(crowd::name_count);
+  for (int i = 0; i < crowd::name_count; ++i) all.push_back("sentinel-" + std::to_string(i));
+  return all;
 }
-
-std::string name_of(int number) { return "sentinel-" + std::to_string(number); }
-
-// Somebody who has all names, and others who wait for them, each a client of its own.
-class crowd {
- public:
-  explicit crowd(testing::sentinel_set& set) {
-    for (int i = 0; i <= waiters_of_each; ++i) clients_.push_back(open_client(set));
-    events_ = mortise_queue_new(clients_[1], 0, nullptr);
-    releases_ = mortise_queue_new(clients_[0], 0, nullptr);
-    for (int client = 0; client <= waiters_of_each; ++client) {
-      for (int i = 0; i < name_count; ++i) begin(set, client, i);
-    }
-  }
-  ~crowd() {
-    for (auto* one : clients_) mortise_client_free(one);
-    for (auto* one : locks_) mortise_lock_free(one);
-    mortise_queue_free(events_);
-    mortise_queue_free(releases_);
-    for (auto* one : others_) mortise_queue_free(one);
-  }
-  crowd(const crowd&) = delete;
-  crowd& operator=(const crowd&) = delete;
-
-  [[nodiscard]] std::size_t client_count() const { return clients_.size(); }
-  void release_all() {
-    for (int i = 0; i < name_count; ++i) {
-      require(mortise_lock_unlock_async(locks_[static_cast<std::size_t>(i)], releases_, i,
-                                        nullptr) == MORTISE_OK,
-              "not released");
-    }
-  }
-  // When the first of those who wait longest is granted.
-  [[nodiscard]] std::int64_t await_grant() {
-    mortise_event* const event = mortise_event_new();
-    require(mortise_queue_next(events_, patience_ms, event, nullptr) == MORTISE_OK, "no grant");
-    const auto at = now_ns();
-    require(mortise_event_status(event) == MORTISE_OK, "not granted");
-    mortise_event_free(event);
-    return at;
-  }
-
- private:
-  void begin(testing::sentinel_set& set, int client, int number) {
-    const auto name = name_of(number);
-    auto* const lock = mortise_lock_new(clients_[static_cast<std::size_t>(client)], name.data(),
-                                        name.size(), nullptr, nullptr);
-    locks_.push_back(lock);
-    if (client == 0) {
-      require(mortise_lock_acquire(lock, patience_ms, nullptr) == MORTISE_OK, "not acquired");
-      return;
-    }
-    auto* queue = events_;
-    if (client > 1) {
-      if (number == 0) {
-        others_.push_back(
-            mortise_queue_new(clients_[static_cast<std::size_t>(client)], 0, nullptr));
-      }
-      queue = others_.back();
-    }
-    require(mortise_lock_acquire_async(lock, queue, number, patience_ms, nullptr) == MORTISE_OK,
-            "does not wait");
-    while (set.master().command({"LLEN", "{mortise:" + name + "}:q"}) != std::to_string(client)) {
-    }
-  }
-
-  std::vector<mortise_client*> clients_;
-  std::vector<mortise_lock*> locks_;  // of the first client first
-  mortise_queue* events_ = nullptr;   // of those who wait longest
-  mortise_queue* releases_ = nullptr;
-  std::vector<mortise_queue*> others_;
-};
 
 // When the first Sentinel tells that the master is another.
 class news {
@@ -157,7 +82,9 @@ struct times_ms {
 // nobody gives back before all have left it.
 void measure(bool is_killed, times_ms& into) {
   testing::sentinel_set set;
-  crowd all(set);
+  auto& master = set.master();
+  crowd all(set.url("lease=60s&command_timeout=30s"), names(),
+            [&](const auto& /*key*/, const auto& command) { return master.command(command); });
   set.replicate();
   const auto before = set.master_number();
   news heard(set);

@@ -18,6 +18,12 @@ struct free_multi {
   void operator()(mortise_multi* handle) const { mortise_multi_free(handle); }
 };
 
+mortise_status set_credentials(const client_handle& client, const std::string& password) {
+  const std::string user = "heir";
+  return mortise_client_set_credentials(client.get(), user.data(), user.size(), password.data(),
+                                        password.size(), nullptr);
+}
+
 TEST_F(clusters, names_are_shared_out_and_all_are_had) {
   const auto client = open_client(all->url());
   std::vector<lock_handle> locks;
@@ -89,6 +95,24 @@ TEST_F(clusters, tokens_rise_where_a_slot_goes) {
   }
 }
 
+TEST_F(clusters, a_server_that_no_slot_needs_any_more_is_left) {
+  const auto client = open_client(all->url() + "?command_timeout=600ms&client_name=leaver");
+  const auto lock = open_lock(client, "order");
+  const auto is_at = [&](std::size_t server) {
+    const auto clients = all->at(server).command({"CLIENT", "LIST"});
+    return clients.find("name=leaver") != std::string::npos;
+  };
+  for (int turn = 0; turn < 2; ++turn) {
+    const auto before = all->owner_of(lock_key("order"));
+    expect_acquired(lock);
+    EXPECT_TRUE(is_at(before));
+    const auto after = all->fail_over(before);
+    EXPECT_TRUE(eventually([&] { return !is_at(before); }));
+    EXPECT_TRUE(eventually([&] { return is_at(after); }));
+    expect_released(lock);
+  }
+}
+
 TEST_F(clusters, a_multi_has_names_of_all_servers) {
   const auto client = open_client(all->url());
   const auto error = new_error();
@@ -156,7 +180,7 @@ TEST_F(clusters, other_programs_are_told_by_both_channels) {
   }
 }
 
-TEST_F(clusters, all_servers_are_spoken_to_by_tls) {
+TEST(clusters_tls, all_servers_are_spoken_to) {
   test_cluster secret(
       {.masters = 1, .replicas_each = 0, .has_tls = true, .arguments = {"--tls-cluster", "yes"}});
   const auto client = open_client(secret.url());
@@ -175,6 +199,17 @@ TEST_F(clusters, a_client_finds_the_cluster_by_any_server_that_is_there) {
   all->kill(0);
   const auto client = open_client(all->url());
   expect_acquired(open_lock(client, "order"));
+}
+
+// Nobody is examined who is not connected to yet.
+TEST_F(clusters, a_client_that_examines_waits_for_none_but_whom_it_has_asked) {
+  for (const auto* examine : {"warn", "strict"}) {
+    const auto begin = boot_now();
+    const auto client = open_client("redis+cluster://" + all->address_of(0) +
+                                    "?command_timeout=60s&examine=" + examine);
+    EXPECT_LT(ms_since(begin), patience_ms) << examine;
+    expect_acquired(open_lock(client, "order"));
+  }
 }
 
 // ---- what cannot be used --------------------------------------------------------------------
@@ -236,11 +271,29 @@ TEST_F(clusters, a_server_with_another_password_is_named) {
   expect_acquired(lock);
 }
 
+TEST_F(clusters, credentials_that_one_server_refuses_are_given_to_no_other) {
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    ASSERT_EQ("OK",
+              all->at(i).command({"ACL", "SETUSER", "heir", "on", ">right", "~*", "&*", "+@all"}));
+  }
+  const auto owner = all->owner_of(lock_key("order"));
+  const auto client =
+      open_client("redis+cluster://heir:right@" + all->address_of(all->other_master(owner)));
+  EXPECT_EQ(MORTISE_REFUSED, set_credentials(client, "wrong"));
+  expect_acquired(open_lock(client, "order"));
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    ASSERT_EQ("OK", all->at(i).command({"ACL", "SETUSER", "heir", "resetpass", ">next"}));
+  }
+  EXPECT_EQ(MORTISE_OK, set_credentials(client, "next"));
+  for (int i = 0; i < 8; ++i) expect_acquired(open_lock(client, std::to_string(i)));
+}
+
 TEST_F(clusters, the_rights_of_the_page_are_enough) {
   for (std::size_t i = 0; i < all->size(); ++i) {
     for (const auto* page : {"capi/doc/server.md", "capi/doc/cluster.md"}) {
       ASSERT_EQ("OK", all->at(i).command(rights_on_page(page)));
     }
+    for (const auto& rule : further_rights_on_page("capi/doc/server.md")) all->at(i).command(rule);
     ASSERT_EQ("OK", all->at(i).command({"ACL", "LOG", "RESET"}));
   }
   const auto places = all->url().substr(std::string("redis+cluster://").size());

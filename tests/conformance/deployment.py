@@ -166,7 +166,7 @@ class Deployment:
 
     def url_of(self, shard, login):
         if self.sentinel:
-            return f"redis+sentinel://{login}{'@' if login else ''}127.0.0.1:{self.sentinel.ports[0]}/mymaster"
+            return f"redis+sentinel://{login}{'@' if login else ''}127.0.0.1:{self.sentinel.ports[0]}/mymaster?acks=all"
         place = self.way_to(shard)
         scheme = "unix" if place.startswith("/") else "rediss" if self.kind == "tls" else "redis"
         query = {"tls": f"?tls_ca_file={self.signers()}" if self.kind == "tls" else "",

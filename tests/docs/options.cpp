@@ -24,7 +24,7 @@ std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 std::string shown(const option::number& of) {
   const auto range = code(of.unit->write(of.least)) + " to " + code(of.unit->write(of.most)) +
                      (of.unit->name == std::string("us") ? " µs" : "");
-  return of.may_be_unlimited ? range + ", " + code("unlimited") : range;
+  return of.beyond != nullptr ? range + ", " + code(of.beyond) : range;
 }
 std::string shown(const option::toggle& either) {
   return code(either.on) + ", " + code(either.off);
@@ -66,7 +66,8 @@ std::string row_of_page(const option& row) {
 // ---- a key of the header ---------------------------------------------------------------------
 
 std::string said(const option::number& of) {
-  return std::string(": ") + of.unit->form + (of.may_be_unlimited ? " or \"unlimited\"" : "");
+  return std::string(": ") + of.unit->form +
+         (of.beyond != nullptr ? " or " + quoted(of.beyond) : "");
 }
 std::string said(const option::toggle& either) {
   return ": " + quoted(either.on) + " or " + quoted(either.off);

@@ -1,15 +1,34 @@
 // Plays histories of a quorum, each made from a seed, until one breaks a promise: the real code of
 // src/deployment and src/quorum and the real scripts, with nodes that restart and forget, answers
 // that are late or lost, and processes that die and stop.
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
+#include <map>
+#include <memory>
+#include <vector>
 
+#include "deployment/quorum.hpp"
 #include "lock/lease.hpp"
-#include "quorum_simulation/process.hpp"
+#include "process_simulation/run.hpp"
+#include "quorum_simulation/node.hpp"
 
 namespace mortise::quorum_simulation {
 namespace {
+
+using process_simulation::process;
+
+struct plan : process_simulation::terms {
+  std::uint64_t seed = 0;
+  int nodes = 3;
+  int processes = 3;
+  std::int64_t repeat_per_mille = 0;  // how many answers are heard twice
+  std::int64_t quarantine_ms = 1200;
+  time_ns latency_ns = ns_per_ms;
+  time_ns duration = 10 * ns_per_s;
+  // The mean time between faults of a kind; 0: never.
+  time_ns cuts = 0, hangs = 0, restarts = 0, crashes = 0, pauses = 0;
+  bool forgets = false;  // who restarts
+  [[nodiscard]] bool has_faults() const { return cuts + hangs + restarts + crashes + pauses > 0; }
+};
 
 time_ns now_and_then(chance& dice) {
   return dice.happens(500) ? 0 : dice.between(200, 5000) * ns_per_ms;
@@ -42,9 +61,10 @@ plan make_plan(std::uint64_t seed) {
   return made;
 }
 
-class run {
+class run final : public process_simulation::run {
  public:
-  run(const plan& made, bool is_verbose) : plan_(made), world_(made.seed * 2 + 1) {
+  run(const plan& made, bool is_verbose)
+      : process_simulation::run(world_, plan_), plan_(made), world_(made.seed * 2 + 1) {
     world_.is_verbose = is_verbose;
     world_.latency_ns = made.latency_ns;
     world_.repeat_per_mille = made.repeat_per_mille;
@@ -53,27 +73,22 @@ class run {
     }
     for (int i = 0; i < made.processes; ++i) add_process();
   }
+  ~run() override { end(); }
   const std::vector<std::string>& go();
-  [[nodiscard]] std::size_t grants() const { return history_.size(); }
 
  private:
-  void add_process() {
-    processes_.push_back(std::make_unique<process>(world_, plan_, nodes_, history_, ++number_));
-    processes_.back()->start();
+  std::unique_ptr<deployment::deployment> make_deployment(process& of, net::reactor& loop,
+                                                          deployment::listener& hears) override;
+  void on_death(process& of) override {
+    for (auto* const each : connections_[&of]) each->leave();
   }
-  void plan_fault(time_ns mean, void (run::*what)());
-  void cut() { somebody().cut(some_node()); }
+  [[nodiscard]] bool is_amiss() const override { return plan_.has_faults() && !world_.is_healed; }
+  void cut(process& of, std::size_t node) {
+    of.run([one = connections_[&of][node]] { one->cut(); });
+  }
   void hang();
   void restart();
-  void crash();
-  void pause();
-  void live(time_ns until);
-  void watch();
-  void check_end();
-  process& somebody() {
-    return *processes_[static_cast<std::size_t>(
-        world_.dice.below(static_cast<std::int64_t>(processes_.size())))];
-  }
+  void check_votes();
   std::size_t some_node() {
     return static_cast<std::size_t>(world_.dice.below(static_cast<std::int64_t>(nodes_.size())));
   }
@@ -81,20 +96,29 @@ class run {
   const plan plan_;
   world world_;
   std::vector<std::unique_ptr<node>> nodes_;
-  std::vector<testing::hold_record> history_;
-  std::vector<std::unique_ptr<process>> processes_;
-  int number_ = 0;
-  std::uint64_t events_ = 0;
-  std::map<std::string, time_ns> waits_since_;
+  std::map<process*, std::vector<connection*>> connections_;
 };
 
-void run::plan_fault(time_ns mean, void (run::*what)()) {
-  if (mean == 0) return;
-  world_.time.after(world_.dice.below(2 * mean), [this, mean, what] {
-    if (world_.is_healed) return;
-    (this->*what)();
-    plan_fault(mean, what);
-  });
+std::unique_ptr<deployment::deployment> run::make_deployment(process& of, net::reactor& loop,
+                                                             deployment::listener& hears) {
+  std::vector<deployment::single_url> urls(nodes_.size());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    urls[i].place = "node " + std::to_string(i);
+    urls[i].make = [this, &of, i](net::reactor& /*loop*/, const settings& /*terms*/,
+                                  std::string_view client_id, deployment::listener& node_hears) {
+      const protocol::membership as{std::string(client_id), static_cast<std::int64_t>(i),
+                                    static_cast<std::int64_t>(nodes_.size()), plan_.quarantine_ms};
+      auto one = std::make_unique<connection>(
+          world_, *nodes_[i], node_hears, as, [&of](auto what) { of.run(std::move(what)); },
+          of.clock);
+      connections_[&of].push_back(one.get());
+      return one;
+    };
+  }
+  settings terms;
+  terms.quarantine_ms = plan_.quarantine_ms;
+  terms.drift_ppm = 100'000;
+  return deployment::make_quorum(urls, loop, terms, of.id(), hears);
 }
 
 void run::hang() {
@@ -110,78 +134,35 @@ void run::restart() {
   ++one.era;
   one.up_at = world_.time.now() + world_.dice.spread(3 * ns_per_s);
   one.redis.restart(forgets ? simulated_redis::data() : one.redis.all_data());
-  for (const auto& each : processes_) each->cut(which);
-}
-
-void run::crash() {
-  auto& one = somebody();
-  if (one.is_dead()) return;
-  one.crash();
-  add_process();
-}
-
-void run::pause() {
-  somebody().pause(world_.time.now() + world_.dice.spread(3 * to_ns(plan_.lease_ms)));
-}
-
-void run::live(time_ns until) {
-  while (world_.violations.empty() && world_.time.advance(until)) {
-    if (++events_ > 5'000'000) world_.violate("too many events: something spins");
-  }
-}
-
-// Whoever waits while nobody holds gets the lock, once all is well.
-void run::watch() {
-  for (int i = 0; i < plan_.names; ++i) {
-    const auto name = "name " + std::to_string(i);
-    bool is_waiting = false, is_held = false;
-    for (const auto& each : processes_) {
-      for (const auto& who : each->users()) {
-        if (each->is_dead() || who->name() != name) continue;
-        is_waiting = is_waiting || who->is_waiting();
-        is_held = is_held || who->holds();
-      }
-    }
-    auto& since = waits_since_[name];
-    since = std::max(since, world_.granted[name].last);
-    if (!is_waiting || is_held) since = world_.time.now();
-    if (plan_.has_faults() && !world_.is_healed) since = world_.time.now();
-    const auto longest = to_ns(plan_.quarantine_ms) * (plan_.has_faults() ? 2 : 0) + 5 * ns_per_s;
-    if (world_.time.now() - since > longest) world_.violate(name + ": nobody gets it");
-  }
-  world_.time.after(50 * ns_per_ms, [this] { watch(); });
+  for (const auto& each : processes()) cut(*each, which);
 }
 
 const std::vector<std::string>& run::go() {
-  watch();
-  plan_fault(plan_.cuts, &run::cut);
-  plan_fault(plan_.hangs, &run::hang);
-  plan_fault(plan_.restarts, &run::restart);
-  plan_fault(plan_.crashes, &run::crash);
-  plan_fault(plan_.pauses, &run::pause);
+  watch(to_ns(plan_.quarantine_ms) * (plan_.has_faults() ? 2 : 0) + 5 * ns_per_s);
+  plan_fault(plan_.cuts, [this] { cut(somebody(), some_node()); });
+  plan_fault(plan_.hangs, [this] { hang(); });
+  plan_fault(plan_.restarts, [this] { restart(); });
+  plan_fault(plan_.crashes, [this] { crash(); });
+  plan_fault(plan_.pauses, [this] { pause(); });
   live(plan_.duration);
-  world_.is_healed = true;
-  for (const auto& each : processes_) each->wake();
+  heal();
   const auto longest = 2 * to_ns(plan_.quarantine_ms) + 10 * ns_per_s;
   if (plan_.has_faults()) live(world_.time.now() + longest);
-  for (const auto& each : processes_) each->retire();
+  retire();
   // Where nothing was wrong votes are given back, and not left to the end of their leases.
   live(world_.time.now() + (plan_.has_faults() ? longest : ns_per_s));
+  if (world_.violations.empty()) check_votes();
   if (world_.violations.empty()) check_end();
   return world_.violations;
 }
 
-void run::check_end() {
-  for (const auto& each : processes_) {
-    if (!each->is_dead() && !each->is_idle()) world_.violate(each->id() + " does not come to rest");
-  }
+void run::check_votes() {
   for (const auto& one : nodes_) {
     for (const auto& key : one->redis.keys()) {
       if (key.starts_with("{mortise:") && key.ends_with("}"))
         world_.violate("a vote stays: " + key);
     }
   }
-  for (const auto& problem : testing::check_history(history_)) world_.violate(problem);
 }
 
 }  // namespace
@@ -189,31 +170,11 @@ void run::check_end() {
 
 int main(int argc, char** argv) {
   using namespace mortise::quorum_simulation;
-  std::uint64_t seeds = 40, first = 1, seed = 0;
-  bool is_verbose = false;
-  CLI::App line("Plays histories of a quorum, each made from a seed, until one breaks a promise.",
-                "quorum_simulation");
-  line.add_option("--seeds", seeds, "how many; default 40");
-  line.add_option("--first-seed", first, "where to begin; default 1");
-  auto* single = line.add_option("--seed", seed, "this one again");
-  line.add_flag("--verbose", is_verbose, "tell all that happens");
-  CLI11_PARSE(line, argc, argv);
-  if (!single->empty()) {
-    first = seed;
-    seeds = 1;
-  }
-  std::size_t grants = 0;
-  for (auto each = first; each < first + seeds; ++each) {
-    run one(make_plan(each), is_verbose);
-    const auto violations = one.go();
-    grants += one.grants();
-    if (violations.empty()) continue;
-    std::printf("seed %llu failed:\n", static_cast<unsigned long long>(each));
-    for (const auto& what : violations) std::printf("  %s\n", what.c_str());
-    std::printf("  again: quorum_simulation --seed %llu --verbose\n",
-                static_cast<unsigned long long>(each));
-    return 1;
-  }
-  std::printf("%llu runs, %zu grants\n", static_cast<unsigned long long>(seeds), grants);
-  return grants > seeds ? 0 : 1;
+  return mortise::process_simulation::play_seeds(
+      argc, argv, "quorum_simulation", 40,
+      [](std::uint64_t seed, bool is_verbose) -> mortise::process_simulation::result {
+        run one(make_plan(seed), is_verbose);
+        const auto violations = one.go();
+        return {violations, one.grants()};
+      });
 }

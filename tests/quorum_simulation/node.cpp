@@ -1,6 +1,5 @@
 #include "quorum_simulation/node.hpp"
 
-#include <cstdio>
 #include <utility>
 
 #include "protocol/wire.hpp"
@@ -8,9 +7,11 @@
 
 namespace mortise::quorum_simulation {
 
-namespace {
+using process_simulation::commands_of;
+using process_simulation::describe;
+using process_simulation::epoch_ns;
 
-constexpr time_ns epoch_ns = 1'790'000'000 * ns_per_s;
+namespace {
 
 class every_name final : public deployment::name_set {
  public:
@@ -19,35 +20,7 @@ class every_name final : public deployment::name_set {
   }
 };
 
-simulation::arguments words_of(std::string_view bytes) {
-  redis::parser parser;
-  simulation::arguments words;
-  if (parser.parse(bytes) != redis::parse_result::complete) return words;
-  for (std::size_t i = 0; i < parser.reply().size(); ++i) {
-    words.emplace_back(parser.reply().at(i).text());
-  }
-  return words;
-}
-
-// For whoever looks at a run.
-std::string describe(const simulation::arguments& words, const std::string& said) {
-  std::string line;
-  for (std::size_t i = 2; i < words.size(); ++i) line += " " + words[i];
-  line += " ->";
-  for (const char each : said) line += each == '\r' ? ' ' : each == '\n' ? ' ' : each;
-  return line;
-}
-
 }  // namespace
-
-void world::violate(const std::string& what) {
-  say("VIOLATION: " + what);
-  violations.push_back(what);
-}
-
-void world::say(const std::string& what) {
-  if (is_verbose) std::printf("%12.6f %s\n", static_cast<double>(time.now()) / 1e9, what.c_str());
-}
 
 node::node(world& around, std::int64_t drift_ppm)
     : clock(epoch_ns + around.dice.below(ns_per_s), around.dice.between(-drift_ppm, drift_ppm)),
@@ -111,12 +84,6 @@ std::unique_ptr<mortise::deployment::inquiry> connection::new_inquiry(
 
 // ---- there and back -------------------------------------------------------------------------
 
-time_ns connection::after(time_ns& last) {
-  const auto typical = world_.latency_ns;
-  last = std::max(last, world_.time.now() + typical / 2 + world_.dice.below(typical + 1));
-  return last;
-}
-
 // The vote that a server is given anew ends with the others (hazard 17).
 void connection::check_top_up(const lock::question& asked) {
   auto& lapses = lapses_[std::string(asked.token)];
@@ -140,7 +107,7 @@ status connection::send(asking& by, const lock::question& asked, const protocol:
                std::to_string(static_cast<int>(asked.what)) + " with " +
                std::to_string(asked.proposal));
   }
-  world_.time.at(after(to_node_),
+  world_.time.at(world_.arrival(to_node_),
                  [this, era = era_, process = node_.era, bytes] { arrive(era, process, bytes); });
   return status::ok;
 }
@@ -152,14 +119,14 @@ void connection::arrive(std::uint64_t era, std::uint64_t process, const std::str
     world_.time.at(node_.works_at, [this, era, process, bytes] { arrive(era, process, bytes); });
     return;
   }
-  const auto words = words_of(bytes);
+  const auto words = commands_of(bytes).front();
   const auto answer = node_.redis.call(words);
   std::string said;
   answer.write(said, 3);
   if (world_.is_verbose)
     world_.say(as_.client_id + " at " + std::to_string(as_.number) + describe(words, said));
   if (era != era_) return;
-  world_.time.at(after(to_client_),
+  world_.time.at(world_.arrival(to_client_),
                  [this, era, said] { run_([this, era, said] { deliver(era, said); }); });
 }
 
@@ -214,7 +181,7 @@ void connection::connect() {
 std::string connection::call(const protocol::command& said) {
   std::string bytes, answer;
   said.write(bytes, true);
-  node_.redis.call(words_of(bytes)).write(answer, 3);
+  node_.redis.call(commands_of(bytes).front()).write(answer, 3);
   return answer;
 }
 
@@ -227,9 +194,9 @@ void connection::come_up() {
   session_ = &node_.redis.connect();
   session_->protocol = 3;
   session_->send = [this, era = era_](const std::string& bytes) {
-    world_.time.at(after(to_client_), [this, era, bytes] {
+    world_.time.at(world_.arrival(to_client_), [this, era, bytes] {
       run_([this, era, bytes] {
-        const auto words = words_of(bytes);
+        const auto words = commands_of(bytes).front();
         if (era == era_ && words.size() == 3) hears_.on_said(words[1]);
       });
     });

@@ -8,38 +8,19 @@
 #include <string>
 
 #include "deployment/deployment.hpp"
+#include "process_simulation/world.hpp"
 #include "protocol/command.hpp"
-#include "simulation/chance.hpp"
-#include "simulation/simulated_redis.hpp"
-#include "simulation/virtual_time.hpp"
 #include "support/quiet_deployment.hpp"
 
 namespace mortise::quorum_simulation {
 
-using simulation::chance;
-using simulation::drifting_clock;
+using process_simulation::chance;
+using process_simulation::drifting_clock;
 using simulation::simulated_redis;
-using simulation::virtual_time;
 
-// Of one lock.
-struct grants {
-  std::int64_t highest_token = 0;
-  time_ns last = 0;
-};
-
-// What all parts of a run share.
-struct world {
-  explicit world(std::uint64_t seed) : dice(seed) {}
-  virtual_time time;
-  chance dice;
-  time_ns latency_ns = ns_per_ms;  // one way, typical
-  bool is_healed = false;
-  bool is_verbose = false;
-  std::int64_t repeat_per_mille = 0;      // how many answers are heard twice
-  std::map<std::string, grants> granted;  // by name
-  std::vector<std::string> violations;
-  void violate(const std::string& what);
-  void say(const std::string& what);
+struct world : process_simulation::world {
+  using process_simulation::world::world;
+  std::int64_t repeat_per_mille = 0;  // how many answers are heard twice
 };
 
 struct node {
@@ -89,7 +70,6 @@ class connection final : public testing::quiet_deployment {
 
   status send(asking& by, const lock::question& asked, const protocol::table& rules,
               const protocol::key_set& keys);
-  time_ns after(time_ns& last);
   void arrive(std::uint64_t era, std::uint64_t process, const std::string& bytes);
   void deliver(std::uint64_t era, const std::string& bytes);
   void connect();

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <iostream>
 #include <new>
 #include <sstream>
 #include <utility>
@@ -120,6 +122,11 @@ void contend(child_end& test, const std::string& url, unsigned seed, const share
 
 }  // namespace
 
+std::int64_t chaos_seconds(std::int64_t otherwise) {
+  const char* const wanted = std::getenv("MORTISE_CHAOS_SECONDS");
+  return wanted != nullptr ? std::atoll(wanted) : otherwise;
+}
+
 void shared_store::cell::write(std::int64_t token) {
   auto seen = highest.load();
   while (token >= seen) {
@@ -142,7 +149,11 @@ shared_memory::~shared_memory() { munmap(store_, sizeof(shared_store)); }
 
 contenders::contenders(std::vector<std::string> urls, std::size_t count, unsigned seed,
                        unsigned long_one_in, std::size_t rw_locks)
-    : urls_(std::move(urls)), long_one_in_(long_one_in), rw_locks_(rw_locks), chance_(seed) {
+    : urls_(std::move(urls)),
+      seed_(seed),
+      long_one_in_(long_one_in),
+      rw_locks_(rw_locks),
+      chance_(seed) {
   for (std::size_t i = 0; i < count; ++i) processes_.push_back(start());
 }
 
@@ -214,6 +225,18 @@ void contenders::finish() {
     EXPECT_EQ("over", line);
   }
   processes_.clear();
+}
+
+void contenders::report(const std::string& harm, bool is_exclusive) {
+  constexpr std::size_t most = 100'000;
+  finish();
+  const auto violations = check_history(history_, {}, most);
+  std::cout << harm << ": " << history_.size() << " acquisitions, " << kills_ << " kills and "
+            << stops_ << " stops of clients, " << violations.size() << " violations, " << refused()
+            << " stale writes refused; seed " << seed_ << '\n';
+  for (const auto& violation : check_history(history_, {.is_exclusive = is_exclusive})) {
+    ADD_FAILURE() << violation;
+  }
 }
 
 std::int64_t contenders::refused() const {

@@ -18,6 +18,9 @@ namespace mortise::testing {
 
 constexpr std::size_t contended_locks = 3;
 
+// How long to contend: as MORTISE_CHAOS_SECONDS says, or as long as this.
+std::int64_t chaos_seconds(std::int64_t otherwise);
+
 // Memory that all processes share: what the locks protect, and what came of it.
 struct shared_store {
   struct cell {
@@ -59,6 +62,9 @@ class contenders {
   // Lets those go on whose time has come, and hears what all have to tell.
   void collect();
   void finish();
+  // Finishes, says what came of it in a line that begins with what was done to the servers, and
+  // fails the test for what must not have come of that.
+  void report(const std::string& harm, bool is_exclusive);
 
   [[nodiscard]] const std::vector<hold_record>& history() const { return history_; }
   [[nodiscard]] int kills() const { return kills_; }
@@ -78,6 +84,7 @@ class contenders {
   bool take(const std::string& line);
 
   const std::vector<std::string> urls_;
+  const unsigned seed_;
   const unsigned long_one_in_;
   const std::size_t rw_locks_;
   std::mt19937 chance_;

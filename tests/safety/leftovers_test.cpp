@@ -36,7 +36,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 // What the page calls the key of one client.
 std::string with_id(const std::string& key) {
-  for (const auto* const prefix : {"mortise:client:", "mortise:member:"}) {
+  for (const auto* const prefix : {"mortise:acks:", "mortise:client:", "mortise:member:"}) {
     if (key.starts_with(prefix)) return std::string(prefix) + "ID";
   }
   return key;
@@ -53,6 +53,7 @@ void expect_keys(test_server& server, std::map<std::string, expectation> expecte
     EXPECT_GE(left, found->second.least_ms) << name;
     if (name == key) expected.erase(found);  // there are more clients than one
   }
+  expected.erase("mortise:acks:ID");
   expected.erase("mortise:client:ID");
   expected.erase("mortise:member:ID");
   for (const auto& item : expected) ADD_FAILURE() << item.first << " is not there";
@@ -135,6 +136,14 @@ TEST_F(leftovers, every_key_ends) {
   expected["{mortise:s}"] = {hold_ms};
   expected["{mortise:s}:sq"] = {queue_ms};
   expected["{mortise:s}:permits"] = {day_ms + hold_ms, day_ms};
+  expect_keys(server_, expected);
+
+  // What replicas are waited for with, also where there are none.
+  const auto careful = open_client(server_.url() + "?acks=1&command_timeout=200ms");
+  const auto lock = open_lock(careful, "careful");
+  EXPECT_EQ(MORTISE_UNREACHABLE, mortise_lock_try(lock.get(), nullptr));
+  EXPECT_TRUE(eventually([&] { return server_.command({"EXISTS", lock_key("careful")}) == "0"; }));
+  expected["mortise:acks:ID"] = {60 * second_ms};
   expect_keys(server_, expected);
 
   EXPECT_EQ(keys_of_page(false), names_of(expected)) << "the page names them all";

@@ -12,6 +12,7 @@
 #include "safety/handles.hpp"
 #include "safety/scarce_memory.hpp"
 #include "support/server.hpp"
+#include "support/test_cluster.hpp"
 
 namespace mortise::testing {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 constexpr std::int64_t lease_ms = 10'000;
 // ---- a connection that comes back ------------------------------------------------------------
 
-enum class way { unix_socket, two_sockets, host_name, sentinel };
+enum class way { unix_socket, two_sockets, host_name, sentinel, cluster };
 
 class memory_of_a_connection : public ::testing::TestWithParam<way> {
  protected:
@@ -31,6 +32,9 @@ class memory_of_a_connection : public ::testing::TestWithParam<way> {
     return options;
   }
   memory_of_a_connection() {
+    if (GetParam() == way::cluster) {
+      cluster_ = std::make_unique<test_cluster>(cluster_options{.masters = 1, .replicas_each = 0});
+    }
     if (GetParam() != way::sentinel) return;
     sentinel_ =
         std::make_unique<test_server>(server_options{.arguments = {"sentinel", "--port", "free"}});
@@ -41,6 +45,7 @@ class memory_of_a_connection : public ::testing::TestWithParam<way> {
     if (GetParam() == way::host_name) {
       return "redis://localhost:" + std::to_string(server_.port());
     }
+    if (cluster_) return cluster_->url();
     if (!sentinel_) return server_.url();
     return "redis+sentinel://127.0.0.1:" + std::to_string(sentinel_->port()) + "/mymaster";
   }
@@ -54,9 +59,12 @@ class memory_of_a_connection : public ::testing::TestWithParam<way> {
 
   test_server server_{options_of(GetParam())};
   std::unique_ptr<test_server> sentinel_;  // none where the URL names the server
+  std::unique_ptr<test_cluster> cluster_;  // instead of the server
 };
 
-TEST_P(memory_of_a_connection, while_it_is_made) {
+class memory_of_a_new_connection : public memory_of_a_connection {};
+
+TEST_P(memory_of_a_new_connection, while_it_is_made) {
   const int failures = sweep(whose::both, [&](scarcity& memory) {
     const auto address = url();
     const auto error = new_error();
@@ -125,6 +133,8 @@ std::string name_of(const ::testing::TestParamInfo<way>& chosen) {
       return "host_name";
     case way::sentinel:
       return "sentinel";
+    case way::cluster:
+      return "cluster";
   }
   return "";
 }
@@ -132,6 +142,10 @@ std::string name_of(const ::testing::TestParamInfo<way>& chosen) {
 INSTANTIATE_TEST_SUITE_P(ways, memory_of_a_connection,
                          ::testing::Values(way::unix_socket, way::two_sockets, way::host_name,
                                            way::sentinel),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(ways, memory_of_a_new_connection,
+                         ::testing::Values(way::unix_socket, way::two_sockets, way::host_name,
+                                           way::sentinel, way::cluster),
                          name_of);
 
 // ---- local: ----------------------------------------------------------------------------------

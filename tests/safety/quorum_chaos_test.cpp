@@ -8,8 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
-#include <iostream>
 #include <random>
 #include <string>
 
@@ -46,10 +44,6 @@ class quorum_chaos : public quorum {
       cut += (i == 0 ? "" : ",") + networks[i]->url() + (i == 0 ? query : "");
     }
     return {direct, cut};
-  }
-  [[nodiscard]] static std::int64_t seconds() {
-    const char* const wanted = std::getenv("MORTISE_CHAOS_SECONDS");
-    return wanted != nullptr ? std::atoll(wanted) : 15;
   }
   void pause_a_little() {
     const timespec pause{0, static_cast<long>(40'000'000 + chance() % 60'000'000)};
@@ -154,11 +148,9 @@ class quorum_chaos : public quorum {
       }
     }
   }
-  void report(const std::string& what, const contenders& all, std::size_t overlaps) const {
-    std::cout << what << ": " << all.history().size() << " acquisitions, " << faults
-              << " faults of servers and networks, " << all.kills() << " kills and " << all.stops()
-              << " stops of clients, " << overlaps << " violations, " << all.refused()
-              << " stale writes refused; seed " << seed << '\n';
+  void report(const std::string& what, contenders& all, bool is_exclusive) const {
+    all.report(what + ", " + std::to_string(faults) + " faults of servers and networks",
+               is_exclusive);
   }
 
   const unsigned seed = std::random_device{}();
@@ -171,17 +163,14 @@ class quorum_chaos : public quorum {
 TEST_F(quorum_chaos, inside_of_what_is_promised_nobody_overlaps_and_tokens_rise) {
   contenders all(urls(), 6, seed, 5, rw_locks);
   const auto since = boot_now();
-  while (ms_since(since) < seconds() * second_ms) {
+  while (ms_since(since) < chaos_seconds(15) * second_ms) {
     play_troubles();
     harm_a_process(all);
     all.collect();
     pause_a_little();
   }
   for (auto& one : troubles) end(one);
-  all.finish();
-  const auto violations = check_history(all.history());
-  report("inside", all, violations.size());
-  for (const auto& violation : violations) ADD_FAILURE() << violation;
+  report("inside", all, true);
   EXPECT_GT(all.history().size(), 50U);
   EXPECT_GT(faults, 5);
   // What the killed have left over ends by itself.
@@ -196,7 +185,7 @@ TEST_F(quorum_chaos, inside_of_what_is_promised_nobody_overlaps_and_tokens_rise)
 TEST_F(quorum_chaos, outside_of_it_leases_may_overlap_and_no_token_is_given_twice) {
   contenders all(urls(), 6, seed, 5, rw_locks);
   const auto since = boot_now();
-  while (ms_since(since) < seconds() * second_ms / 3) {
+  while (ms_since(since) < chaos_seconds(15) * second_ms / 3) {
     // As by an administrator's hand; with the votes go the numbers that they were given for.
     const auto first = chance() % server_count;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -210,11 +199,7 @@ TEST_F(quorum_chaos, outside_of_it_leases_may_overlap_and_no_token_is_given_twic
     all.collect();
     pause_a_little();
   }
-  all.finish();
-  history_rules rules;
-  rules.is_exclusive = false;
-  report("outside", all, check_history(all.history(), {}, 100'000).size());
-  for (const auto& violation : check_history(all.history(), rules)) ADD_FAILURE() << violation;
+  report("outside", all, false);
   EXPECT_GT(all.history().size(), 20U);
 }
 
@@ -224,7 +209,7 @@ TEST_F(quorum_chaos, outside_of_it_is_one_clock_that_steps_at_will_and_no_token_
   contenders all(urls(), 6, seed, 5, rw_locks);
   auto& server = *servers.at(chance() % server_count);
   const auto since = boot_now();
-  while (ms_since(since) < seconds() * second_ms / 2) {
+  while (ms_since(since) < chaos_seconds(15) * second_ms / 2) {
     server.set_clock(
         std::array{std::int64_t{0}, hour_s / 2, 3 * hour_s, -hour_s / 2, -3 * hour_s}.at(chance() %
                                                                                          5));
@@ -233,11 +218,7 @@ TEST_F(quorum_chaos, outside_of_it_is_one_clock_that_steps_at_will_and_no_token_
     all.collect();
     pause_a_little();
   }
-  all.finish();
-  history_rules rules;
-  rules.is_exclusive = false;
-  report("one clock", all, check_history(all.history(), {}, 100'000).size());
-  for (const auto& violation : check_history(all.history(), rules)) ADD_FAILURE() << violation;
+  report("one clock", all, false);
   EXPECT_GT(all.history().size(), 10U);
 }
 

@@ -70,6 +70,7 @@ const simulated_redis::command_row* simulated_redis::find_command(std::string_vi
       command_row{"hgetall", 2, false, false, true, false, &self::hgetall},
       command_row{"time", 1, false, false, true, true, &self::time},
       command_row{"publish", 3, false, false, true, true, &self::publish},
+      command_row{"spublish", 3, false, false, true, true, &self::publish},
       command_row{"pubsub", -2, false, false, true, true, &self::pubsub},
       command_row{"eval", -3, false, false, false, false, &self::eval},
       command_row{"evalsha", -3, false, false, false, false, &self::eval},
@@ -299,8 +300,9 @@ reply simulated_redis::publish(const arguments& command) {
   for (const auto& [id, listener] : sessions_) {
     if (!listener->is_open || !listener->channels.contains(command[1])) continue;
     ++heard;
+    const auto* const kind = is_word(command[0], "SPUBLISH") ? "smessage" : "message";
     auto message =
-        reply::list({reply::bulk("message"), reply::bulk(command[1]), reply::bulk(command[2])});
+        reply::list({reply::bulk(kind), reply::bulk(command[1]), reply::bulk(command[2])});
     message.type = reply::form::push;
     std::string bytes;
     message.write(bytes, listener->protocol);
@@ -314,7 +316,9 @@ reply simulated_redis::publish(const arguments& command) {
 }
 
 reply simulated_redis::pubsub(const arguments& command) {
-  if (!is_word(command[1], "NUMSUB")) return syntax_error;  // nothing else is used
+  // Nothing else is used. Channels of slots are among the others, with names of their own.
+  const bool is_count = is_word(command[1], "NUMSUB") || is_word(command[1], "SHARDNUMSUB");
+  if (!is_count) return syntax_error;
   std::vector<reply> counts;
   for (std::size_t i = 2; i < command.size(); ++i) {
     counts.push_back(reply::bulk(command[i]));

@@ -169,10 +169,12 @@ reply simulated_redis::connection_command(const arguments& command, session* fro
     from->protocol = command[1] == "3" ? 3 : 2;
     return reply::list({reply::bulk("server"), reply::bulk("redis")});
   }
-  if (equals(command[0], "SUBSCRIBE") && command.size() == 2) {
+  const bool is_of_slot = equals(command[0], "SSUBSCRIBE");
+  if ((is_of_slot || equals(command[0], "SUBSCRIBE")) && command.size() == 2) {
     from->channels.insert(command[1]);
-    reply answer = reply::list({reply::bulk("subscribe"), reply::bulk(command[1]),
-                                reply::number(static_cast<std::int64_t>(from->channels.size()))});
+    reply answer =
+        reply::list({reply::bulk(is_of_slot ? "ssubscribe" : "subscribe"), reply::bulk(command[1]),
+                     reply::number(static_cast<std::int64_t>(from->channels.size()))});
     answer.type = reply::form::push;
     return answer;
   }
@@ -215,6 +217,12 @@ std::int64_t simulated_redis::hearers(std::string_view channel) const {
   return std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& item) {
     return item.second->is_open && item.second->channels.contains(channel);
   });
+}
+
+std::vector<session*> simulated_redis::sessions() const {
+  std::vector<session*> all;
+  for (const auto& item : sessions_) all.push_back(item.second.get());
+  return all;
 }
 
 void simulated_redis::flush_scripts() { scripts_->flush(); }

@@ -101,6 +101,11 @@ class simulated_redis {
   [[nodiscard]] const data& all_data() const { return entries_; }
   // Another process with these data, which knows no script. Who was connected is not.
   void restart(data with);
+  // What came from another server instead of its own.
+  void load(data with) { entries_ = std::move(with); }
+  // One key more, or less.
+  void put(const std::string& key, entry value) { entries_[key] = std::move(value); }
+  void take(const std::string& key) { entries_.erase(key); }
   std::string run_id = "run1";  // of this process
   std::int64_t started_us = 0;
   // The living entry of a key, or nullptr.
@@ -108,6 +113,8 @@ class simulated_redis {
   // Deletes what has expired, and names what is left.
   std::vector<std::string> keys();
   void flush_scripts();
+  // All that there have been.
+  [[nodiscard]] std::vector<session*> sessions() const;
   // How many connections listen on a channel.
   [[nodiscard]] std::int64_t hearers(std::string_view channel) const;
   [[nodiscard]] std::int64_t now_us() const { return now_us_(); }

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "cluster/slot.hpp"
+
 namespace mortise::testing {
 
 namespace {
@@ -218,11 +220,57 @@ void test_cluster::end_move(int slot, std::size_t from, std::size_t to) {
   const auto number = std::to_string(slot);
   expect_ok(ask(to, {"CLUSTER", "SETSLOT", number, "NODE", id_of(to)}));
   expect_ok(ask(from, {"CLUSTER", "SETSLOT", number, "NODE", id_of(to)}));
+  // As redis-cli does: the others would hear of it a little later.
+  for (std::size_t i = 0; i < size(); ++i) {
+    const bool is_other = i != from && i != to && runs(i);
+    if (!is_other || !ask(i, {"ROLE"}).starts_with("master")) continue;
+    expect_ok(ask(i, {"CLUSTER", "SETSLOT", number, "NODE", id_of(to)}));
+  }
+  // Who moves it again before all have heard of it makes servers that disagree for good.
+  const auto key = cluster::tag_of(slot);
+  const auto moved = ":" + std::to_string(at(to).port());
+  await("servers disagree about a slot", [&] {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (i != to && runs(i) && !ask(i, {"EXISTS", key}).ends_with(moved)) return false;
+    }
+    return true;
+  });
+}
+
+bool test_cluster::has_migration() {
+  return contains(ask(0, {"CLUSTER", "GETSLOTMIGRATIONS"}), "-ERR") == false;
+}
+
+void test_cluster::migrate_slots(int first, int last, std::size_t from, std::size_t to) {
+  expect_ok(ask(from, {"CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", std::to_string(first),
+                       std::to_string(last), "NODE", id_of(to)}));
+  await("slots do not migrate", [&] {
+    // The newest comes first.
+    const auto jobs = ask(from, {"CLUSTER", "GETSLOTMIGRATIONS"});
+    const auto newest = jobs.substr(0, jobs.find("\nname\n"));
+    if (contains(newest, "\nfailed\n")) throw std::runtime_error("no migration: " + newest);
+    return contains(newest, "\nsuccess\n");
+  });
+}
+
+// Who is whose replica and has which slots, in what a server says to CLUSTER NODES.
+std::set<std::string> test_cluster::view_in(const std::string& nodes) {
+  std::set<std::string> view;
+  for (const auto& line : lines_of(nodes)) {
+    const auto words = words_of(line);
+    auto said = words.at(0) + (contains(words.at(2), "master") ? " is a master" : words.at(3));
+    for (std::size_t i = 8; i < words.size(); ++i) {
+      if (!words[i].starts_with('[')) said += " " + words[i];  // which is on its way
+    }
+    view.insert(said);
+  }
+  return view;
 }
 
 void test_cluster::await_whole() {
   const auto known = "cluster_known_nodes:" + std::to_string(size());
   await("the cluster does not become whole", [&] {
+    std::set<std::set<std::string>> views;
     for (std::size_t i = 0; i < size(); ++i) {
       if (!runs(i)) continue;
       const auto info = ask(i, {"CLUSTER", "INFO"});
@@ -232,8 +280,9 @@ void test_cluster::await_whole() {
       if (role.starts_with("slave") && !contains(role, "\nconnected")) return false;
       const auto nodes = ask(i, {"CLUSTER", "NODES"});
       if (contains(nodes, "fail") || contains(nodes, "handshake")) return false;
+      views.insert(view_in(nodes));
     }
-    return true;
+    return views.size() == 1;
   });
 }
 

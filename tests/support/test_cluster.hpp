@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,11 @@ class test_cluster {
   void move_slot(int slot, std::size_t from, std::size_t to) {
     move_slot(slot, from, to, [] {});
   }
-  // Until all servers that run know of all slots served, and replicas have followed.
+  // Whether its servers can move slots as a whole, as Valkey from 9 on can.
+  [[nodiscard]] bool has_migration();
+  // Does so; returns when it is over.
+  void migrate_slots(int first, int last, std::size_t from, std::size_t to);
+  // Until all servers that run know of all slots served, agree on by whom, and replicas follow.
   void await_whole();
   // Starts those that were killed or stopped.
   void heal();
@@ -66,6 +71,7 @@ class test_cluster {
 
  private:
   std::string id_of(std::size_t number);
+  static std::set<std::string> view_in(const std::string& nodes);
   [[nodiscard]] std::string folder_of(std::size_t number) const;
   void begin_move(int slot, std::size_t from, std::size_t to);
   void move_keys(int slot, std::size_t from, std::size_t to);

@@ -87,6 +87,7 @@ class routers : public ::testing::Test, private router::link {
     log_.push_back("add " + where.text() + " as " + std::to_string(server));
   }
   void connect(int server) noexcept override { note("connect", server); }
+  void disconnect(int server) noexcept override { note("disconnect", server); }
   void leave(int server, const char*) noexcept override { note("leave", server); }
   bool arrive(int of, int server, std::uint64_t attempt) noexcept override {
     last_ = {of, server, attempt};
@@ -217,6 +218,23 @@ TEST_F(routers, a_silent_server_is_left_once_another_has_taken_over) {
   expect("leave 0, 100 is away, arrive 100 at 1");
 }
 
+TEST_F(routers, whoever_answers_is_not_asked_again_and_again_while_a_server_is_silent) {
+  know_and_use();
+  const auto since = now;
+  int asked = 0;
+  for (ways.on_overdue(0, now); now < since + 2 * ns_per_s; ways.on_timer(now)) {
+    ways.on_overdue(0, now);
+    const auto wanted = take();
+    if (wanted.find("connect 1") != std::string::npos) ways.on_up(1, now);
+    if (wanted.find("ask 1") != std::string::npos) {
+      ++asked;
+      tell_topology(1, "a");
+    }
+    now = std::max(now + 1, ways.next_timer());
+  }
+  EXPECT_LE(asked, 4);
+}
+
 TEST_F(routers, a_server_that_was_only_slow_is_looked_after_no_more) {
   know_and_use();
   ways.on_overdue(0, now);
@@ -273,6 +291,66 @@ TEST_F(routers, a_stale_topology_is_corrected_by_who_has_the_slot) {
   expect("arrive 100 at 0");
   end_arrival(end::here);
   expect("100 is here at 0");
+}
+
+TEST_F(routers, a_server_that_is_not_needed_any_more_is_left) {
+  know_and_use();
+  tell_topology(0, "b");
+  expect("100 is away, connect 1");
+  const auto since = now;
+  ways.on_up(1, now);
+  end_arrival(end::here);
+  take();
+  tell_topology(1, "b");  // what was asked of the one before may be answered yet
+  expect("");
+  wait();
+  expect("disconnect 0");
+  EXPECT_GE(now - since, 4 * patience_ns);
+  ways.on_down(0, outcome::of(status::unreachable, "not needed"), now);
+  expect("");
+  tell_topology(1, "a");
+  expect("100 is away, connect 0");
+  ways.on_up(0, now);
+  expect("arrive 100 at 0");
+}
+
+TEST_F(routers, a_replica_is_left_once_its_master_is_well) {
+  know_and_use();
+  ways.on_up(3, now);
+  fail(0);
+  take();
+  wait();
+  ways.on_up(1, now);
+  tell_topology(3, "a");
+  now += 5 * patience_ns;
+  tell_topology(3, "a");
+  EXPECT_EQ(std::string::npos, take().find("disconnect")) << "it may follow";
+  ways.on_up(0, now);
+  end_arrival(end::here);
+  take();
+  tell_topology(3, "a");
+  expect("");
+  now += 4 * patience_ns;
+  ways.on_timer(now);
+  EXPECT_NE(std::string::npos, take().find("disconnect 1"));
+}
+
+// A URL that names a replica only.
+TEST_F(routers, who_is_the_only_one_to_ask_is_not_left) {
+  ways.on_up(0, now);
+  for (int turn = 0; turn < 3; ++turn) {
+    tell_topology(0, "b");
+    now += 5 * patience_ns;
+    ways.on_timer(now);
+  }
+  EXPECT_EQ(std::string::npos, take().find("disconnect"));
+  ways.use(far, now);
+  ways.on_up(3, now);
+  take();
+  tell_topology(3, "b");
+  now += 4 * patience_ns;
+  ways.on_timer(now);
+  EXPECT_NE(std::string::npos, take().find("disconnect 0"));
 }
 
 TEST_F(routers, a_slot_that_nobody_has_has_a_problem) {

@@ -243,6 +243,21 @@ TEST_F(greeting_test, a_command_is_known_that_finds_nothing_and_no_other) {
   }
 }
 
+// A server of a cluster has other slots than that of the key, of which it may know nothing.
+TEST_F(greeting_test, a_command_is_known_whose_key_is_elsewhere_in_a_cluster) {
+  config_.is_of_cluster = true;
+  config_.probe_key = "mortise:probe";
+  for (const auto* elsewhere : {"-MOVED 1 10.0.0.1:6379\r\n", "-ASK 1 10.0.0.1:6379\r\n",
+                                "-CLUSTERDOWN Hash slot not served\r\n"}) {
+    begin(form::resp3);
+    answer(hello());
+    answer(bulk(info_text));
+    EXPECT_EQ(answer(elsewhere), step::more) << elsewhere;
+    EXPECT_EQ(answer("-ERR unknown command 'DELEX'\r\n"), step::done) << elsewhere;
+    EXPECT_EQ(said_->facts().compare_and_delete, redis::compare_and_delete::delifeq) << elsewhere;
+  }
+}
+
 TEST_F(greeting_test, hazard_31_who_says_more_than_it_was_asked_is_no_server) {
   begin(form::resp3);
   answer(hello());

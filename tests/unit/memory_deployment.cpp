@@ -5,18 +5,18 @@
 
 #include "protocol/owner_token.hpp"
 #include "redis/resp.hpp"
+#include "support/quiet_deployment.hpp"
 
 namespace mortise::testing {
 
 // What is to be told comes on the reactor's thread, never from inside of a question.
-class memory_deployment final : public deployment::deployment, private net::task {
+class memory_deployment final : public quiet_deployment, private net::task {
  public:
   memory_deployment(memory_servers& servers, net::reactor& loop, std::string client_id,
                     mortise::deployment::listener& hears)
       : servers_(servers), loop_(loop), client_id_(std::move(client_id)), hears_(hears) {}
   ~memory_deployment() override { close(0); }
 
-  outcome open(time_ns /*deadline*/) override { return begin(); }
   outcome begin() override {
     const std::lock_guard guard(servers_.mutex_);
     servers_.clients_[client_id_] = this;
@@ -34,19 +34,6 @@ class memory_deployment final : public deployment::deployment, private net::task
       mortise::deployment::inquirer& who, const mortise::deployment::named_key& /*lock*/) override {
     return std::make_unique<memory_inquiry>(*this, who);
   }
-  bool await(const mortise::deployment::named_key& /*lock*/, net::caller& who,
-             time_ns deadline) noexcept override {
-    return who.wait(deadline);
-  }
-  bool await_any(net::caller& who, time_ns deadline) noexcept override {
-    return who.wait(deadline);
-  }
-  void expect_messages(const mortise::deployment::named_key& /*lock*/,
-                       int /*change*/) noexcept override {}
-  void listen(const mortise::deployment::named_key& /*lock*/,
-              std::string_view /*channel*/) override {}
-  void unlisten(const mortise::deployment::named_key& /*lock*/,
-                std::string_view /*channel*/) noexcept override {}
   [[nodiscard]] outcome problem(const mortise::deployment::named_key& /*lock*/) const override {
     return servers_.is_away() ? outcome::of(status::unreachable, "the servers are away")
                               : outcome();

@@ -37,6 +37,19 @@ TEST_F(silence_watch_test, answers_are_overdue_from_a_third_of_the_limit_on) {
   EXPECT_EQ(look_closely(), state::silent);
 }
 
+TEST_F(silence_watch_test, answers_are_overdue_after_half_a_second_however_long_calls_may_take) {
+  redis::silence_watch patient(30 * ns_per_s);
+  patient.begin(submitted_, now_);
+  const auto since = now_;
+  auto seen = state::well;
+  while (seen == state::well && now_ < since + 10 * ns_per_s) {
+    now_ += patient.period_ns();
+    seen = patient.look(submitted_, answered_, received_ns_, now_);
+  }
+  EXPECT_EQ(seen, state::overdue);
+  EXPECT_LT(now_ - since, 750 * ns_per_ms);
+}
+
 TEST_F(silence_watch_test, whatever_is_received_is_a_sign_of_life) {
   watch_.begin(submitted_, now_);
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(look());

@@ -168,6 +168,10 @@
 #define MORTISE_OPTION_EXAMINE "examine"
 /** How long a server of `redlock:` runs before it votes: a duration. A client's only. */
 #define MORTISE_OPTION_QUARANTINE "quarantine"
+/** How many replicas have a hold before it counts: a whole number or "all". A client's only. */
+#define MORTISE_OPTION_ACKS "acks"
+/** Where the server and these replicas have it by then, such as "memory". A client's only. */
+#define MORTISE_OPTION_DURABILITY "durability"
 
 /** What a call came to. See capi/doc/errors.md for what to do about each. */
 enum mortise_status_code {
@@ -385,11 +389,12 @@ MORTISE_NODISCARD MORTISE_API mortise_options *mortise_options_new_from(
 MORTISE_API void mortise_options_free(mortise_options *options);
 /**
  * Sets one option from text, as the URL's query and config files do: one of the keys
- * MORTISE_OPTION_LEASE to MORTISE_OPTION_QUARANTINE, which say what values they have. New in 1.1
+ * MORTISE_OPTION_LEASE to MORTISE_OPTION_DURABILITY, which say what values they have. New in 1.1
  * are `reentrant_read`, `reentrant_write`, `poll_interval`, `poll_attempts`, `read_lifetime`,
  * `write_lifetime` (see capi/doc/protocols.md), `release_at_exit` (see capi/doc/operations.md),
  * `drift` and `connect` (mortise_client_new says what it means); new in 1.2 are `examine` (see
- * capi/doc/examination.md) and `quarantine` (see capi/doc/redlock.md).
+ * capi/doc/examination.md), `quarantine` (see capi/doc/redlock.md), `acks` and `durability` (see
+ * capi/doc/acks.md).
  *
  * A handle is not made with options in which one was set that is a client's only.
  *
@@ -516,10 +521,9 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  * Queries may then have `shard=NAME` and `weight=N`, 1 to 100, and options of one server, `tls_…`,
  * `sentinel_…` and `password_file`, count for their own URL. Since 1.2 it may also be `redlock:`
  * and 2 to 31 of these, except clusters: more than half of the servers have to agree on each lock,
- * and the client opens when so
- * many have answered. Percent-encoding is undone in every part. Since 1.1 NULL is the URL in the
- * environment variable MORTISE_URL, which is read only then, during this call, and never by a
- * program that runs with another user's rights (see secure_getenv).
+ * and the client opens when so many have answered. Percent-encoding is undone in every part. Since
+ * 1.1 NULL is the URL in the environment variable MORTISE_URL, which is read only then, during this
+ * call, and never by a program that runs with another user's rights (see secure_getenv).
  * @param url_len bytes of `url`, 1 to 4096, and as many for each of a list; 0 with NULL.
  * @param options defaults for the handles, overridden by the URL's query; NULL for the defaults.
  * @param error filled on failure; may be NULL.
@@ -527,8 +531,8 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  *   (also for NULL while MORTISE_URL is unset or empty), MORTISE_UNREACHABLE (nobody answered
  * within command_timeout), MORTISE_REFUSED (wrong password, missing rights, too old a server; still
  * loading, busy or a replica at the end of command_timeout; with `examine=strict` what was found
- * bad), MORTISE_UNSUPPORTED (a URL of a later version; TLS without OpenSSL 3), MORTISE_LIMIT (no
- * descriptor or thread to be had), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
+ * bad), MORTISE_UNSUPPORTED (TLS without OpenSSL 3), MORTISE_LIMIT (no descriptor or thread to be
+ * had), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
  * @since 1.0
  */
 MORTISE_NODISCARD MORTISE_API mortise_client *mortise_client_new(const char *url, size_t url_len,
@@ -664,9 +668,9 @@ MORTISE_API void mortise_lock_free(mortise_lock *lock);
  * @return MORTISE_OK: held; read the token with `mortise_lock_token`. MORTISE_NOT_ACQUIRED:
  * somebody else holds it. MORTISE_ALREADY_HELD: this handle does, and is not reentrant.
  * MORTISE_BUSY: another call on this handle is at work. MORTISE_LOST: a reentrant handle's hold was
- * lost; unlock it first. MORTISE_UNREACHABLE, MORTISE_UNKNOWN (it is being given back),
- * MORTISE_REFUSED, MORTISE_CANCELLED, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_LIMIT,
- * MORTISE_INVALID_ARGUMENT.
+ * lost; unlock it first. MORTISE_UNREACHABLE (with the option `acks` also: too few replicas have
+ * it, and it is given back), MORTISE_UNKNOWN (it is being given back), MORTISE_REFUSED,
+ * MORTISE_CANCELLED, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_LIMIT, MORTISE_INVALID_ARGUMENT.
  * @since 1.0
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_try(mortise_lock *lock,
@@ -676,8 +680,8 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_try(mortise_lock *lock
  *
  * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER. With 0 it does what
  *   `mortise_lock_try` does.
- * @return as `mortise_lock_try`, and MORTISE_TIMED_OUT. MORTISE_UNREACHABLE when the server could
- *   not be reached until the timeout.
+ * @return as `mortise_lock_try`, and MORTISE_TIMED_OUT. MORTISE_UNREACHABLE when the server, or as
+ *   many replicas as `acks` says, could not be reached until the timeout.
  * @since 1.0
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_acquire(mortise_lock *lock,

@@ -100,6 +100,10 @@ final class Constants {
   static final String OPTION_EXAMINE = "examine";
   /** How long a server of `redlock:` runs before it votes: a duration. A client's only. */
   static final String OPTION_QUARANTINE = "quarantine";
+  /** How many replicas have a hold before it counts: a whole number or "all". A client's only. */
+  static final String OPTION_ACKS = "acks";
+  /** Where the server and these replicas have it by then, such as "memory". A client's only. */
+  static final String OPTION_DURABILITY = "durability";
 
   private Constants() {}
 }

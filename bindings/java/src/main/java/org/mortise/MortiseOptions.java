@@ -384,6 +384,37 @@ public final class MortiseOptions {
     return with(Constants.OPTION_QUARANTINE, Long.toString(quarantine.toMillis()));
   }
 
+  /**
+   * How many replicas of its server have a hold before it counts. For clients only.
+   *
+   * @param replicas 0 to 64; none unless set
+   * @return options with that value
+   */
+  public MortiseOptions withAcks(int replicas) {
+    return with(Constants.OPTION_ACKS, Integer.toString(replicas));
+  }
+
+  /**
+   * All replicas that the Sentinels, or the cluster, know of have a hold before it counts. For
+   * clients only.
+   *
+   * @return options with that value
+   */
+  public MortiseOptions withAcksOfAll() {
+    return with(Constants.OPTION_ACKS, "all");
+  }
+
+  /**
+   * Where the server, and the replicas that acknowledge, have a hold before it counts. For clients
+   * only.
+   *
+   * @param where {@code memory} is the default; {@code fsync} is on their disks
+   * @return options with that value
+   */
+  public MortiseOptions withDurability(String where) {
+    return with(Constants.OPTION_DURABILITY, where);
+  }
+
   /** Calls with the address of native options, which live that long. */
   long use(LongUnaryOperator call) {
     return use(MortiseNative.options_new(), call);

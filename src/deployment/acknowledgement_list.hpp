@@ -1,0 +1,79 @@
+// Answers that count once replicas have what they tell of, in their order.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+
+namespace mortise::deployment {
+
+class unacknowledged {
+ public:
+  virtual ~unacknowledged() = default;
+
+ private:
+  friend class acknowledgements;
+  friend class acknowledgement_list;
+  // One of these for each time that it waits, on any thread, without a lock of the engine held.
+  // ok: enough replicas have it.
+  virtual void on_acknowledged(const outcome& how, time_ns now) noexcept = 0;
+  // The server is gone, so that the outcome is not known.
+  virtual void on_server_lost(time_ns now) noexcept = 0;
+
+  unacknowledged* next_ = nullptr;
+  time_ns deadline_ = 0;
+  std::string_view place_;  // of its lock, see protocol::place_of
+};
+
+// Needs no memory.
+class acknowledgement_list {
+ public:
+  void push(unacknowledged& item) noexcept {
+    item.next_ = nullptr;
+    (last_ == nullptr ? first_ : last_->next_) = &item;
+    last_ = &item;
+  }
+  unacknowledged* pop() noexcept {
+    auto* const item = first_;
+    if (item == nullptr) return nullptr;
+    first_ = item->next_;
+    if (first_ == nullptr) last_ = nullptr;
+    return item;
+  }
+  // All of `other`, behind those that are there.
+  void take(acknowledgement_list& other) noexcept {
+    while (auto* const item = other.pop()) push(*item);
+  }
+  // Those that `goes` is true of go into another.
+  template <class Goes>
+  void part(acknowledgement_list& into, Goes&& goes) noexcept {
+    acknowledgement_list kept;
+    while (auto* const item = pop()) (goes(*item) ? into : kept).push(*item);
+    std::swap(*this, kept);
+  }
+  [[nodiscard]] const unacknowledged* first() const noexcept { return first_; }
+  [[nodiscard]] bool is_empty() const noexcept { return first_ == nullptr; }
+  [[nodiscard]] time_ns earliest_deadline() const noexcept {
+    auto at = time_never;
+    for (const auto* item = first_; item != nullptr; item = item->next_) {
+      at = std::min(at, item->deadline_);
+    }
+    return at;
+  }
+  [[nodiscard]] time_ns latest_deadline() const noexcept {
+    time_ns at = 0;
+    for (const auto* item = first_; item != nullptr; item = item->next_) {
+      at = std::max(at, item->deadline_);
+    }
+    return at;
+  }
+
+ private:
+  unacknowledged* first_ = nullptr;
+  unacknowledged* last_ = nullptr;
+};
+
+}  // namespace mortise::deployment

@@ -1,0 +1,79 @@
+// A gate in its simulated surroundings, and who uses it: locks and unlocks as long as the run
+// lasts, and checks that tokens rise (hazard 30).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "deployment/deployment.hpp"
+#include "lock/gate.hpp"
+#include "protocol/inbox.hpp"
+
+namespace mortise::process_simulation {
+
+class process;
+
+class user final : public deployment::inquirer,
+                   private lock::link,
+                   private lock::gate_listener,
+                   private lock::acquire_operation {
+ public:
+  user(process& of, int number, lock::lock_kind kind);
+  void start();
+  // Gives back what it holds and waits no more.
+  void retire();
+  void on_end();
+  void on_up();
+  void on_free();
+  void on_message(const protocol::message& told);
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& key() const { return keys_.front(); }
+  [[nodiscard]] deployment::named_key named() const { return {name_, keys_.front()}; }
+  // Where releases of its lock are told; empty where they are not.
+  [[nodiscard]] std::string channel() const;
+  [[nodiscard]] bool is_idle() const { return !is_acquiring_ && gate_.is_idle(); }
+  [[nodiscard]] bool is_waiting() const { return is_acquiring_; }
+  [[nodiscard]] bool holds() const;
+
+ private:
+  template <class Step>
+  auto enter(Step&& step);
+  void settle();
+  void listen_while_queued();
+  void acquire();
+  void unlock();
+  void end_hold(time_ns at);
+  [[nodiscard]] bool is_rw() const { return owner_.limit > 1; }
+  void later(time_ns delay, void (user::*what)());
+  void note_token(std::int64_t token);
+  void on_verdict(deployment::inquiry& answered, const lock::verdict& said,
+                  time_ns now) noexcept override;
+  bool ask(const lock::question& asked, const lock::operation* by) noexcept override;
+  std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) override;
+  std::int64_t random_below(std::int64_t bound) noexcept override;
+  [[nodiscard]] outcome problem() const override;
+  void on_lost(lock::owner& loser) noexcept override;
+  void on_at_risk(lock::owner& /*holder*/, reason /*why*/) noexcept override {}
+  void finish(const outcome& how, std::int64_t token) noexcept override;
+
+  process& of_;
+  const std::uint64_t number_;
+  const std::string name_;
+  const protocol::table& rules_;
+  const protocol::key_set keys_;
+  lock::owner owner_;
+  lock::gate gate_;
+  std::vector<std::unique_ptr<deployment::inquiry>> inquiries_;
+  std::vector<deployment::inquiry*> idle_;
+  std::uint64_t attempts_ = 0;
+  bool is_acquiring_ = false, is_holding_ = false, is_retired_ = false, is_listening_ = false;
+  time_ns timer_at_ = time_never;  // true time
+  time_ns held_from_ = 0;
+  time_ns valid_until_ = 0;  // local
+  std::int64_t token_ = 0;
+  std::int64_t granted_before_ = 0;  // the highest token when it began to acquire
+  std::int64_t seen_ = 0;            // the highest that it has had
+};
+
+}  // namespace mortise::process_simulation
