@@ -5,8 +5,9 @@ include(CMakePackageConfigHelpers)
 install(TARGETS mortise mortise_static EXPORT MortiseTargets
         LIBRARY COMPONENT runtime NAMELINK_COMPONENT dev
         ARCHIVE COMPONENT dev)
-install(FILES capi/include/mortise/mortise.h capi/include/mortise/api.h
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mortise COMPONENT dev)
+install(DIRECTORY capi/include/mortise
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 # pkg-config's files say where things are from where they are themselves, so that the tree can be moved,
 # unless the folders were asked for by their full names.

@@ -16,6 +16,11 @@ foreach(test
     bindings.go.test=25
     bindings.go.cgocheck=24
     packaging.maven=60
+    cxx.clang++=50
+    cxx.g++=45
+    cxx.alone=14
+    docs.README=19
+    docs.cxx=18
     java.maven=17
     packaging.plugin=20
     integration_tests.local_server_test.nothing_is_lost_when_clients_race_with_its_end=11

@@ -1,0 +1,125 @@
+/** What a handle and its holds share: the owner in C, and the calls of its kind. */
+#ifndef MORTISE_OWNER_HPP
+#define MORTISE_OWNER_HPP
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "queue.hpp"
+
+namespace mortise {
+inline namespace MORTISE_CXX_NAMESPACE {
+namespace detail {
+
+/** The calls that all kinds of handles have; `name` and those after it are NULL of a multi. */
+struct kind {
+  void (*free)(void *);
+  mortise_status (*extend)(void *, std::int64_t, mortise_error *);
+  mortise_status (*extend_async)(void *, mortise_queue *, std::int64_t, std::int64_t,
+                                 mortise_error *);
+  mortise_status (*cancel)(void *, mortise_error *);
+  mortise_status (*interrupt)(void *, std::int32_t, mortise_error *);
+  mortise_status (*watch)(void *, mortise_queue *, std::int64_t, mortise_error *);
+  std::int64_t (*valid_ms)(void *);
+  std::int64_t (*deadline_ns)(void *);
+  const char *(*name)(void *, std::size_t *);
+  std::int64_t (*token)(void *);
+  mortise_status (*query)(void *, mortise_info *, mortise_error *);
+};
+
+/** How it is held: the only one of most kinds, reading or writing of a read-write lock. */
+struct mode {
+  /** NULL of a semaphore, which takes a weight as well. */
+  mortise_status (*attempt)(void *, mortise_error *);
+  mortise_status (*acquire)(void *, std::int64_t, mortise_error *);
+  mortise_status (*unlock)(void *, mortise_error *);
+  mortise_status (*unlock_async)(void *, mortise_queue *, std::int64_t, mortise_error *);
+  std::int32_t (*is_held)(void *);
+  /** What changes it into the other; NULL where there is none. */
+  mortise_status (*upgrade)(void *, mortise_error *);
+  mortise_status (*downgrade)(void *, mortise_error *);
+  const mode *other;
+};
+
+/** A function of C for a handle whose type is not known: `erased<mortise_lock_free>::call`. */
+template <auto Function>
+struct erased;
+template <class Result, class Raw, class... Arguments, Result (*Function)(Raw *, Arguments...)>
+struct erased<Function> {
+  static Result call(void *raw, Arguments... arguments) {
+    return Function(static_cast<Raw *>(raw), arguments...);
+  }
+};
+
+/** One owner. It lives as long as its handle, a hold of it or a multi that it is in. */
+class owner {
+ public:
+  owner(const kind &of_kind, void *made) noexcept : calls(of_kind), raw(made) {}
+  ~owner() { calls.free(raw); }
+  owner(const owner &) = delete;
+  owner &operator=(const owner &) = delete;
+
+  /** What tells one hold from the next: the token, of a multi its first member's. */
+  std::int64_t term() const noexcept {
+    if (calls.token != nullptr) return calls.token(raw);
+    return members.empty() ? 0 : members.front()->term();
+  }
+
+  const kind &calls;
+  void *const raw;
+  std::vector<std::shared_ptr<owner>> members;
+  /** Whether the user has interrupted it, which the end of a wait must not undo. */
+  std::atomic<bool> is_interrupted{false};
+  /**
+   * An unlock looks first whether its hold is still the one that C knows. Meanwhile no acquire may
+   * begin, and while one is at work that cannot be known: an old hold must never end a new one.
+   */
+  std::mutex ending;
+  int acquiring = 0;
+};
+
+/** While it lives, an acquire is at work. */
+class acquire_scope {
+ public:
+  explicit acquire_scope(owner &of) : of_(of) { count(1); }
+  ~acquire_scope() { count(-1); }
+  acquire_scope(const acquire_scope &) = delete;
+  acquire_scope &operator=(const acquire_scope &) = delete;
+
+ private:
+  void count(int by) {
+    const std::lock_guard guard(of_.ending);
+    of_.acquiring += by;
+  }
+
+  owner &of_;
+};
+
+/** Makes a call that waits; a stop that is requested meanwhile, or was before, interrupts it. */
+template <class Call>
+mortise_status call_until(owner &of, const timeout &wait, const Call &call) {
+#if MORTISE_HAS_STOP_TOKEN
+  if (!wait.stop().stop_possible()) return call();
+  const auto interrupt = [&of] { of.calls.interrupt(of.raw, 1, nullptr); };
+  mortise_status code = MORTISE_OK;
+  {
+    const std::stop_callback callback(wait.stop(), interrupt);
+    code = call();
+  }
+  // The callback has returned by now, or never comes: nobody but the user interrupts any more.
+  if (wait.stop().stop_requested()) of.calls.interrupt(of.raw, of.is_interrupted, nullptr);
+  return code;
+#else
+  static_cast<void>(of);
+  static_cast<void>(wait);
+  return call();
+#endif
+}
+
+}  // namespace detail
+}  // namespace MORTISE_CXX_NAMESPACE
+}  // namespace mortise
+
+#endif  // MORTISE_OWNER_HPP

@@ -1,0 +1,83 @@
+/** The numbers of the C header as types: statuses, kinds of events, reasons, verdicts. */
+#ifndef MORTISE_STATUS_HPP
+#define MORTISE_STATUS_HPP
+
+#include <cstdint>
+#include <string_view>
+
+#include "language.hpp"
+#include "mortise.h"
+
+namespace mortise {
+inline namespace MORTISE_CXX_NAMESPACE {
+
+/**
+ * What a call came to, as `mortise_status`: 0 is done, positive an outcome of normal life, negative
+ * an error. A later library may have others: treat what is unknown by its sign.
+ * @since 1.2
+ */
+enum class status : std::int32_t {
+  ok = MORTISE_OK,
+  not_acquired = MORTISE_NOT_ACQUIRED,
+  timed_out = MORTISE_TIMED_OUT,
+  cancelled = MORTISE_CANCELLED,
+  lost = MORTISE_LOST,
+  not_owner = MORTISE_NOT_OWNER,
+  shut_down = MORTISE_SHUT_DOWN,
+  invalid_argument = MORTISE_INVALID_ARGUMENT,
+  unreachable = MORTISE_UNREACHABLE,
+  unknown = MORTISE_UNKNOWN,
+  refused = MORTISE_REFUSED,
+  already_held = MORTISE_ALREADY_HELD,
+  busy = MORTISE_BUSY,
+  limit = MORTISE_LIMIT,
+  closed = MORTISE_CLOSED,
+  forked = MORTISE_FORKED,
+  unsupported = MORTISE_UNSUPPORTED,
+  no_memory = MORTISE_NO_MEMORY,
+  internal = MORTISE_INTERNAL
+};
+
+/** What an event tells, as `mortise_event_kind`. @since 1.2 */
+enum class event_kind : std::int32_t {
+  none = MORTISE_EVENT_NONE,
+  acquired = MORTISE_EVENT_ACQUIRED,
+  unlocked = MORTISE_EVENT_UNLOCKED,
+  extended = MORTISE_EVENT_EXTENDED,
+  lost = MORTISE_EVENT_LOST,
+  at_risk = MORTISE_EVENT_AT_RISK,
+  upgraded = MORTISE_EVENT_UPGRADED,
+  downgraded = MORTISE_EVENT_DOWNGRADED
+};
+
+/** Why a hold was lost, or is at risk, as `mortise_reason`. @since 1.2 */
+enum class reason : std::int32_t {
+  none = MORTISE_REASON_NONE,
+  expired = MORTISE_REASON_EXPIRED,
+  replaced = MORTISE_REASON_REPLACED,
+  server_lost = MORTISE_REASON_SERVER_LOST,
+  max_hold = MORTISE_REASON_MAX_HOLD
+};
+
+/** What an examination found of one matter, as `mortise_verdict`. @since 1.2 */
+enum class verdict : std::int32_t {
+  ok = MORTISE_VERDICT_OK,
+  unknown = MORTISE_VERDICT_UNKNOWN,
+  warn = MORTISE_VERDICT_WARN,
+  bad = MORTISE_VERDICT_BAD
+};
+
+/** A short English name, such as "timed out"; static. @since 1.2 */
+inline std::string_view text(status code) noexcept {
+  return mortise_status_text(static_cast<mortise_status>(code));
+}
+
+/** "ok", "unknown", "warn" or "bad"; static. @since 1.2 */
+inline std::string_view text(verdict found) noexcept {
+  return mortise_verdict_text(static_cast<mortise_verdict>(found));
+}
+
+}  // namespace MORTISE_CXX_NAMESPACE
+}  // namespace mortise
+
+#endif  // MORTISE_STATUS_HPP

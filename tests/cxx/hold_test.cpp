@@ -1,0 +1,192 @@
+/** A hold begins with an acquire, and ends once. */
+#include <type_traits>
+#include <utility>
+
+#include "fixture.hpp"
+
+namespace {
+
+static_assert(!std::is_copy_constructible_v<mortise::hold>);
+static_assert(std::is_nothrow_move_constructible_v<mortise::hold>);
+static_assert(std::is_nothrow_move_assignable_v<mortise::hold>);
+static_assert(!std::is_convertible_v<mortise::hold, bool>);
+
+void the_end_of_a_hold_unlocks() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "end"), other = open_lock(client, "end");
+  {
+    const auto hold = lock.try_acquire(std::nothrow);
+    CHECK(hold && *hold);
+    CHECK_NUMBER(lock.token(), hold->token());
+    CHECK_RESULT(status::not_acquired, other.try_acquire(std::nothrow));
+  }
+  CHECK(!lock.is_held());
+  CHECK_RESULT(status::ok, other.try_acquire(std::nothrow));
+}
+
+void a_hold_that_is_moved_ends_once() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "move");
+  mortise::hold first = *lock.acquire(patience, std::nothrow);
+  mortise::hold second = std::move(first);
+  CHECK(!first && second);  // NOLINT(bugprone-use-after-move): what is left of it is none.
+  CHECK_RESULT(status::not_owner, first.unlock(std::nothrow));
+  CHECK(lock.is_held());
+  mortise::lock another = open_lock(client, "another");
+  second = *another.acquire(patience, std::nothrow);
+  CHECK(!lock.is_held() && another.is_held());
+  mortise::hold& itself = second;
+  second = std::move(itself);
+  CHECK(second.is_held());
+}
+
+void an_unlock_tells_what_became_of_it() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "unlock");
+  mortise::hold hold = *lock.acquire(patience, std::nothrow);
+  const std::int64_t token = hold.token();
+  CHECK_RESULT(status::ok, hold.unlock(std::nothrow));
+  CHECK_RESULT(status::not_owner, hold.unlock(std::nothrow));
+  CHECK_RESULT(status::not_owner, hold.extend(1s, std::nothrow));
+  CHECK_NUMBER(token, hold.token());
+  CHECK_NUMBER(0, hold.valid().count());
+
+  hold = *lock.acquire(patience, std::nothrow);
+  CHECK(hold.token() > token);
+  lose(hold);
+  CHECK(!hold && !hold.is_held());
+  const auto unlocked = hold.unlock(std::nothrow);
+  CHECK_RESULT(status::lost, unlocked);
+  CHECK(unlocked.error().lock_name() == "unlock");
+  CHECK(unlocked.error().reason() == mortise::reason::server_lost);
+}
+
+void an_old_hold_does_not_end_a_new_one() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "old");
+  mortise::hold fresh;
+  {
+    mortise::hold old = *lock.acquire(patience, std::nothrow);
+    lose(old);
+    fresh = *lock.acquire(patience, std::nothrow);
+    CHECK(!old && fresh);
+    CHECK_NUMBER(0, old.valid().count());
+    CHECK_RESULT(status::lost, old.extend(1s, std::nothrow));
+    CHECK_RESULT(status::lost, old.unlock(std::nothrow));
+    CHECK_RESULT(status::not_owner, old.unlock(std::nothrow));
+  }
+  CHECK(fresh && lock.is_held());
+  {
+    mortise::hold old = std::move(fresh);
+    lose(old);
+    fresh = *lock.acquire(patience, std::nothrow);
+  }
+  CHECK(fresh && lock.is_held());
+}
+
+void an_old_hold_of_a_multi_does_not_end_a_new_one() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "old-member");
+  mortise::multi multi = open_multi(client);
+  CHECK_RESULT(status::ok, multi.add(lock, std::nothrow));
+  mortise::hold fresh;
+  {
+    mortise::hold old = *multi.acquire(patience, std::nothrow);
+    lose(old);
+    CHECK_RESULT(status::lost, multi.unlock(std::nothrow));
+    fresh = *multi.acquire(patience, std::nothrow);
+    CHECK(!old && fresh);
+  }
+  CHECK(fresh && multi.is_held());
+}
+
+void a_hold_outlives_its_handle() {
+  mortise::client client = open_client();
+  mortise::lock other = open_lock(client, "outlives");
+  mortise::hold hold = *open_lock(client, "outlives").acquire(patience, std::nothrow);
+  CHECK(hold);
+  CHECK_RESULT(status::not_acquired, other.try_acquire(std::nothrow));
+  CHECK_RESULT(status::ok, hold.unlock(std::nothrow));
+  CHECK_RESULT(status::ok, other.try_acquire(std::nothrow));
+}
+
+void a_hold_outlives_its_client() {
+  mortise::hold hold;
+  {
+    mortise::client client = open_client();
+    hold = *open_lock(client, "client").acquire(patience, std::nothrow);
+    CHECK(hold);
+  }
+  CHECK(!hold);
+  CHECK_RESULT(status::closed, hold.unlock(std::nothrow));
+}
+
+void what_is_let_go_is_held_on() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "detach");
+  {
+    mortise::hold hold = *lock.acquire(patience, std::nothrow);
+    hold.detach();
+    CHECK(!hold);
+  }
+  CHECK(lock.is_held());
+  {
+    const mortise::hold hold = lock.adopt();
+    CHECK(hold);
+    CHECK_NUMBER(lock.token(), hold.token());
+  }
+  CHECK(!lock.is_held());
+}
+
+void each_hold_of_a_reentrant_handle_is_unlocked() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "again", mortise::options().reentrant(true));
+  const mortise::hold outer = *lock.acquire(patience, std::nothrow);
+  {
+    const mortise::hold inner = *lock.acquire(patience, std::nothrow);
+    CHECK_NUMBER(outer.token(), inner.token());
+  }
+  CHECK(outer && lock.is_held());
+}
+
+void times_are_of_the_right_size() {
+  mortise::client client = open_client();
+  const auto with = mortise::options().lease(20s).renewal(false);
+  mortise::lock lock = open_lock(client, "times", with);
+  mortise::hold hold = *lock.acquire(patience, std::nothrow);
+  CHECK(hold.valid() > 0s && hold.valid() <= 20s);
+  CHECK(lock.valid() > 0s && lock.valid() <= 20s);
+  const auto left = hold.deadline() - mortise::boot_clock::now();
+  CHECK(left > 0s && left <= 20s);
+  CHECK_RESULT(status::ok, hold.extend(2min, std::nothrow));
+  CHECK(hold.valid() > 60s && hold.valid() <= 2min);
+  CHECK_RESULT(status::ok, lock.extend(3min, std::nothrow));
+  CHECK(lock.deadline() - mortise::boot_clock::now() > 2min);
+  CHECK_RESULT(status::invalid_argument, hold.extend(24h * 367, std::nothrow));
+}
+
+void a_lease_ends_by_itself() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "lease", mortise::options().lease(50ms).renewal(false));
+  mortise::hold hold = *lock.acquire(patience, std::nothrow);
+  wait_until([&] { return !hold; });
+  const auto unlocked = hold.unlock(std::nothrow);
+  CHECK_RESULT(status::lost, unlocked);
+  CHECK(unlocked.error().reason() == mortise::reason::expired);
+}
+
+}  // namespace
+
+void test_holds() {
+  RUN(the_end_of_a_hold_unlocks);
+  RUN(a_hold_that_is_moved_ends_once);
+  RUN(an_unlock_tells_what_became_of_it);
+  RUN(an_old_hold_does_not_end_a_new_one);
+  RUN(an_old_hold_of_a_multi_does_not_end_a_new_one);
+  RUN(a_hold_outlives_its_handle);
+  RUN(a_hold_outlives_its_client);
+  RUN(what_is_let_go_is_held_on);
+  RUN(each_hold_of_a_reentrant_handle_is_unlocked);
+  RUN(times_are_of_the_right_size);
+  RUN(a_lease_ends_by_itself);
+}

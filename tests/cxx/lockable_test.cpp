@@ -1,0 +1,168 @@
+/** What throws, and what the standard library's guards are for. */
+#include <mutex>
+#include <shared_mutex>
+
+#include "fixture.hpp"
+
+#if MORTISE_HAS_EXCEPTIONS
+
+namespace {
+
+/** What a call throws. */
+template <class Call>
+mortise::status thrown_by(const Call& call) {
+  try {
+    call();
+  } catch (const mortise::exception& failure) {
+    CHECK(failure.error().code() == failure.code());
+    CHECK(failure.what() == failure.error().message());
+    return failure.code();
+  }
+  return mortise::status::ok;
+}
+
+void a_unique_lock_locks() {
+  mortise::client client(server_url(server));
+  mortise::lock lock(client, "unique"), other(client, "unique");
+  {
+    std::unique_lock guard(lock);
+    CHECK(lock.is_held() && !other.try_lock() && !other.try_lock_for(50ms));
+    CHECK(!other.try_lock_until(std::chrono::system_clock::now() + 50ms));
+    CHECK(!std::unique_lock(other, std::try_to_lock).owns_lock());
+    CHECK(!std::unique_lock(other, 1ms).owns_lock());
+  }
+  CHECK(!lock.is_held());
+  CHECK(std::unique_lock(other, patience).owns_lock());
+  CHECK(std::unique_lock(other, std::chrono::steady_clock::now() + patience).owns_lock());
+  CHECK(other.try_lock());
+  CHECK(thrown_by([&] { other.lock(); }) == mortise::status::already_held);
+  other.unlock();
+}
+
+void unlock_of_a_guard_cannot_tell_a_loss() {
+  mortise::client client(server_url(server));
+  mortise::lock lock(client, "silent");
+  std::unique_lock guard(lock);
+  server_command(server, "FLUSHALL");
+  CHECK(thrown_by([&] { lock.extend(1min); }) == mortise::status::lost);
+  CHECK(!lock.is_held());
+  guard.unlock();
+  guard.lock();
+  server_command(server, "FLUSHALL");
+  CHECK(thrown_by([&] { lock.extend(1min); }) == mortise::status::lost);
+  CHECK_RESULT(status::lost, guard.release()->unlock(std::nothrow));
+}
+
+void a_shared_lock_reads() {
+  mortise::client client(server_url(server));
+  mortise::rw one(client, "shared"), other(client, "shared");
+  {
+    std::shared_lock guard(one);
+    std::shared_lock second(other, std::try_to_lock);
+    CHECK(guard.owns_lock() && second.owns_lock() && one.is_reading() && other.is_reading());
+  }
+  {
+    std::unique_lock guard(one);
+    CHECK(one.is_writing() && !other.try_lock_shared() && !other.try_lock_shared_for(50ms));
+    CHECK(!other.try_lock_shared_until(std::chrono::steady_clock::now() + 50ms));
+    CHECK(!other.try_lock() && !other.try_lock_for(50ms));
+    CHECK(!other.try_lock_until(std::chrono::steady_clock::now() + 50ms));
+  }
+  CHECK(std::shared_lock(other, patience).owns_lock());
+  CHECK(other.try_lock_shared());
+  CHECK_RESULT(status::ok, other.unlock_shared(std::nothrow));
+  CHECK(other.try_lock());
+  CHECK_RESULT(status::ok, other.unlock(std::nothrow));
+}
+
+void a_scoped_lock_locks_several() {
+  mortise::client client(server_url(server));
+  mortise::lock lock(client, "scoped-lock");
+  mortise::rw rw(client, "scoped-rw");
+  mortise::lock member(client, "scoped-member");
+  mortise::multi multi(client);
+  multi.add(member);
+  {
+    const std::scoped_lock guard(lock, rw, multi);
+    CHECK(lock.is_held() && rw.is_writing() && multi.is_held());
+  }
+  CHECK(!lock.is_held() && !rw.is_writing() && !multi.is_held());
+  CHECK(multi.try_lock());
+  multi.unlock();
+  CHECK(multi.try_lock_for(patience));
+  multi.unlock();
+  CHECK(multi.try_lock_until(std::chrono::steady_clock::now() + patience));
+  multi.unlock();
+}
+
+void what_is_not_to_be_had_is_no_hold() {
+  mortise::client client(server_url(server));
+  mortise::lock lock(client, "denied"), other(client, "denied");
+  mortise::hold hold = lock.acquire(patience);
+  CHECK(hold && !other.try_acquire() && !other.acquire(50ms));
+  CHECK(other.interrupt(true) == mortise::status::ok);
+  CHECK(!other.acquire());
+  CHECK(other.interrupt(false) == mortise::status::ok);
+  CHECK(thrown_by([&] { hold = lock.acquire(); }) == mortise::status::already_held);
+  CHECK(hold);
+  hold.extend(1min);
+  hold.unlock();
+  CHECK(thrown_by([&] { hold.unlock(); }) == mortise::status::not_owner);
+  CHECK(thrown_by([&] { hold.extend(1min); }) == mortise::status::not_owner);
+
+  mortise::rw rw(client, "denied-rw"), reader(client, "denied-rw");
+  hold = rw.read();
+  mortise::hold theirs = reader.try_read();
+  CHECK(hold && theirs && !hold.try_upgrade());
+  theirs.unlock();
+  CHECK(hold.try_upgrade());
+  CHECK(!reader.read(50ms) && !reader.write(50ms) && !reader.try_write());
+  hold.downgrade();
+  CHECK(reader.read());
+
+  mortise::semaphore slots(client, "denied-slots", 1), more(client, "denied-slots", 1);
+  hold = slots.acquire();
+  CHECK(hold && !more.try_acquire() && !more.acquire(50ms));
+  CHECK(thrown_by([&] { mortise::hold two = more.acquire(1s, 2); }) == mortise::status::refused);
+  more.resize(2);
+  CHECK(more.query().permits() == 2 && more.try_acquire());
+  hold.detach();
+  slots.release();
+}
+
+void what_cannot_be_made_throws() {
+  CHECK(thrown_by([] { mortise::client client("redis://"); }) == mortise::status::invalid_argument);
+  mortise::client client(server_url(server));
+  client.ping();
+  CHECK(!client.examine().findings().empty());
+  CHECK(client.examination().worst() == client.examination().worst());
+  CHECK(thrown_by([&] { client.set_credentials("nobody", "wrong"); }) == mortise::status::refused);
+  CHECK(thrown_by([&] { mortise::lock lock(client, ""); }) == mortise::status::invalid_argument);
+  CHECK(thrown_by([&] { mortise::rw rw(client, ""); }) == mortise::status::invalid_argument);
+  CHECK(thrown_by([&] { mortise::semaphore none(client, "a", 0); }) ==
+        mortise::status::invalid_argument);
+  CHECK(thrown_by([&] { mortise::queue queue(client, -1); }) == mortise::status::invalid_argument);
+  mortise::multi multi(client);
+  CHECK(thrown_by([&] { mortise::hold none = multi.acquire(); }) ==
+        mortise::status::invalid_argument);
+  mortise::lock lock(client, "twice");
+  multi.add(lock);
+  CHECK(thrown_by([&] { multi.add(lock); }) == mortise::status::invalid_argument);
+}
+
+}  // namespace
+
+void test_lockables() {
+  RUN(a_unique_lock_locks);
+  RUN(unlock_of_a_guard_cannot_tell_a_loss);
+  RUN(a_shared_lock_reads);
+  RUN(a_scoped_lock_locks_several);
+  RUN(what_is_not_to_be_had_is_no_hold);
+  RUN(what_cannot_be_made_throws);
+}
+
+#else
+
+void test_lockables() {}
+
+#endif

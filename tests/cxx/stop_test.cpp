@@ -1,0 +1,118 @@
+/** What ends a wait: another thread, and a std::stop_token. */
+#include "fixture.hpp"
+
+namespace {
+
+/** Until somebody waits at the server for the lock of this handle. */
+void wait_for_waiter(mortise::lock& lock) {
+  wait_until([&] {
+    const auto seen = lock.query(std::nothrow);
+    return seen && seen->waiter_count() > 0;
+  });
+}
+
+void another_thread_ends_a_wait() {
+  mortise::client client = open_client(), other_client = open_client();
+  mortise::lock lock = open_lock(client, "cancel"), other = open_lock(other_client, "cancel");
+  const mortise::hold hold = *lock.acquire(patience, std::nothrow);
+  CHECK(other.cancel() == mortise::status::not_owner);
+  mortise::status ended = mortise::status::ok;
+  std::thread waiter([&] { ended = status_of(other.acquire(patience, std::nothrow)); });
+  wait_for_waiter(lock);
+  CHECK(other.cancel() == mortise::status::ok);
+  waiter.join();
+  CHECK(ended == mortise::status::cancelled);
+}
+
+void an_unlock_during_an_acquire_is_busy() {
+  mortise::client client = open_client(), other_client = open_client();
+  mortise::lock lock = open_lock(client, "turn"), other = open_lock(other_client, "turn");
+  mortise::hold old = *other.acquire(patience, std::nothrow);
+  lose(old);
+  const mortise::hold hold = *lock.acquire(patience, std::nothrow);
+  std::thread waiter([&] {
+    const auto acquired = other.acquire(patience, std::nothrow);
+    CHECK_RESULT(status::cancelled, acquired);
+  });
+  wait_for_waiter(lock);
+  CHECK_RESULT(status::busy, old.unlock(std::nothrow));
+  CHECK(other.cancel() == mortise::status::ok);
+  waiter.join();
+}
+
+void an_unlock_before_an_acquire_was_told_of_is_busy() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "window");
+  mortise::hold hold = *lock.acquire(patience, std::nothrow);
+  {
+    // C knows of no acquire yet, or any more.
+    const mortise::detail::acquire_scope scope(*lock.owner());
+    CHECK_RESULT(status::busy, hold.unlock(std::nothrow));
+    CHECK(hold);
+  }
+  CHECK_RESULT(status::ok, hold.unlock(std::nothrow));
+}
+
+#if MORTISE_HAS_STOP_TOKEN
+
+void a_stop_ends_a_wait() {
+  mortise::client client = open_client(), other_client = open_client();
+  mortise::lock lock = open_lock(client, "stop"), other = open_lock(other_client, "stop");
+  {
+    const mortise::hold hold = *lock.acquire(patience, std::nothrow);
+    std::stop_source source;
+    std::thread waiter([&] {
+      CHECK_RESULT(status::cancelled, other.acquire({patience, source.get_token()}, std::nothrow));
+    });
+    wait_for_waiter(lock);
+    source.request_stop();
+    waiter.join();
+    // Also when it was requested before; and then the handle can be used again.
+    CHECK_RESULT(status::cancelled, other.acquire(source.get_token(), std::nothrow));
+    CHECK_RESULT(status::not_acquired, other.try_acquire(std::nothrow));
+  }
+  CHECK_RESULT(status::ok, other.acquire({patience, std::stop_source().get_token()}, std::nothrow));
+}
+
+void a_stop_does_not_end_an_interruption() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "interrupted");
+  std::stop_source source;
+  source.request_stop();
+  CHECK(lock.interrupt(true) == mortise::status::ok);
+  CHECK_RESULT(status::cancelled, lock.acquire(source.get_token(), std::nothrow));
+  CHECK_RESULT(status::cancelled, lock.try_acquire(std::nothrow));
+  CHECK(lock.interrupt(false) == mortise::status::ok);
+  CHECK_RESULT(status::ok, lock.try_acquire(std::nothrow));
+}
+
+void every_kind_is_stopped() {
+  mortise::client client = open_client();
+  std::stop_source source;
+  source.request_stop();
+  const std::stop_token stop = source.get_token();
+  mortise::rw rw = open_rw(client, "stop-rw");
+  CHECK_RESULT(status::cancelled, rw.read(stop, std::nothrow));
+  CHECK_RESULT(status::cancelled, rw.write({1s, stop}, std::nothrow));
+  mortise::semaphore semaphore = open_semaphore(client, "stop-slots", 1);
+  CHECK_RESULT(status::cancelled, semaphore.acquire(stop, std::nothrow));
+  mortise::multi multi = open_multi(client);
+  CHECK_RESULT(status::ok, multi.add_writer(rw, std::nothrow));
+  CHECK_RESULT(status::cancelled, multi.acquire(stop, std::nothrow));
+  CHECK_RESULT(status::ok, multi.acquire(patience, std::nothrow));
+}
+
+#endif
+
+}  // namespace
+
+void test_stops() {
+  RUN(another_thread_ends_a_wait);
+  RUN(an_unlock_during_an_acquire_is_busy);
+  RUN(an_unlock_before_an_acquire_was_told_of_is_busy);
+#if MORTISE_HAS_STOP_TOKEN
+  RUN(a_stop_ends_a_wait);
+  RUN(a_stop_does_not_end_an_interruption);
+  RUN(every_kind_is_stopped);
+#endif
+}
