@@ -85,14 +85,16 @@ void report::take_error(std::string_view error) {
 
 void report::take_master(const redis::value& answer) {
   for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
-    if (answer.at(i).text() == "config-epoch") epoch_ = number_in(answer.at(i + 1).text());
+    const auto value = number_in(answer.at(i + 1).text());
+    if (answer.at(i).text() == "config-epoch") epoch_ = value;
+    if (answer.at(i).text() == "num-other-sentinels" && value >= 0) sentinels_ = value + 1;
   }
 }
 
 // One that is held to be down is not chosen, as long as that is so. One that is only disconnected
 // may be back in a moment.
 void report::take_replicas(const redis::value& answer) {
-  replicas_ = 0;
+  replicas_.emplace().all = static_cast<std::int64_t>(answer.size());
   for (std::size_t i = 0; i < answer.size(); ++i) {
     const auto& one = answer.at(i);
     bool is_gone = false;
@@ -100,7 +102,7 @@ void report::take_replicas(const redis::value& answer) {
       if (one.at(k).text() != "flags") continue;
       is_gone = one.at(k + 1).text().find("_down") != std::string_view::npos;
     }
-    if (!is_gone) ++*replicas_;
+    if (!is_gone) ++replicas_->up;
   }
 }
 
@@ -132,15 +134,22 @@ std::vector<redis::host_port> latest(const std::vector<word>& words) {
   return places;
 }
 
+// Without most of the Sentinels nobody is chosen. Fewer of them, which may be cut off together with
+// the master, hold all replicas to be down, of which the others choose one meanwhile (hazard 7).
 std::optional<std::int64_t> most_replicas(const std::vector<word>& words) {
   const auto epoch = latest_epoch(words);
-  std::optional<std::int64_t> most;
+  std::optional<replica_count> most;
+  std::int64_t answered = 0;
+  std::int64_t sentinels = 0;
   for (const auto& one : words) {
     const auto told = one.said.replicas();
     if (!told || one.said.epoch() != epoch) continue;
-    most = std::max(most.value_or(0), *told);
+    most = {std::max(most ? most->all : 0, told->all), std::max(most ? most->up : 0, told->up)};
+    sentinels = std::max(sentinels, one.said.sentinels());
+    ++answered;
   }
-  return most;
+  if (!most) return std::nullopt;
+  return answered > sentinels / 2 ? most->up : most->all;
 }
 
 outcome why_nowhere(const std::vector<word>& words, std::string_view master) {

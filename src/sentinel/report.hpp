@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,12 @@
 #include "redis/url.hpp"
 
 namespace mortise::sentinel {
+
+// How many replicas a master has, and how many of them are not held to be down.
+struct replica_count {
+  std::int64_t all = 0;
+  std::int64_t up = 0;
+};
 
 class report {
  public:
@@ -25,8 +32,10 @@ class report {
   [[nodiscard]] const redis::host_port& master() const noexcept { return master_; }
   // Which of all failovers of this master has made it one: each has a higher number.
   [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
-  // How many replicas of it are there that could follow it; nothing where it does not say.
-  [[nodiscard]] std::optional<std::int64_t> replicas() const noexcept { return replicas_; }
+  // Nothing where it does not say.
+  [[nodiscard]] std::optional<replica_count> replicas() const noexcept { return replicas_; }
+  // How many Sentinels watch it, with this one.
+  [[nodiscard]] std::int64_t sentinels() const noexcept { return sentinels_; }
   // Whether it answers, but watches no master of that name.
   [[nodiscard]] bool is_stranger() const noexcept { return is_stranger_; }
   // What it says of the master, or why it cannot say anything, as the end of a sentence that begins
@@ -41,7 +50,8 @@ class report {
   std::size_t taken_ = 0;
   redis::host_port master_;
   std::int64_t epoch_ = 0;
-  std::optional<std::int64_t> replicas_;
+  std::optional<replica_count> replicas_;
+  std::int64_t sentinels_ = std::numeric_limits<std::int64_t>::max();  // unless it says how many
   bool is_stranger_ = false;
   std::vector<std::string> others_;  // that it watches
   std::string error_;
@@ -57,7 +67,7 @@ struct word {
 
 // The places that those name who know of the latest failover: one, or several where they disagree.
 std::vector<redis::host_port> latest(const std::vector<word>& words);
-// The most that one of those tells of; nothing where none does.
+// How many replicas could become the master, by those; nothing where none says so.
 std::optional<std::int64_t> most_replicas(const std::vector<word>& words);
 // Why nobody can say where it is.
 outcome why_nowhere(const std::vector<word>& words, std::string_view master);

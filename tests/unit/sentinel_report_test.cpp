@@ -1,0 +1,60 @@
+#include "sentinel/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "redis/resp.hpp"
+
+namespace mortise::sentinel {
+namespace {
+
+// What one of `all` Sentinels says of a master with two replicas, of which so many are down.
+word told_by_one(std::int64_t all, int down, std::int64_t epoch = 7) {
+  const auto others = std::to_string(all - 1);
+  const std::string answers[] = {
+      "*4\r\n+config-epoch\r\n+" + std::to_string(epoch) + "\r\n+num-other-sentinels\r\n+" +
+          others + "\r\n",
+      "*2\r\n+10.0.0.1\r\n+6379\r\n",
+      "*2\r\n+sentinel\r\n*1\r\n+mymaster\r\n",
+      std::string("*2\r\n*2\r\n+flags\r\n") + (down > 0 ? "+s_down,slave" : "+slave") +
+          "\r\n*2\r\n+flags\r\n" + (down > 1 ? "+s_down,slave" : "+slave,disconnected") + "\r\n",
+  };
+  word one;
+  for (const auto& answer : answers) {
+    redis::parser reader;
+    EXPECT_EQ(redis::parse_result::complete, reader.parse(answer));
+    one.said.take(reader.reply());
+  }
+  return one;
+}
+
+word of_nobody() {
+  word one;
+  one.problem = outcome::of(status::unreachable, "did not answer in time");
+  return one;
+}
+
+TEST(replicas_of_sentinels, that_most_hold_to_be_down_do_not_count) {
+  EXPECT_EQ(2, most_replicas({told_by_one(3, 0), told_by_one(3, 0), told_by_one(3, 0)}));
+  EXPECT_EQ(1, most_replicas({told_by_one(3, 1), told_by_one(3, 1), of_nobody()}));
+  EXPECT_EQ(0, most_replicas({told_by_one(1, 2)}));
+  EXPECT_EQ(1, most_replicas({told_by_one(3, 2), told_by_one(3, 1), told_by_one(3, 2)}));
+}
+
+// The others may choose one of them meanwhile.
+TEST(replicas_of_sentinels, hazard_7_count_when_those_who_say_otherwise_may_be_cut_off) {
+  EXPECT_EQ(2, most_replicas({told_by_one(3, 2), of_nobody(), of_nobody()}));
+  EXPECT_EQ(2, most_replicas({told_by_one(4, 1), told_by_one(4, 1), of_nobody(), of_nobody()}));
+  EXPECT_EQ(2, most_replicas({told_by_one(3, 2)})) << "the URL has one of three";
+  EXPECT_EQ(2, most_replicas({told_by_one(3, 2), told_by_one(3, 2, 6), of_nobody()}));
+}
+
+TEST(replicas_of_sentinels, are_not_known_where_nobody_says_so) {
+  EXPECT_FALSE(most_replicas({of_nobody(), of_nobody()}));
+  EXPECT_FALSE(most_replicas({}));
+}
+
+}  // namespace
+}  // namespace mortise::sentinel
