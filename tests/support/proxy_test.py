@@ -15,8 +15,8 @@ PATIENCE_S = 20
 class Network:
     """A proxy, and lines to and from it."""
 
-    def __init__(self, server):
-        self.process = subprocess.Popen([LAUNCHER, server], text=True, stdin=subprocess.PIPE,
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([LAUNCHER, *arguments], text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
         self.hear()
 
@@ -147,6 +147,31 @@ class Promises(unittest.TestCase):
         self.assertEqual(b"later", server_of_later.recv(5, socket.MSG_WAITALL))
         self.assert_ended(server_of_later)
         self.assertEqual(0, self.network.tell("look"))
+
+    def test_what_some_hosts_say_and_are_told_is_kept_and_the_others_go_on(self):
+        network = Network(f"127.0.0.1:{self.server_port}", "127.0.0.3:0")
+        self.addCleanup(network.end)
+        ends = []
+        for host in "127.0.0.4", "127.0.0.5":
+            client = socket.create_connection(("127.0.0.3", network.port), PATIENCE_S, (host, 0))
+            server = self.server.accept()[0]
+            server.settimeout(PATIENCE_S)
+            for end in client, server:
+                self.addCleanup(end.close)
+            ends.append((client, server))
+        network.tell("freeze from 127.0.0.4 127.0.0.6")
+        ends[0][0].sendall(b"to")
+        ends[0][1].sendall(b"fro")
+        self.assert_passes(*ends[1])
+        while network.tell("look") < 3:
+            time.sleep(0.001)
+        for sink in ends[0]:
+            self.assert_silent(sink)
+        network.tell("freeze from 127.0.0.5")
+        self.assertEqual(b"to", ends[0][1].recv(2, socket.MSG_WAITALL))
+        self.assertEqual(b"fro", ends[0][0].recv(3, socket.MSG_WAITALL))
+        network.tell("thaw")
+        self.assert_passes(*ends[1])
 
     def test_answers_alone_are_kept(self):
         client, server = self.connect()

@@ -34,26 +34,21 @@ std::vector<std::string> with_port(std::vector<std::string> arguments) {
   return arguments;
 }
 
+void append(std::vector<std::string>& arguments, const std::vector<std::string>& further) {
+  arguments.insert(arguments.end(), further.begin(), further.end());
+}
+
 }  // namespace
 
-sentinel_set::sentinel_set(const options& how) : is_asked_(set_size, true) {
-  auto of_servers = with_port(how.of_servers);
-  of_servers.insert(of_servers.end(), {"--repl-diskless-sync-delay", "0", "--repl-timeout", "5"});
-  auto of_sentinels = with_port(how.of_sentinels);
-  of_sentinels.emplace_back("sentinel");
-  for (std::size_t i = 0; i < set_size; ++i) {
-    servers_.push_back(std::make_unique<test_server>(
-        server_options{.arguments = of_servers, .login = how.server_login}));
-    sentinels_.push_back(std::make_unique<test_server>(
-        server_options{.arguments = of_sentinels, .login = how.sentinel_login}));
-  }
-  const auto port = std::to_string(servers_[0]->port());
+sentinel_set::sentinel_set(const options& how)
+    : network_(how.network != nullptr ? *how.network : loopback_), is_asked_(set_size, true) {
+  for (std::size_t i = 0; i < set_size; ++i) start(i, how);
   for (std::size_t i = 1; i < set_size; ++i) {
-    servers_[i]->command({"REPLICAOF", "127.0.0.1", port});
+    servers_[i]->command({"REPLICAOF", network_.address_of(0), port_of(0)});
   }
   await_replicas();
   for (const auto& one : sentinels_) {
-    one->command({"SENTINEL", "MONITOR", name, "127.0.0.1", port, "2"});
+    one->command({"SENTINEL", "MONITOR", name, network_.address_of(0), port_of(0), "2"});
     one->command(
         {"SENTINEL", "SET", name, "down-after-milliseconds", "500", "failover-timeout", "4000"});
     for (const auto& told : how.told) {
@@ -72,11 +67,34 @@ sentinel_set::sentinel_set(const options& how) : is_asked_(set_size, true) {
       "the Sentinels do not find each other");
 }
 
+void sentinel_set::start(std::size_t number, const options& how) {
+  auto of_servers = with_port(how.of_servers);
+  of_servers.insert(of_servers.end(), {"--repl-diskless-sync-delay", "0", "--repl-timeout", "5",
+                                       "--replica-announce-ip", network_.address_of(number)});
+  append(of_servers, network_.arguments_of(number));
+  servers_.push_back(std::make_unique<test_server>(
+      server_options{.arguments = of_servers, .login = how.server_login}));
+  network_.open(number, port_of(number));
+  auto of_sentinels = with_port(how.of_sentinels);
+  of_sentinels.emplace_back("sentinel");
+  const auto host = set_size + number;
+  append(of_sentinels, network_.arguments_of(host));
+  sentinels_.push_back(std::make_unique<test_server>(
+      server_options{.arguments = of_sentinels, .login = how.sentinel_login}));
+  auto& sentinel = *sentinels_.back();
+  sentinel.command({"SENTINEL", "CONFIG", "SET", "announce-ip", network_.address_of(host)});
+  network_.open(host, std::to_string(sentinel.port()));
+}
+
+std::string sentinel_set::port_of(std::size_t server) const {
+  return std::to_string(servers_[server]->port());
+}
+
 std::string sentinel_set::url(const std::string& query, const std::string& scheme) const {
   std::string text = scheme + "://";
-  for (const auto& one : sentinels_) {
-    text.append(text.ends_with('/') ? "" : ",").append("127.0.0.1:");
-    text.append(std::to_string(one->port()));
+  for (std::size_t i = 0; i < set_size; ++i) {
+    text.append(text.ends_with('/') ? "" : ",").append(network_.address_of(set_size + i));
+    text.append(":").append(std::to_string(sentinels_[i]->port()));
   }
   return text.append("/").append(name).append(query.empty() ? "" : "?").append(query);
 }
@@ -84,7 +102,7 @@ std::string sentinel_set::url(const std::string& query, const std::string& schem
 std::size_t sentinel_set::number_said_by(std::size_t sentinel) {
   const auto said = sentinels_[sentinel]->command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name});
   for (std::size_t i = 0; i < set_size; ++i) {
-    if (said == "127.0.0.1\n" + std::to_string(servers_[i]->port())) return i;
+    if (said == network_.address_of(i) + "\n" + port_of(i)) return i;
   }
   return no_server;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/server.hpp"
+#include "support/test_network.hpp"
 
 namespace mortise::testing {
 
@@ -27,6 +28,8 @@ class sentinel_set {
     std::vector<std::vector<std::string>> told = {};
     std::vector<std::string> server_login = {};    // see test_server
     std::vector<std::string> sentinel_login = {};  // the same
+    // Servers are on its hosts 0 to 2, Sentinels on 3 to 5; loopback unless given.
+    test_network* network = nullptr;
   };
 
   sentinel_set() : sentinel_set(options()) {}
@@ -47,13 +50,19 @@ class sentinel_set {
   void fail_over();
   // They agree that another than that one is, which takes writes.
   void await_master_other_than(std::size_t before);
-  // Not asked any more.
+  // Not asked any more, until it is remembered.
   void forget_sentinel(std::size_t i) { is_asked_[i] = false; }
+  void remember_sentinel(std::size_t i) { is_asked_[i] = true; }
 
  private:
   void await_replicas();
   [[nodiscard]] std::size_t number_said_by(std::size_t sentinel);
 
+  void start(std::size_t number, const options& how);
+  [[nodiscard]] std::string port_of(std::size_t server) const;
+
+  test_network loopback_;
+  test_network& network_;
   std::vector<std::unique_ptr<test_server>> servers_;
   std::vector<std::unique_ptr<test_server>> sentinels_;
   std::vector<bool> is_asked_;

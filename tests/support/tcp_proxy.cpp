@@ -4,8 +4,8 @@
 
 namespace mortise::testing {
 
-tcp_proxy::tcp_proxy(const std::string& server) {
-  const char* const arguments[] = {server.c_str(), nullptr};
+tcp_proxy::tcp_proxy(const std::string& server, const std::string& place) {
+  const char* const arguments[] = {server.c_str(), place.c_str(), nullptr};
   if (!launcher_open(&launcher_, "proxy", arguments)) throw std::runtime_error("no proxy");
 }
 

@@ -14,8 +14,8 @@ namespace mortise::testing {
 
 class tcp_proxy {
  public:
-  // The path of a server's socket, or HOST:PORT.
-  explicit tcp_proxy(const std::string& server);
+  // The path of a server's socket, or HOST:PORT. Clients come to `place`, or to a free port.
+  explicit tcp_proxy(const std::string& server, const std::string& place = "127.0.0.1:0");
   ~tcp_proxy();
   tcp_proxy(const tcp_proxy&) = delete;
   tcp_proxy& operator=(const tcp_proxy&) = delete;

@@ -52,28 +52,12 @@ void expect_ok(const std::string& reply) {
 
 }  // namespace
 
-test_cluster::test_cluster(const cluster_options& options) : has_tls_(options.has_tls) {
+test_cluster::test_cluster(const cluster_options& options)
+    : has_tls_(options.has_tls),
+      network_(options.network != nullptr ? *options.network : loopback_) {
   const auto count = options.masters * (1 + options.replicas_each);
-  std::vector<std::string> arguments = {"--port",
-                                        "free",
-                                        "--cluster-port",
-                                        "free",
-                                        "--cluster-enabled",
-                                        "yes",
-                                        "--cluster-node-timeout",
-                                        "1000",
-                                        "--cluster-allow-replica-migration",
-                                        "no",
-                                        "--repl-diskless-sync-delay",
-                                        "0",
-                                        "--cluster-replica-validity-factor",
-                                        "0"};
-  // The first port is the one that clients come to.
-  if (has_tls_) arguments.front() = "tls";
-  if (has_tls_) arguments.erase(arguments.begin() + 1);
-  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   for (std::size_t i = 0; i < count; ++i) {
-    servers_.push_back(std::make_unique<test_server>(server_options{.arguments = arguments}));
+    start(i, options);
     ids_.push_back(at(i).command({"CLUSTER", "MYID"}));
     expect_ok(ask(i, {"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)}));
   }
@@ -87,9 +71,8 @@ test_cluster::test_cluster(const cluster_options& options) : has_tls_(options.ha
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t other = 0; other < count; ++other) {
       if (other == i) continue;
-      const auto bus = at(other).command({"CONFIG", "GET", "cluster-port"});
-      expect_ok(ask(i, {"CLUSTER", "MEET", "127.0.0.1", std::to_string(at(other).port()),
-                        bus.substr(bus.rfind('\n') + 1)}));
+      expect_ok(ask(i, {"CLUSTER", "MEET", network_.address_of(other),
+                        std::to_string(at(other).port()), bus_port_of(other)}));
     }
   }
   for (std::size_t i = options.masters; i < count; ++i) {
@@ -99,6 +82,40 @@ test_cluster::test_cluster(const cluster_options& options) : has_tls_(options.ha
     });
   }
   await_whole();
+}
+
+void test_cluster::start(std::size_t number, const cluster_options& options) {
+  const auto address = network_.address_of(number);
+  std::vector<std::string> arguments = {"--port",
+                                        "free",
+                                        "--cluster-port",
+                                        "free",
+                                        "--cluster-enabled",
+                                        "yes",
+                                        "--cluster-announce-ip",
+                                        address,
+                                        "--cluster-node-timeout",
+                                        "1000",
+                                        "--cluster-allow-replica-migration",
+                                        "no",
+                                        "--repl-diskless-sync-delay",
+                                        "0",
+                                        "--cluster-replica-validity-factor",
+                                        "0"};
+  // The first port is the one that clients come to.
+  if (has_tls_) arguments.front() = "tls";
+  if (has_tls_) arguments.erase(arguments.begin() + 1);
+  const auto there = network_.arguments_of(number);
+  arguments.insert(arguments.end(), there.begin(), there.end());
+  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
+  servers_.push_back(std::make_unique<test_server>(server_options{.arguments = arguments}));
+  network_.open(number, std::to_string(at(number).port()));
+  network_.open(number, bus_port_of(number));
+}
+
+std::string test_cluster::bus_port_of(std::size_t number) {
+  const auto said = ask(number, {"CONFIG", "GET", "cluster-port"});
+  return said.substr(said.rfind('\n') + 1);
 }
 
 std::string test_cluster::ask(std::size_t number, const std::vector<std::string>& command) {
@@ -111,7 +128,7 @@ std::string test_cluster::folder_of(std::size_t number) const {
 }
 
 std::string test_cluster::address_of(std::size_t number) const {
-  return "127.0.0.1:" + std::to_string(servers_[number]->port());
+  return network_.address_of(number) + ":" + std::to_string(servers_[number]->port());
 }
 
 std::string test_cluster::url() const {
@@ -211,7 +228,8 @@ void test_cluster::move_keys(int slot, std::size_t from, std::size_t to) {
         lines_of(ask(from, {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), "100"}));
     if (keys.empty()) return;
     for (const auto& key : keys) {
-      ask(from, {"MIGRATE", "127.0.0.1", std::to_string(at(to).port()), key, "0", "5000"});
+      ask(from,
+          {"MIGRATE", network_.address_of(to), std::to_string(at(to).port()), key, "0", "5000"});
     }
   }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/server.hpp"
+#include "support/test_network.hpp"
 
 namespace mortise::testing {
 
@@ -18,6 +19,7 @@ struct cluster_options {
   std::size_t replicas_each = 1;
   bool has_tls = false;
   std::vector<std::string> arguments = {};  // further ones, of each server
+  test_network* network = nullptr;          // server N is on its host N; loopback unless given
 };
 
 class test_cluster {
@@ -29,7 +31,7 @@ class test_cluster {
   [[nodiscard]] std::string url() const;
   [[nodiscard]] std::size_t size() const { return servers_.size(); }
   [[nodiscard]] test_server& at(std::size_t number) { return *servers_[number]; }
-  // "127.0.0.1:7001"
+  // "127.0.0.1:7001", where others find it
   [[nodiscard]] std::string address_of(std::size_t number) const;
 
   // Who is the master of the key's slot, as one that runs says.
@@ -70,6 +72,8 @@ class test_cluster {
   void pause(std::size_t number);
 
  private:
+  void start(std::size_t number, const cluster_options& options);
+  [[nodiscard]] std::string bus_port_of(std::size_t number);
   std::string id_of(std::size_t number);
   static std::set<std::string> view_in(const std::string& nodes);
   [[nodiscard]] std::string folder_of(std::size_t number) const;
@@ -81,6 +85,8 @@ class test_cluster {
   [[nodiscard]] bool runs(std::size_t number) const { return !is_down_[number]; }
 
   const bool has_tls_;
+  test_network loopback_;
+  test_network& network_;
   std::vector<std::unique_ptr<test_server>> servers_;
   std::vector<std::string> ids_;
   std::vector<bool> is_down_;
