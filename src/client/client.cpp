@@ -187,6 +187,10 @@ void client::on_up(const deployment::name_set& names, time_ns /*now*/) noexcept 
   gates_.enter_each_of(names, [](lock::gate& gate, time_ns now) { gate.on_up(now); });
 }
 
+void client::on_unacknowledged(const deployment::name_set& names, time_ns /*now*/) noexcept {
+  gates_.enter_each_of(names, [](lock::gate& gate, time_ns) { gate.on_unacknowledged(); });
+}
+
 void client::on_said(std::string_view channel) noexcept {
   std::uint64_t last = 0;
   while ((last = subscriptions_.next_listener(channel, last)) != 0) look_anew(last);

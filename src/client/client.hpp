@@ -85,6 +85,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
 
   // deployment::listener
   void on_up(const deployment::name_set& names, time_ns now) noexcept override;
+  void on_unacknowledged(const deployment::name_set& names, time_ns now) noexcept override;
   void on_message(std::string_view text, time_ns now) noexcept override;
   void on_said(std::string_view channel) noexcept override;
   void on_listening(std::string_view channel) noexcept override;

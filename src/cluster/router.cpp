@@ -126,7 +126,7 @@ bool router::is_any_troubled(time_ns now) const noexcept {
 void router::use(int slot, time_ns now) {
   auto& state = slots_[slot];
   if (state.users++ > 0 || state.phase != phase::away) return;
-  state.at = owners_.at(static_cast<std::size_t>(slot));
+  turn_to(slot, state, owners_.at(static_cast<std::size_t>(slot)));
   if (state.at == no_server) {
     go_away(slot, state, not_reached("no server of the cluster has this slot"));
     next_look_ = std::min(next_look_, now + look_ns);
@@ -163,10 +163,14 @@ void router::go_away(int slot, used_slot& state, const outcome& why) {
   world_.on_away(slot);
 }
 
+void router::turn_to(int slot, used_slot& state, int server) {
+  if (std::exchange(state.at, server) != server) world_.on_owner_changed(slot);
+}
+
 // Another server has it, or is believed to.
 void router::go_on(int slot, used_slot& state, int server, const outcome& why) {
   if (state.phase == phase::here) go_away(slot, state, why);
-  state.at = server;
+  turn_to(slot, state, server);
   if (server != no_server && ++state.hops <= most_hops) return arrive(slot, state);
   go_away(slot, state, why);
 }
@@ -288,7 +292,7 @@ void router::look_after_slots(time_ns now) {
     state.hops = 0;
     const auto owner = owners_.at(static_cast<std::size_t>(slot));
     if (owner == no_server) continue;
-    state.at = owner;
+    turn_to(slot, state, owner);
     const auto& one = servers_[static_cast<std::size_t>(owner)];
     if (one.is_up || !one.is_begun) arrive(slot, state);
   }

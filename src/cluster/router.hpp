@@ -60,6 +60,8 @@ class router {
     // The slot can be asked there from now on; from now on it cannot.
     virtual void on_here(int slot, int server) noexcept = 0;
     virtual void on_away(int slot) noexcept = 0;
+    // Another server is believed to have it than before.
+    virtual void on_owner_changed(int slot) noexcept = 0;
     virtual std::int64_t random_below(std::int64_t bound) noexcept = 0;
   };
 
@@ -134,6 +136,7 @@ class router {
   int number_of(const endpoint& where);
   void arrive(int slot, used_slot& state);
   void go_away(int slot, used_slot& state, const outcome& why);
+  void turn_to(int slot, used_slot& state, int server);
   void go_on(int slot, used_slot& state, int server, const outcome& why);
   void follow(int before, int after);
   void on_scout(int server, std::uint64_t attempt, const arrival& came, time_ns now);

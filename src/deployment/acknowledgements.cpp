@@ -112,14 +112,16 @@ void acknowledgements::close() noexcept {
 
 // ---- whether it can be asked ------------------------------------------------------------------
 
-void acknowledgements::meet(const redis::session_facts& server) noexcept try {
+bool acknowledgements::meet(const redis::session_facts& server) noexcept try {
   where_->follow(server);
   const std::lock_guard guard(mutex_);
-  server_.run = server.run_id;
+  const auto before = std::exchange(server_.run, server.run_id);
+  return before != server_.run;
 } catch (const std::bad_alloc&) {
   // Then the two are of different runs, and the server is connected to anew.
   const std::lock_guard guard(mutex_);
   server_.run.clear();
+  return true;
 }
 
 void acknowledgements::on_server_up() noexcept {

@@ -55,9 +55,9 @@ class acknowledgements final : private redis::session_listener,
                                                 count_listed listed, listener& hears);
   ~acknowledgements() override;
 
-  // The server is this one from now on. It may be asked; on_acknowledging() follows. It cannot be
-  // any more: whatever waits is told so. The I/O thread.
-  void meet(const redis::session_facts& server) noexcept;
+  // The server is this one from now on; whether it is another run than before. It may be asked;
+  // on_acknowledging() follows. It cannot be any more: whatever waits is told so. The I/O thread.
+  bool meet(const redis::session_facts& server) noexcept;
   void on_server_up() noexcept;
   void on_server_down() noexcept;
   // Connects, once it is needed; after meet(). Any thread, may be called again.

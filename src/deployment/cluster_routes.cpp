@@ -67,7 +67,7 @@ void cluster_routes::enter(Step&& step) noexcept {
     } catch (const std::bad_alloc&) {
       loop_.schedule(*this, armed_for_ = now + put_off_ns);
     }
-    if (!dropped_.is_empty() || !back_.empty()) loop_.post(*this);
+    if (!dropped_.is_empty() || !back_.empty() || is_any_elsewhere_) loop_.post(*this);
   }
   changed_.notify_all();
 }
@@ -88,6 +88,7 @@ void cluster_routes::on_timer(time_ns now) noexcept {
 
 // Tells what there is to tell, without the mutex.
 void cluster_routes::run() noexcept {
+  tell_elsewhere();  // first, so that whoever asks again is known to do so after that
   waiting_list dropped;
   std::set<int> back;
   std::map<cluster_server*, outcome> unbegun;
@@ -100,6 +101,26 @@ void cluster_routes::run() noexcept {
   for (const auto& [server, why] : unbegun) on_server_down(*server, why);
   while (auto* const item = dropped.pop()) item->drop();
   if (!back.empty()) hears_.on_up(slot_names(std::move(back)), boot_now());
+}
+
+// What the replicas of a server have acknowledged says nothing of those of the next (hazard 7).
+void cluster_routes::tell_elsewhere() noexcept {
+  std::set<int> moved;
+  {
+    const std::lock_guard guard(mutex_);
+    if (!is_any_elsewhere_) return;
+    try {
+      for (const auto& [number, slot] : slots_) {
+        if (slot->is_elsewhere) moved.insert(number);
+      }
+    } catch (const std::bad_alloc&) {
+      loop_.schedule(*this, armed_for_ = boot_now() + put_off_ns);
+      return;
+    }
+    is_any_elsewhere_ = false;
+    for (const auto number : moved) slots_.at(number)->is_elsewhere = false;
+  }
+  hears_.on_unacknowledged(slot_names(std::move(moved)), boot_now());
 }
 
 // ---- beginning and end ----------------------------------------------------------------------
@@ -390,6 +411,11 @@ void cluster_routes::on_away(int number) noexcept {
     for (const auto& channel : slot.channels) owner->link().unlisten(channel);
   }
   while (auto* const item = slot.waiting.pop()) dropped_.push(*item);
+}
+
+void cluster_routes::on_owner_changed(int number) noexcept {
+  if (!acknowledgements::is_wanted(terms_)) return;
+  slots_.at(number)->is_elsewhere = is_any_elsewhere_ = true;
 }
 
 std::int64_t cluster_routes::random_below(std::int64_t bound) noexcept {

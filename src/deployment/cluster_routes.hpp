@@ -91,6 +91,7 @@ class cluster_routes final : private cluster::router::link,
   void enter(Step&& step) noexcept;
   void plan() noexcept;
   [[nodiscard]] outcome why_unknown() const;
+  void tell_elsewhere() noexcept;
   static void listen_at(cluster_server& at, std::string_view channel);
   [[nodiscard]] cluster_server& at(int server) const noexcept {
     return *servers_[static_cast<std::size_t>(server)];
@@ -105,6 +106,7 @@ class cluster_routes final : private cluster::router::link,
   bool ask_topology(int server) noexcept override;
   void on_here(int slot, int server) noexcept override;
   void on_away(int slot) noexcept override;
+  void on_owner_changed(int slot) noexcept override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   // cluster_server::listener
   void on_server_up(cluster_server& which) noexcept override;
@@ -136,6 +138,7 @@ class cluster_routes final : private cluster::router::link,
   std::optional<redis::login> login_;  // instead of the one of the URL
   time_ns armed_for_ = time_never;
   waiting_list dropped_;                        // for whom it is over, not told yet
+  bool is_any_elsewhere_ = false;               // of the slots
   std::set<int> back_;                          // that can be asked again, not told yet
   std::map<cluster_server*, outcome> unbegun_;  // that never come up, and why; not told yet
 };

@@ -39,6 +39,7 @@ struct cluster_slot {
   int expecting = 0;                            // how many wait for messages
   bool has_arrived = false;                     // ever
   bool is_missed = false;                       // somebody was told that it cannot be asked
+  bool is_elsewhere = false;                    // than it was acknowledged; not told yet
   std::set<std::string, std::less<>> channels;  // that are listened to besides
 };
 

@@ -68,6 +68,9 @@ class listener {
   // Questions about these names reach the servers (again); what was sent before has a definite
   // outcome.
   virtual void on_up(const name_set& names, time_ns now) noexcept = 0;
+  // What was acknowledged about these names was so by replicas of a server that does not have them
+  // any more. What is asked of the next follows on_up().
+  virtual void on_unacknowledged(const name_set& names, time_ns now) noexcept = 0;
   // A message to this client's inbox.
   virtual void on_message(std::string_view text, time_ns now) noexcept = 0;
   // A message to a channel that is listened to.

@@ -104,6 +104,8 @@ class quorum_deployment final : public deployment, private voting::listener {
     void on_up(const name_set& /*names*/, time_ns now) noexcept override {
       all->on_server_up(number, now);
     }
+    // A vote that one server may lose is what a quorum is for; it is asked for again with on_up().
+    void on_unacknowledged(const name_set& /*names*/, time_ns /*now*/) noexcept override {}
     // Votes are no grants: no message is about a quorum but that something is free.
     void on_message(std::string_view /*text*/, time_ns /*now*/) noexcept override {}
     void on_said(std::string_view channel) noexcept override { all->on_said(number, channel); }

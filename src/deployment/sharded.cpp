@@ -19,6 +19,9 @@ class shard_listener final : public listener {
   void on_up(const name_set& names, time_ns now) noexcept override {
     hears_.on_up(own_names(*this, names), now);
   }
+  void on_unacknowledged(const name_set& names, time_ns now) noexcept override {
+    hears_.on_unacknowledged(own_names(*this, names), now);
+  }
   void on_message(std::string_view text, time_ns now) noexcept override {
     hears_.on_message(text, now);
   }

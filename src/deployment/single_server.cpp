@@ -258,7 +258,7 @@ class single_server final : public deployment,
     return problem.ok() && acks_ ? acks_->problem() : problem;
   }
   void on_up(const redis::session_facts& facts) noexcept override {
-    if (acks_) acks_->meet(facts);
+    if (acks_ && acks_->meet(facts)) hears_.on_unacknowledged(every_name(), boot_now());
     known_.store(facts.compare_and_delete, std::memory_order_relaxed);
     entry_.on_up();
   }

@@ -60,7 +60,7 @@ news attempt::on_answer(const open_question& asked, const verdict& said, questio
       return on_not_free(asked, said, to, now);
     case answer::queued:
       to.drop_details();
-      is_queued_ = true;
+      is_queued_ = knows_of_others_ = true;
       reference_ns_ = asked.sent;
       reference_us_ = said.server_us;
       place_ = said.place;
@@ -85,6 +85,7 @@ news attempt::on_answer(const open_question& asked, const verdict& said, questio
 news attempt::on_not_free(const open_question& asked, const verdict& said, questions& to,
                           time_ns now) {
   to.drop_details();
+  knows_of_others_ = true;
   if (terms_.waits && protocol_.how == wait_method::queue) {
     to.ask({.what = asked.what == step::try_take ? step::acquire : step::reacquire,
             .ttl_ms = to.ttl_ms()},

@@ -39,6 +39,8 @@ class attempt {
 
   [[nodiscard]] time_ns next_timer() const noexcept { return ask_at_; }
   [[nodiscard]] bool is_queued() const noexcept { return is_queued_; }
+  // Whether a server has said that somebody else has it, or is ahead.
+  [[nodiscard]] bool knows_of_others() const noexcept { return knows_of_others_; }
   // Whether the last question was sent, but its connection broke.
   [[nodiscard]] bool was_broken() const noexcept { return was_broken_; }
   [[nodiscard]] std::int64_t place() const noexcept { return place_; }
@@ -56,6 +58,7 @@ class attempt {
   wait_terms terms_;
   const std::int64_t grant_ms_;
   bool is_queued_ = false;  // or refused, and waiting
+  bool knows_of_others_ = false;
   bool was_broken_ = false;
   std::int64_t place_ = -1;
   time_ns ask_at_ = time_never;  // the next look at the server

@@ -162,7 +162,8 @@ outcome gate::extend(lock::owner& owner, std::int64_t lease_ms, operation& done,
 }
 
 bool gate::is_held(const lock::owner& owner, time_ns now) const noexcept {
-  return owner.state == owner_state::held && now < valid_until(owner);
+  return owner.state == owner_state::held && now < valid_until(owner) &&
+         current_->is_acknowledged();
 }
 
 time_ns gate::valid_until(const lock::owner& owner) const noexcept {
@@ -267,8 +268,8 @@ outcome gate::give_up_outcome(const acquire_operation& given_up, status why, tim
   if (why != status::timed_out) return outcome::of(why);
   auto problem = world_.problem();
   const bool is_first = !waiters_.empty() && waiters_.front() == &given_up;
-  const bool is_in_doubt = is_first && current_ && current_->phase() == tenure_phase::asking &&
-                           current_->is_unanswered();
+  const bool is_in_doubt =
+      is_first && current_ && current_->is_untold() && current_->is_unanswered();
   if (!problem.ok() && !is_in_doubt) return problem;
   if (is_first && current_ && !current_->has_asked() && !is_queued()) return world_.lack();
   if (is_first && current_ && !current_->details().ok()) return current_->details();
@@ -278,12 +279,6 @@ outcome gate::give_up_outcome(const acquire_operation& given_up, status why, tim
   unknown.is_ambiguous = true;
   unknown.is_retryable = true;
   return unknown;
-}
-
-// Who of this client has the lock or comes first; not the server's matter.
-const char* gate::who_is_ahead() const noexcept {
-  return holder_ != nullptr ? "another handle of this client holds it"
-                            : "another handle of this client is ahead";
 }
 
 // With the time that was waited and what stood in the way.
@@ -300,7 +295,9 @@ outcome gate::timed_out(const acquire_operation& given_up, time_ns now) const {
   } else if (current_ && current_->place() >= 0) {
     how.say("waited ", waited_ms, " ms; place ", place, " in the queue when last asked");
   } else {
-    how.say("waited ", waited_ms, " ms; another client holds it");
+    const bool is_told = !current_ || !current_->is_untold();
+    how.say("waited ", waited_ms, " ms; ",
+            is_told ? "another client holds it" : "this client has only just given it back");
   }
   return how;
 }
@@ -371,7 +368,7 @@ bool gate::suits_next() const noexcept {
 }
 
 bool gate::may_pass(time_ns now) const noexcept {
-  if (!suits_next() || !current_->is_fresh(now)) return false;
+  if (!suits_next() || !current_->is_fresh(now) || !current_->is_acknowledged()) return false;
   return !current_->others_wait() || !passes_.is_over(now);
 }
 

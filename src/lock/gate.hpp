@@ -90,6 +90,10 @@ class gate {
     if (current_) current_->on_free(now);
   }
   void on_up(time_ns now);
+  // What the replicas said to this client's hold counts for nothing any more.
+  void on_unacknowledged() noexcept {
+    if (current_) current_->on_unacknowledged();
+  }
   void on_timer(time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
   // Whether somebody waits whom the server has refused, or queued.
@@ -112,7 +116,11 @@ class gate {
   [[nodiscard]] outcome give_up_outcome(const acquire_operation& given_up, status why,
                                         time_ns now) const;
   [[nodiscard]] outcome timed_out(const acquire_operation& given_up, time_ns now) const;
-  [[nodiscard]] const char* who_is_ahead() const noexcept;
+  // Who of this client has the lock or comes first; not the server's matter.
+  [[nodiscard]] const char* who_is_ahead() const noexcept {
+    return holder_ != nullptr ? "another handle of this client holds it"
+                              : "another handle of this client is ahead";
+  }
 
   bool pass_on(time_ns now);
   [[nodiscard]] bool may_pass(time_ns now) const noexcept;

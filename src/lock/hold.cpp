@@ -114,6 +114,9 @@ void hold::on_up(questions& to, time_ns now) {
   if (to.open() == 0) renew(0, 0, nullptr, to, now);
 }
 
+// A renewal that was asked for before may still be answered by the server that was left (hazard 7).
+void hold::on_unacknowledged(const questions& to) noexcept { unacknowledged_since_ = to.serial(); }
+
 news hold::on_timer(questions& to, time_ns now) {
   if (now >= valid_until_) return lose(threat(to.terms()));
   renew_if_wanted(to, now);
@@ -192,6 +195,9 @@ news hold::on_renew_answer(const open_question& asked, const verdict& said, ques
                            time_ns now) {
   switch (said.what) {
     case answer::renewed:
+      if (unacknowledged_since_ && asked.serial > *unacknowledged_since_) {
+        unacknowledged_since_.reset();
+      }
       if (asked.target > valid_until_) {
         valid_until_ = asked.target;
         nominal_ns_ = asked.target - asked.sent;

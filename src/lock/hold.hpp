@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "lock/news.hpp"
 #include "lock/questions.hpp"
@@ -18,6 +19,8 @@ class hold {
   news on_timer(questions& to, time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
   void on_wanted() noexcept { others_wait_ = true; }
+  void on_unacknowledged(const questions& to) noexcept;
+  [[nodiscard]] bool is_acknowledged() const noexcept { return !unacknowledged_since_; }
 
   std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, const operation* by,
                       questions& to, time_ns now);
@@ -65,6 +68,8 @@ class hold {
   bool told_risk_ = false;
   bool others_wait_ = false;
   bool may_be_queued_ = false;  // a look came too late, and may have put us into the queue again
+  // The last question to a server whose acknowledgements count for nothing any more.
+  std::optional<std::uint32_t> unacknowledged_since_;
   std::int64_t next_token_ = 1;
   std::int64_t last_token_ = 0;
   reason loss_ = reason::none;

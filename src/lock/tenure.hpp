@@ -103,6 +103,10 @@ class tenure {
   // Of a refused acquire: whether it is worth while to ask again.
   [[nodiscard]] bool is_refusal_passing() const noexcept { return questions_.is_refusal_passing(); }
   [[nodiscard]] answer leave_result() const noexcept { return leave_.result(); }
+  // Whether it waits for a first answer, and not, as a server has said, for others.
+  [[nodiscard]] bool is_untold() const noexcept {
+    return phase_ == tenure_phase::asking && !(attempt_.is_queued() && attempt_.knows_of_others());
+  }
   // Where it stood in the queue when the server last told it; 0 is the head, -1 not told.
   [[nodiscard]] std::int64_t place() const noexcept { return attempt_.place(); }
   // Why it was lost; and why it will be, unless a renewal comes in time.
@@ -125,6 +129,9 @@ class tenure {
   [[nodiscard]] std::uint32_t broken() const noexcept { return questions_.broken(); }
   // Whether enough is left of the present lease to pass it on.
   [[nodiscard]] bool is_fresh(time_ns now) const noexcept { return now < hold_.margin(); }
+  // Until a renewal that is asked for from now on is carried out, what is held is not relied on.
+  void on_unacknowledged() noexcept { hold_.on_unacknowledged(questions_); }
+  [[nodiscard]] bool is_acknowledged() const noexcept { return hold_.is_acknowledged(); }
   [[nodiscard]] bool has_token() const noexcept { return hold_.has_token(); }
   // The next fencing token; above every token that was drawn before this tenure.
   std::int64_t take_token() noexcept { return hold_.take_token(); }

@@ -373,7 +373,9 @@ constexpr finding_rule rules[] = {
      "wait for a lease before you trust a lock; see persistence", judge_uptime},
     {"replicas", "`INFO`, `ROLE`", "any", "",
      "a failover to a replica forgets the newest locks, and two may hold",
-     "use a server that does not fail over, or let what you protect check tokens", judge_replicas},
+     "open the client with acks=all, use a server that does not fail over, or let what you protect "
+     "check tokens",
+     judge_replicas},
     {"replica_lag", "`INFO`", "one is not online, or 10 s or 1 MiB behind", "",
      "a failover now would forget more", "mend the replica or the network to it",
      judge_replica_lag},

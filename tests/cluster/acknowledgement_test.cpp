@@ -103,6 +103,26 @@ TEST_F(acknowledged_clusters, hazard_7_a_hold_is_acknowledged_anew_where_its_slo
   expect_released(lock);
 }
 
+// While the replica of the next master does not say that it has the hold, nobody relies on it.
+TEST_F(acknowledged_clusters,
+       hazard_7_what_moves_is_not_relied_on_before_it_is_acknowledged_there) {
+  const auto client = open_client(url("acks=1&lease=60s"));
+  const auto lock = open_lock(client, "relied on");
+  const auto key = lock_key("relied on");
+  expect_acquired(lock);
+  const auto from = all->owner_of(key);
+  const auto to = all->other_master(from);
+  const auto replica = all->replica_of(to);
+  all->pause(replica);
+  all->move_slot(cluster::slot_of(key), from, to);
+  EXPECT_TRUE(eventually([&] { return mortise_lock_is_held(lock.get()) == 0; }));
+  EXPECT_EQ(0, mortise_lock_valid_ms(lock.get()));
+  all->heal();
+  EXPECT_TRUE(eventually([&] { return mortise_lock_is_held(lock.get()) == 1; }));
+  EXPECT_LT(0, mortise_lock_valid_ms(lock.get()));
+  expect_released(lock);
+}
+
 // redisson#4822: only who had held it before could lock after a failover.
 TEST_F(acknowledged_clusters, everybody_can_lock_after_a_failover) {
   const auto client = open_client(url());

@@ -128,6 +128,12 @@ void process::on_up(const deployment::name_set& names, time_ns /*now*/) noexcept
   }
 }
 
+void process::on_unacknowledged(const deployment::name_set& names, time_ns /*now*/) noexcept {
+  for (const auto& who : users_) {
+    if (names.has(who->named())) who->on_unacknowledged();
+  }
+}
+
 void process::on_message(std::string_view text, time_ns /*now*/) noexcept {
   const auto told = protocol::read_message(text);
   if (!told || told->gate_id == 0 || told->gate_id > users_.size()) {

@@ -53,6 +53,7 @@ class process final : private deployment::listener {
  private:
   void resume();
   void on_up(const deployment::name_set& names, time_ns now) noexcept override;
+  void on_unacknowledged(const deployment::name_set& names, time_ns now) noexcept override;
   void on_message(std::string_view text, time_ns now) noexcept override;
   void on_said(std::string_view channel) noexcept override;
   void on_listening(std::string_view channel) noexcept override { on_said(channel); }

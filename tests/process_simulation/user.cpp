@@ -159,6 +159,10 @@ void user::on_lost(lock::owner& /*loser*/) noexcept {
   end_hold(of_.around().time.now());
 }
 
+void user::on_unacknowledged() {
+  enter([](lock::gate& gate, time_ns) { gate.on_unacknowledged(); });
+}
+
 void user::on_up() {
   enter([](lock::gate& gate, time_ns now) { gate.on_up(now); });
 }

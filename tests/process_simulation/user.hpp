@@ -25,6 +25,7 @@ class user final : public deployment::inquirer,
   void retire();
   void on_end();
   void on_up();
+  void on_unacknowledged();
   void on_free();
   void on_message(const protocol::message& told);
   [[nodiscard]] const std::string& name() const { return name_; }

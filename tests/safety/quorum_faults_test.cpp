@@ -158,8 +158,14 @@ TEST_F(quorum_faults, who_hears_no_answers_of_a_quorum_has_nothing_and_keeps_out
   to_deaf.tell({0, 1, 2}, "freeze answers");
   for (int turn = 0; turn < 3; ++turn) {
     const auto begin = boot_now();
-    const auto how = mortise_lock_acquire(lock.get(), 300, nullptr);
-    EXPECT_TRUE(how == MORTISE_UNREACHABLE || how == MORTISE_UNKNOWN) << told(how);
+    const auto error = new_error();
+    const auto how = mortise_lock_acquire(lock.get(), 300, error.get());
+    const std::string said = mortise_error_message(error.get());
+    // On a slow machine what the turn before has asked may still be in the way of the next.
+    const bool is_behind =
+        how == MORTISE_TIMED_OUT && said.find("has only just given it back") < said.size();
+    EXPECT_TRUE(how == MORTISE_UNREACHABLE || how == MORTISE_UNKNOWN || is_behind)
+        << told(how) << " in turn " << turn << ": " << said;
     EXPECT_LT(ms_since(begin), patience_ms);
     EXPECT_EQ(0, mortise_lock_is_held(lock.get()));
     expect_acquired(other);

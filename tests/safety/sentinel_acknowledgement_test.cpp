@@ -52,6 +52,32 @@ TEST_F(sentinel_acknowledgement, hazard_7_what_was_granted_outlives_its_master) 
   EXPECT_LT(mortise_lock_token(lock.get()), mortise_lock_token(wanted.get()));
 }
 
+// What the replicas of the master before have said counts for nothing until those of the next
+// agree.
+TEST_F(sentinel_acknowledgement,
+       hazard_7_what_a_failover_leaves_is_not_relied_on_before_it_is_had) {
+  const auto client = open_client(url("acks=2&command_timeout=1s&lease=60s"));
+  const auto lock = open_lock(client, "relied on");
+  expect_acquired(lock);
+  const auto before = set.master_number();
+  auto& silent = replica(0);
+  silent.pause();
+  // Until they would not choose it.
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(eventually([&] {
+      return set.sentinel(i).command({"SENTINEL", "REPLICAS", set.name}).find("s_down") !=
+             std::string::npos;
+    }));
+  }
+  set.fail_over();
+  ASSERT_NE(before, set.master_number());
+  EXPECT_TRUE(eventually([&] { return mortise_lock_is_held(lock.get()) == 0; }));
+  EXPECT_EQ(0, mortise_lock_valid_ms(lock.get()));
+  silent.resume();
+  EXPECT_TRUE(eventually([&] { return mortise_lock_is_held(lock.get()) == 1; }, 60 * second_ms));
+  expect_released(lock);
+}
+
 // The Sentinels choose none that they hold to be gone, so nobody waits for it from then on.
 TEST_F(sentinel_acknowledgement, hazard_8_a_replica_that_is_gone_holds_all_up_until_that_is_known) {
   const auto client = open_client(url());

@@ -49,8 +49,10 @@ sentinel_set::sentinel_set(const options& how)
   await_replicas();
   for (const auto& one : sentinels_) {
     one->command({"SENTINEL", "MONITOR", name, network_.address_of(0), port_of(0), "2"});
+    // A Sentinel connects to a server at most once a second, and a promotion ends its connections:
+    // with less than that it takes whom it has just promoted for down, and promotes the next.
     one->command(
-        {"SENTINEL", "SET", name, "down-after-milliseconds", "500", "failover-timeout", "4000"});
+        {"SENTINEL", "SET", name, "down-after-milliseconds", "2000", "failover-timeout", "6000"});
     for (const auto& told : how.told) {
       std::vector<std::string> command{"SENTINEL", "SET", name};
       command.insert(command.end(), told.begin(), told.end());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +79,8 @@ class routers : public ::testing::Test, private router::link {
     EXPECT_EQ(wanted, all);
     log_.clear();
   }
+  // Since this was asked last.
+  int owner_changes(int of) { return std::exchange(owner_changes_[of], 0); }
 
   time_ns now = ns_per_s;
   router ways;
@@ -102,6 +105,7 @@ class routers : public ::testing::Test, private router::link {
     log_.push_back(std::to_string(of) + " is here at " + std::to_string(server));
   }
   void on_away(int of) noexcept override { log_.push_back(std::to_string(of) + " is away"); }
+  void on_owner_changed(int of) noexcept override { ++owner_changes_[of]; }
   std::int64_t random_below(std::int64_t) noexcept override { return 0; }
   void note(const char* what, int server) {
     log_.push_back(std::string(what) + " " + std::to_string(server));
@@ -113,6 +117,7 @@ class routers : public ::testing::Test, private router::link {
     std::uint64_t attempt = 0;
   } last_;
   std::vector<std::string> log_;
+  std::map<int, int> owner_changes_;
 };
 
 TEST_F(routers, nothing_is_asked_of_a_slot_before_it_has_arrived) {
@@ -162,6 +167,24 @@ TEST_F(routers, servers_that_send_each_other_are_not_followed_for_ever) {
   EXPECT_LT(hops, 10);
   EXPECT_EQ(phase::away, ways.phase_of(slot));
   EXPECT_FALSE(ways.problem(slot).ok());
+}
+
+// By word of a server, by a scout and by the topology; not by a connection that broke.
+TEST_F(routers, that_another_server_has_a_slot_is_told) {
+  know_and_use();
+  ways.use(another, now);
+  end_arrival(end::here);
+  owner_changes(slot);
+  owner_changes(another);
+  fail(0);
+  ways.on_up(0, now);
+  end_arrival(end::here);
+  EXPECT_EQ(0, owner_changes(slot) + owner_changes(another));
+  ways.on_moved(slot, 0, {"d", 4}, now);
+  EXPECT_EQ(1, owner_changes(slot));
+  EXPECT_EQ(0, owner_changes(another));
+  tell_topology(0, "b");
+  EXPECT_EQ(1, owner_changes(another));
 }
 
 TEST_F(routers, who_is_told_nothing_more_asks_where_the_slot_is) {

@@ -41,6 +41,33 @@ TEST_F(gate_failover_test, hazard_28_what_a_replica_refused_is_asked_again_at_th
   EXPECT_TRUE(unlocked.result.ok() && unlocked.finished == 1);
 }
 
+// What was acknowledged is void, and counts again with what is asked for after that.
+TEST_F(gate_failover_test, hazard_7_a_hold_that_another_server_has_now_waits_for_its_renewal) {
+  hold_first();
+  gate_.on_timer(start_ns + ms(12'000));
+  ASSERT_EQ(link_.last().what, step::renew);
+  const auto before = link_.last().serial;
+  gate_.on_unacknowledged();
+  EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(12'001)));
+  answer_last(said(answer::renewed), start_ns + ms(12'002));
+  EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(12'003)));
+  gate_.on_up(start_ns + ms(12'004));
+  ASSERT_EQ(link_.last().serial, before + 1);
+  answer_last(said(answer::renewed), start_ns + ms(12'005));
+  EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(12'006)));
+}
+
+// Nobody of this client gets what is not acknowledged.
+TEST_F(gate_failover_test, hazard_7_what_is_not_acknowledged_is_not_passed_on) {
+  hold_first();
+  acquire_call waiting(second_);
+  ASSERT_TRUE(gate_.acquire(waiting, start_ns + ms(1)).ok());
+  gate_.on_unacknowledged();
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(2)).ok());
+  EXPECT_EQ(waiting.finished, 0);
+  EXPECT_NE(link_.last().what, step::renew);
+}
+
 TEST_F(gate_failover_test, an_extension_that_was_not_carried_out_comes_with_the_next_connection) {
   hold_first();
   other_call refused_one;

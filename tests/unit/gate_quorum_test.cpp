@@ -60,6 +60,26 @@ TEST_F(gate_quorum_test, behind_its_own_release_a_client_lets_others_ask_first) 
   EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(13)));
 }
 
+// Who has stood back knows of nobody else, and says so: also of a question that is open.
+TEST_F(gate_quorum_test, hazard_15_who_stood_back_does_not_tell_of_others_it_knows_nothing_of) {
+  hold_first();
+  gate_.acquire(second_call_, start_ns + ms(2));
+  unlock_first_at(start_ns + ms(11));
+  const auto release = link_.last();
+  gate_.abandon(second_call_, status::timed_out, start_ns + ms(12));
+  EXPECT_EQ(second_call_.result.code, status::timed_out);
+  EXPECT_EQ(std::string::npos, second_call_.result.message.find("another client"))
+      << second_call_.result.message;
+
+  acquire_call third(second_);
+  gate_.acquire(third, start_ns + ms(13));
+  gate_.on_timer(gate_.next_timer());
+  ASSERT_GT(link_.last().serial, 0U);
+  ASSERT_NE(link_.last().tenure, release.tenure);
+  gate_.abandon(third, status::timed_out, start_ns + ms(500));
+  EXPECT_EQ(third.result.code, status::unknown) << third.result.message;
+}
+
 TEST_F(gate_quorum_test, nobody_stands_back_for_ever) {
   hold_first();
   gate_.acquire(second_call_, start_ns + ms(2));

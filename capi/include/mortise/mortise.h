@@ -704,9 +704,9 @@ MORTISE_API mortise_status mortise_lock_unlock(mortise_lock *lock, mortise_error
  *
  * @param lease_ms 0 for the handle's lease, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS; of a
  * client of `redlock:` to what its option `quarantine` allows.
- * @return MORTISE_OK, MORTISE_LOST, MORTISE_NOT_OWNER, MORTISE_UNREACHABLE, MORTISE_UNKNOWN (the
- * old deadline stands), MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED,
- * MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @return MORTISE_OK, MORTISE_LOST, MORTISE_NOT_OWNER, MORTISE_UNREACHABLE (with the option `acks`
+ * also: too few replicas have it) or MORTISE_UNKNOWN (the old deadline stands), MORTISE_REFUSED,
+ * MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_lock_extend(mortise_lock *lock, int64_t lease_ms,
@@ -742,7 +742,12 @@ MORTISE_API mortise_status mortise_lock_interrupt(mortise_lock *lock, int32_t is
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_lock_name(const mortise_lock *lock,
                                                              size_t *name_len);
-/** 1 while this handle holds the lock by the local clock, else 0. Sends nothing. @since 1.0 */
+/**
+ * 1 while this handle holds the lock by the local clock, else 0. Sends nothing. With the option
+ * `acks` it is 0, too, from when another server is found to have the lock until the replicas of
+ * that one have the hold; nothing is lost by that alone.
+ * @since 1.0
+ */
 MORTISE_API int32_t mortise_lock_is_held(const mortise_lock *lock);
 /**
  * How long the hold is still valid by the local clock, in milliseconds rounded down; 0 when not
