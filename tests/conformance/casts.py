@@ -1,6 +1,7 @@
 """Who plays whom in a scenario, and which language has to leave it out."""
 # What a scenario may need, and a language has not. Its plays are left out, and are a dash in the table.
 CANNOT = {
+    "cxx": {"negative_timeout"},
     "go": {"fork", "queue", "negative_timeout", "exit_handlers", "extend_of_a_member"},
     "java": {"fork", "queue", "negative_timeout", "text_of_not_acquired", "extend_of_a_member"},
     "lua5.4": {"threads"},

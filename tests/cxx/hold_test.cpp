@@ -163,6 +163,8 @@ void times_are_of_the_right_size() {
   CHECK_RESULT(status::ok, lock.extend(3min, std::nothrow));
   CHECK(lock.deadline() - mortise::boot_clock::now() > 2min);
   CHECK_RESULT(status::invalid_argument, hold.extend(24h * 367, std::nothrow));
+  CHECK_RESULT(status::invalid_argument, hold.extend(-1ns, std::nothrow));
+  CHECK_RESULT(status::ok, hold.extend(0s, std::nothrow));
 }
 
 void a_lease_ends_by_itself() {

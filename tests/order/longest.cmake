@@ -9,6 +9,7 @@ foreach(test
     docs.managed=15
     conformance.noticed.java=60
     conformance.noticed.c=40
+    conformance.noticed.cxx=30
     conformance.noticed.go=40
     conformance.noticed.lua5.4=40
     conformance.noticed.luajit=40

@@ -29,9 +29,10 @@ std::int64_t to_ms(std::chrono::duration<Count, Period> given, std::int64_t othe
   return std::chrono::ceil<milliseconds>(given).count();
 }
 
-/** The milliseconds of a lease, which C refuses when it is too long. */
+/** The milliseconds of a lease, which C refuses when it is too long or negative. */
 template <class Count, class Period>
 std::int64_t to_lease_ms(std::chrono::duration<Count, Period> given) {
+  if (!(given.count() >= 0)) return -1;
   return to_ms(given, MORTISE_MAX_MS + 1);
 }
 

@@ -1,0 +1,193 @@
+/**
+ * The actor in C++: does what the conductor tells it line by line; ../README.md has the lines. Only
+ * the public headers are used.
+ */
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "call.hpp"
+
+handle &find_handle(const std::string &name) {
+  for (handle &one : the_stage().handles) {
+    if (one.name == name) return one;
+  }
+  no_such("handle", name);
+}
+
+void no_such(const char *what, const std::string &name) {
+  std::fprintf(stderr, "actor: no %s %s\n", what, name.c_str());
+  std::exit(2);
+}
+
+void answer(const call &made) {
+  const auto code = made.failure ? made.failure->code() : mortise::status::ok;
+  std::printf("%s %s", made.line().id, words_status(static_cast<mortise_status>(code)));
+  if (made.token != 0) std::printf(" token=%" PRId64, made.token);
+  if (made.value) std::printf(" value=%" PRId64, *made.value);
+  if (made.failure && code < mortise::status::ok) {
+    std::printf(" retryable=%d ambiguous=%d", made.failure->is_retryable(),
+                made.failure->is_ambiguous());
+    words_print("printed", std::string(made.failure->server_text()).c_str());
+  }
+  const std::string text = made.failure ? std::string(made.failure->message()) : made.text;
+  words_print("text", text.c_str());
+  std::putchar('\n');
+}
+
+namespace {
+
+mortise::options options_of(const words &line) {
+  mortise::options given;
+  for (int i = 0; i < line.count; ++i) {
+    const word &one = line.words[i];
+    if (std::strncmp(one.key, "opt.", 4) == 0) given.set(one.key + 4, {one.value, one.size});
+  }
+  return given;
+}
+
+/** `x,y:read,z:write,s:2` */
+mortise::result<void> add_members(mortise::multi &to, const std::string &members) {
+  for (std::size_t begin = 0; begin < members.size();) {
+    const std::size_t end = std::min(members.find(',', begin), members.size());
+    const std::string member = members.substr(begin, end - begin);
+    begin = end + 1;
+    const std::size_t colon = std::min(member.find(':'), member.size());
+    handle &of = find_handle(member.substr(0, colon));
+    const std::string how = member.substr(std::min(colon + 1, member.size()));
+    mortise::result<void> added;
+    if (std::holds_alternative<mortise::lock>(of.object)) {
+      added = to.add(of.as<mortise::lock>(), std::nothrow);
+    } else if (std::holds_alternative<mortise::semaphore>(of.object)) {
+      added = to.add(of.as<mortise::semaphore>(), std::atoll(how.c_str()), std::nothrow);
+    } else if (how == "read") {
+      added = to.add_reader(of.as<mortise::rw>(), std::nothrow);
+    } else {
+      added = to.add_writer(of.as<mortise::rw>(), std::nothrow);
+    }
+    if (!added) return added;
+  }
+  return {};
+}
+
+/** Takes a place among the handles, if it could be made. */
+template <class Kind>
+void keep(mortise::result<Kind> given, call &made) {
+  made.came_to(given);
+  stage &on = the_stage();
+  if (!given || on.handles.size() == most_handles) return;
+  on.handles.push_back({made.line().third, *std::move(given)});
+  if (!on.queue) {
+    auto queue = mortise::queue::make(on.handles.front().as<mortise::client>());
+    if (queue) on.queue = *std::move(queue);
+  }
+}
+
+void make_client(call &made) {
+  const auto with = options_of(made.line());
+  keep(made.has("url") ? mortise::client::open(made.text_of("url"), with)
+                       : mortise::client::open_from_environment(with),
+       made);
+}
+
+void make_handle(call &made) {
+  const std::string kind = made.line().second, name = made.text_of("name");
+  const auto with = options_of(made.line());
+  auto &client = find_handle(made.text_of("client")).as<mortise::client>();
+  if (kind == "lock") {
+    keep(mortise::lock::make(client, name, with), made);
+  } else if (kind == "rw") {
+    keep(mortise::rw::make(client, name, with), made);
+  } else if (kind == "semaphore") {
+    keep(mortise::semaphore::make(client, name, made.number("permits", 1), with), made);
+  } else {
+    auto multi = mortise::multi::make(client);
+    const auto added = multi ? add_members(*multi, made.text_of("members"))
+                             : mortise::result<void>(mortise::unexpected(multi.error()));
+    made.came_to(added);
+    if (added) keep(std::move(multi), made);
+  }
+}
+
+void call_queue(const std::string &method, call &made) {
+  stage &on = the_stage();
+  if (method == "shut_down") {
+    on.queue->shutdown();
+  } else if (method == "limit") {
+    on.queue.reset();
+    auto queue =
+        mortise::queue::make(on.handles.front().as<mortise::client>(), made.number("permits", 1));
+    made.came_to(queue);
+    if (queue) on.queue = *std::move(queue);
+  } else {
+    no_such("method", method);
+  }
+}
+
+void do_call(call &made) {
+  const std::string on = made.line().second, method = made.line().third;
+  const auto hold = the_stage().holds.find(on);
+  if (hold != the_stage().holds.end()) {
+    make_call(hold->second, method, made);
+  } else if (on == "queue") {
+    call_queue(method, made);
+  } else {
+    make_call(find_handle(on), method, made);
+  }
+}
+
+void print_event(const mortise::event &event) {
+  const auto code = static_cast<mortise_status>(event.status());
+  if (event.tag() < static_cast<std::int64_t>(most_handles)) {
+    const handle &of = the_stage().handles[static_cast<std::size_t>(event.tag())];
+    std::printf("notice %s %s reason=%d", of.name.c_str(),
+                event.kind() == mortise::event_kind::lost ? "lost" : "at_risk",
+                static_cast<int>(event.reason()));
+  } else {
+    std::printf("done %" PRId64 " %s", event.tag() - static_cast<std::int64_t>(most_handles),
+                words_status(code));
+  }
+  if (code < 0) {
+    const mortise::error why = event.outcome().error();
+    std::printf(" retryable=%d ambiguous=%d", why.is_retryable(), why.is_ambiguous());
+  }
+  if (event.token() != 0) std::printf(" token=%" PRId64, event.token());
+  words_print("text", event.message().data());
+  std::putchar('\n');
+}
+
+void pump(const call &made) {
+  mortise::event event;
+  mortise::queue &queue = *the_stage().queue;
+  auto wait = std::chrono::milliseconds(made.number("timeout_ms"));
+  while (queue.next(event, wait) == mortise::status::ok) {
+    print_event(event);
+    wait = {};
+  }
+}
+
+void obey(words &line) {
+  call made(line);
+  const std::string what = line.first;
+  if (what == "new" && std::strcmp(line.second, "client") == 0) make_client(made);
+  if (what == "new" && std::strcmp(line.second, "client") != 0) make_handle(made);
+  if (what == "call") do_call(made);
+  if (what == "start") start_call(find_handle(line.second), line.third, made);
+  if (what == "pump") pump(made);
+  answer(made);
+}
+
+}  // namespace
+
+int main() {
+  static words line;
+  while (words_read(&line) != 0) {
+    flockfile(stdout);  // A thread may have something to say, too.
+    obey(line);
+    std::fflush(stdout);
+    funlockfile(stdout);
+  }
+  return 0;
+}

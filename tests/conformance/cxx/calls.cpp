@@ -1,0 +1,237 @@
+/** The calls that wait for their end. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "call.hpp"
+
+namespace {
+
+void query_into(mortise::named_handle &of, call &made) {
+  const auto info = of.query(std::nothrow);
+  made.came_to(info);
+  if (!info) return;
+  const std::string what = made.text_of("of");
+  if (what == "label") {
+    const auto entries = info->entries();
+    if (!entries.empty()) made.text = entries.front().label;
+  }
+  made.value = what == "is_held"          ? info->is_held()
+               : what == "is_mine"        ? info->is_mine()
+               : what == "holder_count"   ? info->holder_count()
+               : what == "permits"        ? info->permits()
+               : what == "permits_in_use" ? info->permits_in_use()
+                                          : info->waiter_count();
+}
+
+/** What all handles but clients have; whether it was that. */
+bool call_common(mortise::handle &of, const std::string &method, call &made) {
+  if (method == "extend") {
+    made.came_to(of.extend(made.lease(), std::nothrow));
+  } else if (method == "cancel") {
+    made.came_to(of.cancel());
+  } else if (method == "interrupt") {
+    made.came_to(of.interrupt(made.number("is_on", 1) != 0));
+  } else if (method == "valid_ms") {
+    made.value = of.valid().count();
+  } else if (method == "deadline_ns") {
+    made.value = of.deadline().time_since_epoch().count();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/** What those of one name have. */
+bool call_named(mortise::named_handle &of, const std::string &method, call &made) {
+  if (method == "name") {
+    made.text = of.name();
+  } else if (method == "token") {
+    made.value = of.token();
+  } else if (method == "query") {
+    query_into(of, made);
+  } else if (call_common(of, method, made)) {
+    if (method == "extend") made.token = of.token();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/** What a mutex and a multi have in common. */
+template <class Kind>
+void call_whole(Kind &of, const std::string &method, call &made) {
+  if (method == "try") {
+    made.came_to(of.try_acquire(std::nothrow));
+  } else if (method == "acquire") {
+    made.came_to(of.acquire(made.wait(), std::nothrow));
+  } else if (method == "unlock") {
+    made.came_to(of.unlock(std::nothrow));
+  } else if (method == "is_held") {
+    made.value = of.is_held();
+  } else {
+    no_such("method", method);
+  }
+}
+
+void call_on(mortise::lock &of, const std::string &method, call &made) {
+  if (!call_named(of, method, made)) call_whole(of, method, made);
+}
+
+void call_on(mortise::multi &of, const std::string &method, call &made) {
+  if (method == "member_count") {
+    made.value = of.member_count();
+  } else if (!call_common(of, method, made)) {
+    call_whole(of, method, made);
+  }
+}
+
+void call_on(mortise::semaphore &of, const std::string &method, call &made) {
+  if (call_named(of, method, made)) return;
+  if (method == "try") {
+    made.came_to(of.try_acquire(made.weight(), std::nothrow));
+  } else if (method == "acquire") {
+    made.came_to(of.acquire(made.wait(), made.weight(), std::nothrow));
+  } else if (method == "release") {
+    made.came_to(of.release(std::nothrow));
+  } else if (method == "resize") {
+    made.came_to(of.resize(made.number("permits", 1), std::nothrow));
+  } else if (method == "is_held") {
+    made.value = of.is_held();
+  } else {
+    no_such("method", method);
+  }
+}
+
+/** A change of what the handle holds, which only a hold has: one is made of it, and let go. */
+void change(mortise::hold held, const std::string &method, call &made) {
+  make_call(held, method, made);
+  made.token = held.token();
+  held.detach();
+}
+
+void call_on(mortise::rw &of, const std::string &method, call &made) {
+  if (call_named(of, method, made)) return;
+  if (method == "read_try") {
+    made.came_to(of.try_read(std::nothrow));
+  } else if (method == "read_acquire") {
+    made.came_to(of.read(made.wait(), std::nothrow));
+  } else if (method == "read_unlock") {
+    made.came_to(of.unlock_shared(std::nothrow));
+  } else if (method == "write_try") {
+    made.came_to(of.try_write(std::nothrow));
+  } else if (method == "write_acquire") {
+    made.came_to(of.write(made.wait(), std::nothrow));
+  } else if (method == "write_unlock") {
+    made.came_to(of.unlock(std::nothrow));
+  } else if (method == "upgrade_try") {
+    change(of.adopt_read(), method, made);
+  } else if (method == "downgrade") {
+    change(of.adopt_write(), method, made);
+  } else if (method == "is_reading") {
+    made.value = of.is_reading();
+  } else if (method == "is_writing") {
+    made.value = of.is_writing();
+  } else {
+    no_such("method", method);
+  }
+}
+
+void tell_examination(const mortise::result<mortise::examination> &found, call &made) {
+  made.came_to(found);
+  if (!found) return;
+  const std::string what = made.text_of("of");
+  const auto findings = found->findings();
+  if (what.empty()) made.value = static_cast<int>(found->worst());
+  if (what == "json") {
+    made.value = static_cast<std::int64_t>(findings.size());
+    made.text = found->json();
+  }
+  for (const mortise::finding &finding : findings) {
+    if (finding.name != what) continue;
+    made.value = static_cast<int>(finding.verdict);
+    for (const std::string_view part : {mortise::text(finding.verdict), finding.server,
+                                        finding.value, finding.consequence, finding.mend}) {
+      made.text.append(made.text.empty() ? "" : "\n").append(part);
+    }
+    return;
+  }
+}
+
+/** A child's handles are inert: what it is told, by its exit status. */
+mortise::status ping_of_child(mortise::client &of) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto answered = of.ping(std::nothrow);
+    _exit(answered ? 0 : -static_cast<int>(answered.error().code()));
+  }
+  int how = 0;
+  waitpid(child, &how, 0);
+  return static_cast<mortise::status>(-WEXITSTATUS(how));
+}
+
+void call_on(mortise::client &of, const std::string &method, call &made) {
+  if (method == "ping") {
+    made.came_to(of.ping(std::nothrow));
+  } else if (method == "set_credentials") {
+    made.came_to(of.set_credentials(made.text_of("user"), made.text_of("password"), std::nothrow));
+  } else if (method == "examine") {
+    tell_examination(of.examine(std::nothrow), made);
+  } else if (method == "examination") {
+    tell_examination(of.examination(std::nothrow), made);
+  } else if (method == "fork") {
+    made.came_to(ping_of_child(of));
+  } else {
+    no_such("method", method);
+  }
+}
+
+void call_on(std::monostate, const std::string &method, call &) { no_such("object for", method); }
+
+void watch(handle &of, call &made) {
+  stage &on = the_stage();
+  const auto tag = static_cast<std::int64_t>(&of - on.handles.data());
+  std::visit(
+      [&](auto &object) {
+        if constexpr (std::is_base_of_v<mortise::handle, std::decay_t<decltype(object)>>) {
+          made.came_to(object.watch(*on.queue, tag));
+        }
+      },
+      of.object);
+}
+
+}  // namespace
+
+void make_call(handle &of, const std::string &method, call &made) {
+  if (method == "free") {
+    of.object = std::monostate();
+  } else if (method == "watch") {
+    watch(of, made);
+  } else {
+    std::visit([&](auto &object) { call_on(object, method, made); }, of.object);
+  }
+}
+
+void make_call(mortise::hold &of, const std::string &method, call &made) {
+  if (method == "unlock") {
+    made.came_to(of.unlock(std::nothrow));
+  } else if (method == "extend") {
+    made.came_to(of.extend(made.lease(), std::nothrow));
+  } else if (method == "upgrade_try") {
+    made.came_to(of.try_upgrade(std::nothrow));
+    made.token = of.token();
+  } else if (method == "downgrade") {
+    made.came_to(of.downgrade(std::nothrow));
+  } else if (method == "token") {
+    made.value = of.token();
+  } else if (method == "is_held") {
+    made.value = of.is_held();
+  } else if (method == "valid_ms") {
+    made.value = of.valid().count();
+  } else {
+    no_such("method", method);
+  }
+}
