@@ -84,5 +84,6 @@ void test_queues();
 void test_values();
 void test_lockables();
 void test_stops();
+void test_dispatchers();
 
 #endif

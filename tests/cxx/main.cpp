@@ -9,6 +9,7 @@ int main() {
   test_queues();
   test_lockables();
   test_stops();
+  test_dispatchers();
   server_free(server);
   return 0;
 }

@@ -119,6 +119,21 @@ class hold {
     if (owner_->term() != term_) return lost();
     return change(mode_->downgrade);
   }
+  /**
+   * As `unlock`, ending in one event_kind::unlocked on the queue, with the tag, if it succeeds.
+   * This is none from then on, unless it says one of status::busy, status::limit,
+   * status::shut_down.
+   * @return as `unlock`; also status::limit and status::shut_down of the queue.
+   * @since 1.2
+   */
+  result<void> unlock_async(queue &on, std::int64_t tag) {
+    if (mode_ == nullptr) return none();
+    mortise_error *filled = detail::error_of_thread();
+    const auto [code, is_asked] = unlock_by([&](const detail::mode &how) {
+      return how.unlock_async(owner_->raw, on.raw(), tag, filled);
+    });
+    return detail::done(code, is_asked ? filled : nullptr);
+  }
 #if MORTISE_HAS_EXCEPTIONS
   /** As above, throwing exception, also with status::lost. @since 1.2 */
   void unlock() { detail::checked(unlock(std::nothrow)); }
@@ -152,17 +167,22 @@ class hold {
     bool is_asked;
   };
 
-  unlock_outcome unlock_raw(mortise_error *filled) {
+  /** An unlock, by this call of C. */
+  template <class Call>
+  unlock_outcome unlock_by(const Call &call) {
     const std::lock_guard guard(owner_->ending);
     if (owner_->acquiring != 0) return {MORTISE_BUSY, false};
-    const auto how = *mode_;
     if (owner_->term() != term_) {
       mode_ = nullptr;
       return {MORTISE_LOST, false};
     }
-    const mortise_status code = how.unlock(owner_->raw, filled);
-    if (code != MORTISE_BUSY) mode_ = nullptr;
+    const mortise_status code = call(*mode_);
+    // What was not accepted is held on.
+    if (code != MORTISE_BUSY && code != MORTISE_LIMIT && code != MORTISE_SHUT_DOWN) mode_ = nullptr;
     return {code, true};
+  }
+  unlock_outcome unlock_raw(mortise_error *filled) {
+    return unlock_by([&](const detail::mode &how) { return how.unlock(owner_->raw, filled); });
   }
   void end() noexcept {
     if (mode_ != nullptr) unlock_raw(nullptr);

@@ -13,7 +13,9 @@
 #ifndef MORTISE_MORTISE_HPP
 #define MORTISE_MORTISE_HPP
 
+#include "awaitable.hpp"
 #include "client.hpp"
+#include "dispatcher.hpp"
 #include "error.hpp"
 #include "examination.hpp"
 #include "hold.hpp"

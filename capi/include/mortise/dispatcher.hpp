@@ -1,0 +1,223 @@
+/** Calls that end in a function, and losses that stop the work: for event loops, from C++20 on. */
+#ifndef MORTISE_DISPATCHER_HPP
+#define MORTISE_DISPATCHER_HPP
+
+#include <functional>
+#include <optional>
+#include <unordered_map>
+
+#include "multi.hpp"
+
+#if MORTISE_HAS_STOP_TOKEN
+
+namespace mortise {
+inline namespace MORTISE_CXX_NAMESPACE {
+
+/**
+ * What stands between a queue and an event loop, whichever that is: the loop polls `fd` for reading
+ * and then calls `dispatch`, which calls what waits for the events that have come. One thread at a
+ * time, and functions are called in the thread that dispatches. Neither copied nor moved. Its end
+ * cancels the waits that end here, and calls nothing.
+ *
+ * Where a function is given, it has to be copyable. It may begin further calls, and must not end
+ * the dispatcher.
+ * @since 1.2
+ */
+class dispatcher {
+ public:
+  /** What an acquire ends in. */
+  using acquired = std::function<void(result<hold>)>;
+  /** What an unlock ends in. */
+  using unlocked = std::function<void(result<void>)>;
+
+  /** Takes over a queue that nobody else reads, such as `queue::make` gives. @since 1.2 */
+  explicit dispatcher(queue of) noexcept : queue_(std::move(of)) {}
+  dispatcher(const dispatcher &) = delete;
+  dispatcher &operator=(const dispatcher &) = delete;
+
+  /** Readable while there is something to dispatch. Only poll it. @since 1.2 */
+  int fd() const noexcept { return queue_.fd(); }
+  /**
+   * Calls what waits for the events that are there, and for those that come meanwhile.
+   * @param wait how long it waits for the first one: not at all, if it is called by a loop.
+   * @return how many there were.
+   * @since 1.2
+   */
+  std::size_t dispatch(const timeout &wait = std::chrono::milliseconds(0)) {
+    std::size_t count = 0;
+    const timeout none = std::chrono::milliseconds(0);
+    while (queue_.next(event_, count == 0 ? wait : none) == status::ok) {
+      ++count;
+      handle_event();
+    }
+    return count;
+  }
+  /** Makes one `dispatch` that waits return now. Any thread; async-signal-safe. @since 1.2 */
+  void wake() noexcept { queue_.wake(); }
+
+  /**
+   * Acquires a mutex as `mutex::acquire`, and calls `done` with what that gives.
+   * @param wait how long, and until which stop.
+   * @return a number of this call, for `abandon`; or why it was not accepted, and nothing is
+   * called.
+   * @since 1.2
+   */
+  result<std::int64_t> acquire(mutex &of, const timeout &wait, acquired done) {
+    return begin(of, detail::lock_mode, wait, std::move(done),
+                 [&](std::int64_t tag) { return of.acquire_async(queue_, tag, wait); });
+  }
+  /** The same of a semaphore, for so many permits. @since 1.2 */
+  result<std::int64_t> acquire(semaphore &of, const timeout &wait, std::int64_t weight,
+                               acquired done) {
+    return begin(of, detail::semaphore_mode, wait, std::move(done),
+                 [&](std::int64_t tag) { return of.acquire_async(queue_, tag, wait, weight); });
+  }
+  /** The same of a multi. @since 1.2 */
+  result<std::int64_t> acquire(multi &of, const timeout &wait, acquired done) {
+    return begin(of, detail::multi_mode, wait, std::move(done),
+                 [&](std::int64_t tag) { return of.acquire_async(queue_, tag, wait); });
+  }
+  /** The same of a read-write lock, to read. @since 1.2 */
+  result<std::int64_t> read(rw &of, const timeout &wait, acquired done) {
+    return begin(of, detail::rw_modes::reading, wait, std::move(done),
+                 [&](std::int64_t tag) { return of.read_async(queue_, tag, wait); });
+  }
+  /** The same, to write. @since 1.2 */
+  result<std::int64_t> write(rw &of, const timeout &wait, acquired done) {
+    return begin(of, detail::rw_modes::writing, wait, std::move(done),
+                 [&](std::int64_t tag) { return of.write_async(queue_, tag, wait); });
+  }
+  /**
+   * Unlocks as `hold::unlock`, and calls `done` with what that gives. The hold ends now.
+   * @return as `acquire`.
+   * @since 1.2
+   */
+  result<std::int64_t> unlock(hold &given, unlocked done) {
+    const std::int64_t tag = ++last_tag_;
+    const auto accepted = given.unlock_async(queue_, tag);
+    if (!accepted) return unexpected(accepted.error());
+    unlocks_.emplace(tag, std::move(done));
+    return tag;
+  }
+  /**
+   * Forgets a call: nothing is called for it any more, an acquire stops waiting, and what it is
+   * granted nevertheless is given back.
+   * @since 1.2
+   */
+  void abandon(std::int64_t number) {
+    unlocks_.erase(number);
+    const auto found = waits_.find(number);
+    if (found == waits_.end()) return;
+    found->second.done = nullptr;
+    found->second.of->calls.cancel(found->second.of->raw, nullptr);
+  }
+  /**
+   * From now on a loss of what this handle holds stops the work: the first one requests this stop,
+   * at the next `dispatch`. It replaces an earlier watch of the handle.
+   * @return as `handle::watch`.
+   * @since 1.2
+   */
+  result<void> watch(handle &of, std::stop_source work) {
+    const std::int64_t tag = ++last_tag_;
+    const auto accepted = of.watch(queue_, tag);
+    if (!accepted) return accepted;
+    std::int64_t &watched = watches_[of.owner().get()];
+    losses_.erase(watched);
+    losses_.emplace(tag, std::move(work));
+    watched = tag;
+    return {};
+  }
+
+ private:
+  struct interruption {
+    detail::owner *of;
+    void operator()() const noexcept { of->calls.interrupt(of->raw, 1, nullptr); }
+  };
+  /** An acquire that has not ended. */
+  struct waiting {
+    waiting(std::shared_ptr<detail::owner> owner, const detail::mode &mode,
+            const std::stop_token &token, acquired function)
+        : of(std::move(owner)), how(&mode), done(std::move(function)), stop(token), scope(*of) {
+      if (stop.stop_possible()) on_stop.emplace(stop, interruption{of.get()});
+    }
+    ~waiting() {
+      on_stop.reset();
+      if (stop.stop_requested()) of->calls.interrupt(of->raw, of->is_interrupted, nullptr);
+    }
+
+    std::shared_ptr<detail::owner> of;
+    const detail::mode *how;
+    acquired done;
+    std::stop_token stop;
+    detail::acquire_scope scope;
+    std::optional<std::stop_callback<interruption>> on_stop;
+  };
+
+  template <class Start>
+  result<std::int64_t> begin(handle &of, const detail::mode &how, const timeout &wait,
+                             acquired done, const Start &start) {
+    const std::int64_t tag = ++last_tag_;
+    waits_.try_emplace(tag, of.owner(), how, wait.stop(), std::move(done));
+    const result<void> accepted = start(tag);
+    if (accepted) return tag;
+    waits_.erase(tag);
+    return unexpected(accepted.error());
+  }
+  void handle_event() {
+    const std::int64_t tag = event_.tag();
+    switch (event_.kind()) {
+      case event_kind::acquired:
+        return end_wait(tag);
+      case event_kind::unlocked:
+        return end_unlock(tag);
+      case event_kind::lost:
+        return tell_loss(tag);
+      default:
+        return;
+    }
+  }
+  void end_wait(std::int64_t tag) {
+    const auto found = waits_.find(tag);
+    if (found == waits_.end()) return;
+    const auto of = found->second.of;
+    const detail::mode &how = *found->second.how;
+    const acquired done = std::move(found->second.done);
+    // Before what it gives can be unlocked.
+    waits_.erase(found);
+    if (event_.status() != status::ok) {
+      if (done) done(unexpected(event_.outcome().error()));
+      return;
+    }
+    hold given(of, how);
+    if (done) {
+      done(std::move(given));
+    } else {
+      static_cast<void>(given.unlock_async(queue_, 0));
+    }
+  }
+  void end_unlock(std::int64_t tag) {
+    auto found = unlocks_.extract(tag);
+    if (found) found.mapped()(event_.outcome());
+  }
+  void tell_loss(std::int64_t tag) {
+    auto found = losses_.extract(tag);
+    if (found) found.mapped().request_stop();
+  }
+
+  std::unordered_map<std::int64_t, waiting> waits_;
+  std::unordered_map<std::int64_t, unlocked> unlocks_;
+  std::unordered_map<std::int64_t, std::stop_source> losses_;
+  /** The tag of each handle's watch. */
+  std::unordered_map<const detail::owner *, std::int64_t> watches_;
+  std::int64_t last_tag_ = 0;
+  event event_;
+  /** Last, so that it ends first: nothing is begun any more then. */
+  queue queue_;
+};
+
+}  // namespace MORTISE_CXX_NAMESPACE
+}  // namespace mortise
+
+#endif
+
+#endif  // MORTISE_DISPATCHER_HPP
