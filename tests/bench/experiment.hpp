@@ -38,6 +38,7 @@ const experiment& shard();
 const experiment& redlock();
 const experiment& redlock_contention();
 const experiment& acks();
+const experiment& cxx();
 // One for each language that has a binding.
 const std::vector<experiment>& languages();
 

@@ -37,7 +37,8 @@ std::vector<const experiment*> all_experiments() {
                                      &shard(),
                                      &redlock(),
                                      &redlock_contention(),
-                                     &acks()};
+                                     &acks(),
+                                     &cxx()};
   for (const auto& language : languages()) all.push_back(&language);
   return all;
 }

@@ -119,7 +119,7 @@ class dispatcher {
    */
   result<void> watch(handle &of, std::stop_source work) {
     const std::int64_t tag = ++last_tag_;
-    const auto accepted = of.watch(queue_, tag);
+    auto accepted = of.watch(queue_, tag);
     if (!accepted) return accepted;
     std::int64_t &watched = watches_[of.owner().get()];
     losses_.erase(watched);
@@ -155,7 +155,7 @@ class dispatcher {
 
   template <class Start>
   result<std::int64_t> begin(handle &of, const detail::mode &how, const timeout &wait,
-                             acquired done, const Start &start) {
+                             acquired &&done, const Start &start) {
     const std::int64_t tag = ++last_tag_;
     waits_.try_emplace(tag, of.owner(), how, wait.stop(), std::move(done));
     const result<void> accepted = start(tag);

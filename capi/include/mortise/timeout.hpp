@@ -86,7 +86,8 @@ class timeout {
    */
   timeout(std::stop_token stop) noexcept : ms_(MORTISE_FOREVER), stop_(std::move(stop)) {}
   /** For so long, or until a stop is requested. @since 1.2 */
-  timeout(timeout given, std::stop_token stop) noexcept : ms_(given.ms_), stop_(std::move(stop)) {}
+  timeout(const timeout &given, std::stop_token stop) noexcept
+      : ms_(given.ms_), stop_(std::move(stop)) {}
   /** What may end the wait. @since 1.2 */
   const std::stop_token &stop() const noexcept { return stop_; }
 #endif

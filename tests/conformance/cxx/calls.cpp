@@ -9,21 +9,23 @@
 
 namespace {
 
+std::int64_t number_of(const mortise::info &info, const std::string &what) {
+  if (what == "is_held") return info.is_held();
+  if (what == "is_mine") return info.is_mine();
+  if (what == "holder_count") return info.holder_count();
+  if (what == "permits") return info.permits();
+  if (what == "permits_in_use") return info.permits_in_use();
+  return info.waiter_count();
+}
+
 void query_into(mortise::named_handle &of, call &made) {
   const auto info = of.query(std::nothrow);
   made.came_to(info);
   if (!info) return;
   const std::string what = made.text_of("of");
-  if (what == "label") {
-    const auto entries = info->entries();
-    if (!entries.empty()) made.text = entries.front().label;
-  }
-  made.value = what == "is_held"          ? info->is_held()
-               : what == "is_mine"        ? info->is_mine()
-               : what == "holder_count"   ? info->holder_count()
-               : what == "permits"        ? info->permits()
-               : what == "permits_in_use" ? info->permits_in_use()
-                                          : info->waiter_count();
+  made.value = number_of(*info, what);
+  const auto entries = info->entries();
+  if (what == "label" && !entries.empty()) made.text = entries.front().label;
 }
 
 /** What all handles but clients have; whether it was that. */
