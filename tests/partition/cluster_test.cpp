@@ -177,6 +177,45 @@ TEST_P(cluster_partitions, hazard_26_the_line_of_a_master_that_nobody_can_replac
   });
 }
 
+// ---- all of it, again and again, while processes contend ------------------------------------
+
+class cluster_partition_chaos : public cluster_partitions {
+ protected:
+  void contend(const std::string& query, bool is_exclusive) {
+    contend_while(
+        url("lease=500ms&" + query), is_exclusive, [this](unsigned number) { cut(number); },
+        [this] { heal(); });
+    for (std::size_t i = 0; i < contended_locks; ++i) {
+      const auto lock = lock_key(std::to_string(i));
+      EXPECT_TRUE(eventually([&] { return set().command_at(lock, {"EXISTS", lock}) == "0"; }));
+    }
+  }
+
+ private:
+  void cut(unsigned number) {
+    owner = set().owner_of(lock_key(std::to_string(number % contended_locks)));
+    switch (number / contended_locks % 4) {
+      case 0:
+        return cut_off_owner_with_holder();
+      case 1:
+        return network().cut({near_host}, hosts_but({near_host}));
+      case 2:
+        return network().cut({near_host}, masters());
+      default:
+        return network().cut({owner}, hosts_but({owner}, set().size()));
+    }
+  }
+};
+
+TEST_P(cluster_partition_chaos, hazard_7_what_replicas_have_lets_no_two_hold) {
+  contend("acks=all", true);
+}
+
+TEST_P(cluster_partition_chaos, whatever_is_lost_no_token_is_given_twice_and_nothing_is_left) {
+  contend("acks=0", false);
+}
+
+INSTANTIATE_TEST_SUITE_P(alone, cluster_partition_chaos, best_medium, name_of_medium);
 INSTANTIATE_TEST_SUITE_P(here, cluster_partitions, best_medium, name_of_medium);
 INSTANTIATE_TEST_SUITE_P(alone, cluster_partitions, other_medium, name_of_medium);
 

@@ -8,11 +8,13 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "partition/breaking_network.hpp"
 #include "partition/remote_client.hpp"
+#include "safety/contention.hpp"
 #include "safety/handles.hpp"
 
 namespace mortise::testing {
@@ -75,6 +77,30 @@ class partitions : public ::testing::TestWithParam<breaking_network::medium> {
     const auto again = holder.ask("acquire order 20000");
     EXPECT_EQ(told(MORTISE_OK), told(again.status)) << again.message;
     EXPECT_GT(again.token, left.token);
+  }
+
+  // Processes on both hosts contend, while something of that number is cut, again and again.
+  void contend_while(const std::string& url, bool is_exclusive,
+                     const std::function<void(unsigned number)>& cut,
+                     const std::function<void()>& heal) {
+    constexpr unsigned long_one_in = 50;
+    const auto seed = std::random_device{}();
+    std::mt19937 chance(seed);
+    contenders all({url}, 6, seed, long_one_in, 0, [this](std::size_t number) {
+      here->network->enter(number % 2 == 0 ? near_host : far_host);
+    });
+    int befallen = 0;
+    const auto since = boot_now();
+    while (ms_since(since) < chaos_seconds(12) * second_ms) {
+      all.harm_for(500);
+      cut(static_cast<unsigned>(chance()));
+      all.harm_for(3 * second_ms);
+      heal();
+      ++befallen;
+    }
+    all.report(std::to_string(befallen) + " partitions", is_exclusive);
+    EXPECT_GT(befallen, 0);
+    EXPECT_GT(all.history().size(), 10U);
   }
 
   inline static std::unique_ptr<Set> sets[2];

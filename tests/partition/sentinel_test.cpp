@@ -49,10 +49,12 @@ class sentinel_partitions : public partitions<networked_sentinels> {
   void heal() {
     network().join();
     set().remember_sentinel(master);
-    const auto now = set().master_number();
-    for (std::size_t i = 0; i < servers; ++i) {
-      EXPECT_TRUE(eventually([&] { return i == now || follows(i, now); })) << i;
-    }
+    EXPECT_TRUE(eventually([&] {
+      const auto now = set().master_number();
+      bool all_follow = true;
+      for (std::size_t i = 0; i < servers; ++i) all_follow &= i == now || follows(i, now);
+      return all_follow;
+    }));
   }
   [[nodiscard]] bool follows(std::size_t server, std::size_t now) {
     const auto port = std::to_string(set().server(now).port());
@@ -152,6 +154,46 @@ TEST_P(sentinel_partitions, hazard_26_the_line_of_a_master_that_its_peers_have_r
   line.expect_served_in_order(held.token);
 }
 
+// ---- all of it, again and again, while processes contend ------------------------------------
+
+class sentinel_partition_chaos : public sentinel_partitions {
+ protected:
+  void contend(const std::string& query, bool is_exclusive) {
+    contend_while(
+        url("lease=500ms&" + query), is_exclusive, [this](unsigned number) { cut(number); },
+        [this] { heal(); });
+    for (std::size_t i = 0; i < contended_locks; ++i) {
+      EXPECT_TRUE(eventually([&] {
+        return set().master().command({"EXISTS", lock_key(std::to_string(i))}) == "0";
+      }));
+    }
+  }
+
+ private:
+  void cut(unsigned number) {
+    master = set().master_number();
+    switch (number % 4) {
+      case 0:
+        return cut_off_master_with_holder();
+      case 1:
+        return network().cut({near_host}, hosts_but({near_host}));
+      case 2:
+        return network().cut({near_host}, {master});
+      default:
+        return network().cut({master}, hosts_but({master}, 2 * servers));
+    }
+  }
+};
+
+TEST_P(sentinel_partition_chaos, hazard_7_what_replicas_have_lets_no_two_hold) {
+  contend("acks=all", true);
+}
+
+TEST_P(sentinel_partition_chaos, whatever_is_lost_no_token_is_given_twice_and_nothing_is_left) {
+  contend("acks=0", false);
+}
+
+INSTANTIATE_TEST_SUITE_P(alone, sentinel_partition_chaos, best_medium, name_of_medium);
 INSTANTIATE_TEST_SUITE_P(here, sentinel_partitions, best_medium, name_of_medium);
 INSTANTIATE_TEST_SUITE_P(alone, sentinel_partitions, other_medium, name_of_medium);
 

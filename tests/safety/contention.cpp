@@ -148,19 +148,23 @@ shared_memory::shared_memory() {
 shared_memory::~shared_memory() { munmap(store_, sizeof(shared_store)); }
 
 contenders::contenders(std::vector<std::string> urls, std::size_t count, unsigned seed,
-                       unsigned long_one_in, std::size_t rw_locks)
+                       unsigned long_one_in, std::size_t rw_locks,
+                       std::function<void(std::size_t)> first)
     : urls_(std::move(urls)),
       seed_(seed),
       long_one_in_(long_one_in),
       rw_locks_(rw_locks),
+      first_(std::move(first)),
       chance_(seed) {
   for (std::size_t i = 0; i < count; ++i) processes_.push_back(start());
 }
 
 contenders::process contenders::start() {
   const auto seed = static_cast<unsigned>(chance_());
-  const auto url = urls_.at(started_++ % urls_.size());
-  return {std::make_unique<child>([this, seed, url](child_end& test) {
+  const auto number = started_++;
+  const auto url = urls_.at(number % urls_.size());
+  return {std::make_unique<child>([this, seed, number, url](child_end& test) {
+            if (first_) first_(number);
             contend(test, url, seed, store_, long_one_in_, rw_locks_);
           }),
           0};

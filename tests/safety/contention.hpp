@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -50,9 +51,10 @@ class shared_memory {
 class contenders {
  public:
   // The processes take turns with these URLs. One hold of so many is long. The first so many locks
-  // are read-write locks.
+  // are read-write locks. The N-th process that is started does `first` with N, before anything.
   contenders(std::vector<std::string> urls, std::size_t count, unsigned seed,
-             unsigned long_one_in = 50, std::size_t rw_locks = 0);
+             unsigned long_one_in = 50, std::size_t rw_locks = 0,
+             std::function<void(std::size_t number)> first = {});
 
   // Kills one or stops it for a while, shorter and longer than a lease.
   void kill_one();
@@ -87,6 +89,7 @@ class contenders {
   const unsigned seed_;
   const unsigned long_one_in_;
   const std::size_t rw_locks_;
+  const std::function<void(std::size_t)> first_;
   std::mt19937 chance_;
   shared_memory store_;
   std::size_t started_ = 0;
