@@ -32,8 +32,9 @@ class cluster_partitions : public partitions<networked_cluster> {
   }
   [[nodiscard]] test_cluster& set() const { return here->set; }
   [[nodiscard]] breaking_network& network() const { return *here->network; }
-  [[nodiscard]] std::string url(const std::string& query) const {
-    return set().url() + "?command_timeout=1s&" + query;
+  [[nodiscard]] std::string url(const std::string& query,
+                                const std::string& patience = "1s") const {
+    return set().url() + "?command_timeout=" + patience + "&" + query;
   }
   void heal() {
     network().join();
@@ -145,16 +146,17 @@ TEST_P(cluster_partitions, hazard_1_a_client_that_reaches_replicas_only_is_told_
 
 // All clients reach all servers.
 void cluster_partitions::expect_line_kept(const std::function<void()>& fault) {
-  remote_client holder(network(), far_host, url("lease=60s"));
+  remote_client holder(network(), far_host, url("lease=60s", "20s"));
   held = holder.ask("acquire order 20000");
   ASSERT_EQ(told(MORTISE_OK), told(held.status)) << held.message;
-  remote_line line(network(), url("lease=20s"), [&] {
+  remote_line line(network(), url("lease=20s", "20s"), [&] {
     return set().at(owner).command({"LLEN", queue_key("order")});
   });
   replicate();
   fault();
   EXPECT_EQ(told(MORTISE_OK), told(holder.ask("held order").status));
-  ASSERT_TRUE(eventually([&] { return holder.ask("unlock order").status == MORTISE_OK; }));
+  const auto left = holder.ask("unlock order");
+  ASSERT_EQ(told(MORTISE_OK), told(left.status)) << left.message;
   line.expect_served_in_order(held.token);
 }
 

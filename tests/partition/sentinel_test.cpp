@@ -36,8 +36,9 @@ class sentinel_partitions : public partitions<networked_sentinels> {
   }
   [[nodiscard]] sentinel_set& set() const { return here->set; }
   [[nodiscard]] breaking_network& network() const { return *here->network; }
-  [[nodiscard]] std::string url(const std::string& query) const {
-    return set().url("command_timeout=1s&" + query);
+  [[nodiscard]] std::string url(const std::string& query,
+                                const std::string& patience = "1s") const {
+    return set().url("command_timeout=" + patience + "&" + query);
   }
   void cut_off_master_with_holder() {
     const std::vector<std::size_t> side = {master, servers + master, near_host};
@@ -139,10 +140,10 @@ TEST_P(sentinel_partitions, hazard_1_a_client_that_reaches_all_but_the_master_is
 
 // All clients reach all servers.
 TEST_P(sentinel_partitions, hazard_26_the_line_of_a_master_that_its_peers_have_replaced_is_kept) {
-  remote_client holder(network(), far_host, url("lease=60s"));
+  remote_client holder(network(), far_host, url("lease=60s", "20s"));
   held = holder.ask("acquire order 20000");
   ASSERT_EQ(told(MORTISE_OK), told(held.status)) << held.message;
-  remote_line line(network(), url("lease=20s"), [&] {
+  remote_line line(network(), url("lease=20s", "20s"), [&] {
     return set().server(master).command({"LLEN", queue_key("order")});
   });
   set().replicate();
@@ -150,7 +151,8 @@ TEST_P(sentinel_partitions, hazard_26_the_line_of_a_master_that_its_peers_have_r
   network().cut({master}, hosts_but({master}, 2 * servers));
   await_replaced();
   EXPECT_EQ(told(MORTISE_OK), told(holder.ask("held order").status));
-  ASSERT_TRUE(eventually([&] { return holder.ask("unlock order").status == MORTISE_OK; }));
+  const auto left = holder.ask("unlock order");
+  ASSERT_EQ(told(MORTISE_OK), told(left.status)) << left.message;
   line.expect_served_in_order(held.token);
 }
 
