@@ -159,7 +159,7 @@ outcome lock_handle::query(protocol::lock_info& info) {
   lock::question asked;
   std::string mine;
   asked.weight = gatekeeper_->look([&](const lock::gate& gate, time_ns now) {
-    if (gate.is_held(owner_, now)) mine = gate.owner_token(owner_);
+    if (gate.lasts(owner_, now)) mine = gate.owner_token(owner_);
     return gate.weight();
   });
   asked.token = mine;
@@ -286,7 +286,7 @@ outcome lock_handle::start_extend(lock::operation& call, std::int64_t lease_ms) 
 
 bool lock_handle::start_top_up(lock::operation& call) {
   return gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
-    if (owner_.renews || !gate.is_held(owner_, now)) return false;
+    if (owner_.renews || !gate.lasts(owner_, now)) return false;
     const auto lease_ns = owner_.lease_ms * ns_per_ms;
     if (gate.valid_until(owner_) - now > lease_ns - lease_ns / 10) return false;
     return gate.extend(owner_, 0, call, now).ok();
@@ -415,7 +415,7 @@ std::int64_t lock_handle::valid_ms() const {
 
 time_ns lock_handle::deadline_ns() const {
   return gatekeeper_->look([&](const lock::gate& gate, time_ns now) -> time_ns {
-    if (!gate.is_held(owner_, now)) return 0;
+    if (!gate.lasts(owner_, now)) return 0;
     return exact_as_double(gate.valid_until(owner_));
   });
 }

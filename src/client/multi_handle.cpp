@@ -251,11 +251,11 @@ std::int64_t multi_handle::valid_ms() const {
 }
 
 time_ns multi_handle::deadline_ns() const {
-  if (!is_held()) return 0;
   const std::lock_guard guard(mutex_);
+  if (!is_held_ || members_.empty()) return 0;
   auto least = time_never;
   for (const auto& item : members_) least = std::min(least, item.handle->deadline_ns());
-  return members_.empty() ? 0 : least;
+  return least;
 }
 
 void multi_handle::name(outcome& how) const noexcept {

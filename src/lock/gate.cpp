@@ -161,11 +161,6 @@ outcome gate::extend(lock::owner& owner, std::int64_t lease_ms, operation& done,
   return {};
 }
 
-bool gate::is_held(const lock::owner& owner, time_ns now) const noexcept {
-  return owner.state == owner_state::held && now < valid_until(owner) &&
-         current_->is_acknowledged();
-}
-
 time_ns gate::valid_until(const lock::owner& owner) const noexcept {
   return holder_ == &owner && current_ ? current_->valid_until() : 0;
 }

@@ -70,7 +70,13 @@ class gate {
   void close(time_ns now);
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
 
-  [[nodiscard]] bool is_held(const owner& owner, time_ns now) const noexcept;
+  // Whether it is not lost; and may be relied on, which takes acknowledgements that count.
+  [[nodiscard]] bool lasts(const owner& owner, time_ns now) const noexcept {
+    return owner.state == owner_state::held && now < valid_until(owner);
+  }
+  [[nodiscard]] bool is_held(const owner& owner, time_ns now) const noexcept {
+    return lasts(owner, now) && current_->is_acknowledged();
+  }
   [[nodiscard]] time_ns valid_until(const owner& owner) const noexcept;
   // What the server knows the hold by; empty when there is none.
   [[nodiscard]] std::string_view owner_token(const owner& owner) const noexcept {

@@ -117,6 +117,10 @@ void hold::on_up(questions& to, time_ns now) {
 // A renewal that was asked for before may still be answered by the server that was left (hazard 7).
 void hold::on_unacknowledged(const questions& to) noexcept { unacknowledged_since_ = to.serial(); }
 
+void hold::on_acknowledged(std::uint32_t serial) noexcept {
+  if (unacknowledged_since_ && serial > *unacknowledged_since_) unacknowledged_since_.reset();
+}
+
 news hold::on_timer(questions& to, time_ns now) {
   if (now >= valid_until_) return lose(threat(to.terms()));
   renew_if_wanted(to, now);
@@ -195,9 +199,7 @@ news hold::on_renew_answer(const open_question& asked, const verdict& said, ques
                            time_ns now) {
   switch (said.what) {
     case answer::renewed:
-      if (unacknowledged_since_ && asked.serial > *unacknowledged_since_) {
-        unacknowledged_since_.reset();
-      }
+      on_acknowledged(asked.serial);
       if (asked.target > valid_until_) {
         valid_until_ = asked.target;
         nominal_ns_ = asked.target - asked.sent;

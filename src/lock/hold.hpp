@@ -20,6 +20,8 @@ class hold {
   [[nodiscard]] time_ns next_timer() const noexcept;
   void on_wanted() noexcept { others_wait_ = true; }
   void on_unacknowledged(const questions& to) noexcept;
+  // What was asked so has been carried out.
+  void on_acknowledged(std::uint32_t serial) noexcept;
   [[nodiscard]] bool is_acknowledged() const noexcept { return !unacknowledged_since_; }
 
   std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, const operation* by,

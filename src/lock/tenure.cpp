@@ -35,6 +35,7 @@ news tenure::on_answer(std::uint32_t serial, const verdict& said, time_ns now) {
     case tenure_phase::queued: {
       const auto what = attempt_.on_answer(*asked, said, questions_, now);
       if (what != news::granted) return enter(what);
+      hold_.on_acknowledged(asked->serial);
       return enter(hold_.begin(asked->sent, asked->lease_ms, said, questions_, now));
     }
     case tenure_phase::held:

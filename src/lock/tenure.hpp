@@ -129,7 +129,7 @@ class tenure {
   [[nodiscard]] std::uint32_t broken() const noexcept { return questions_.broken(); }
   // Whether enough is left of the present lease to pass it on.
   [[nodiscard]] bool is_fresh(time_ns now) const noexcept { return now < hold_.margin(); }
-  // Until a renewal that is asked for from now on is carried out, what is held is not relied on.
+  // Until what is asked from now on is carried out, what is held is not relied on.
   void on_unacknowledged() noexcept { hold_.on_unacknowledged(questions_); }
   [[nodiscard]] bool is_acknowledged() const noexcept { return hold_.is_acknowledged(); }
   [[nodiscard]] bool has_token() const noexcept { return hold_.has_token(); }

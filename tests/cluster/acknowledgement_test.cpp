@@ -117,6 +117,7 @@ TEST_F(acknowledged_clusters,
   all->move_slot(cluster::slot_of(key), from, to);
   EXPECT_TRUE(eventually([&] { return mortise_lock_is_held(lock.get()) == 0; }));
   EXPECT_EQ(0, mortise_lock_valid_ms(lock.get()));
+  EXPECT_LT(0, mortise_lock_deadline_ns(lock.get())) << "it is not lost";
   all->heal();
   EXPECT_TRUE(eventually([&] { return mortise_lock_is_held(lock.get()) == 1; }));
   EXPECT_LT(0, mortise_lock_valid_ms(lock.get()));

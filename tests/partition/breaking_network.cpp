@@ -169,7 +169,9 @@ std::unique_ptr<breaking_network> breaking_network::make(medium how, std::size_t
 // What they need first is tried, and nothing that fails later is taken for a reason to do without.
 breaking_network::medium breaking_network::best() {
   static const bool has_namespaces =
-      std::system("unshare --user --map-root-user --net ip link add name switch type bridge") == 0;
+      std::system(
+          "unshare --user --map-root-user --net sh -ec 'ip link add name switch type bridge;"
+          " ip link add name one type veth peer name other; unshare --net true'") == 0;
   if (has_namespaces) return medium::namespaces;
   std::cerr << "NO NETWORK NAMESPACES HERE: the network is made of proxies instead\n";
   return medium::proxies;

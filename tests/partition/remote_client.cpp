@@ -50,15 +50,12 @@ class obedient_client {
     throw std::runtime_error("nobody knows how to " + command);
   }
   static mortise_status watch(mortise_lock* lock, time_ns& last) {
-    constexpr auto longer_than_leases = 2'500 * ns_per_ms;
     last = boot_now();
     return eventually(
                [&] {
                  const auto now = boot_now();
-                 // With `acks` a hold may only be in doubt for a while.
-                 if (mortise_lock_is_held(lock) != 1) return now - last > longer_than_leases;
-                 last = now;
-                 return false;
+                 if (mortise_lock_is_held(lock) == 1) last = now;
+                 return mortise_lock_deadline_ns(lock) == 0;  // lost, and not only doubtful
                },
                3 * patience_ms)
                ? MORTISE_LOST

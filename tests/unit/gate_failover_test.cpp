@@ -49,12 +49,33 @@ TEST_F(gate_failover_test, hazard_7_a_hold_that_another_server_has_now_waits_for
   const auto before = link_.last().serial;
   gate_.on_unacknowledged();
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(12'001)));
+  EXPECT_TRUE(gate_.lasts(first_, start_ns + ms(12'001))) << "it is not lost";
   answer_last(said(answer::renewed), start_ns + ms(12'002));
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(12'003)));
   gate_.on_up(start_ns + ms(12'004));
   ASSERT_EQ(link_.last().serial, before + 1);
   answer_last(said(answer::renewed), start_ns + ms(12'005));
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(12'006)));
+}
+
+// Whoever waits meanwhile gets what the next server grants, and relies on nothing of the one
+// before.
+TEST_F(gate_failover_test, hazard_7_a_grant_counts_that_was_asked_of_the_server_of_now) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  gate_.on_unacknowledged();
+  answer_last(granted(), start_ns + ms(1));
+  EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(1)));
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(2)).ok());
+  answer_last(said(answer::released), start_ns + ms(3));
+
+  acquire_call again(first_);
+  ASSERT_TRUE(gate_.acquire(again, start_ns + ms(4)).ok());
+  const auto lost = link_.last();
+  gate_.on_unacknowledged();
+  gate_.on_answer(lost.tenure, lost.serial, said(answer::broken), start_ns + ms(5));
+  gate_.on_up(start_ns + ms(6));
+  answer_last(granted(), start_ns + ms(7));
+  EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(7)));
 }
 
 // Nobody of this client gets what is not acknowledged.

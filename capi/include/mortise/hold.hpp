@@ -61,8 +61,9 @@ class hold {
   }
   /** When it ends unless it is renewed before; the epoch when it is over. @since 1.2 */
   boot_clock::time_point deadline() const noexcept {
+    const bool is_mine = mode_ != nullptr && owner_->term() == term_;
     return boot_clock::time_point(
-        std::chrono::nanoseconds(is_held() ? owner_->calls.deadline_ns(owner_->raw) : 0));
+        std::chrono::nanoseconds(is_mine ? owner_->calls.deadline_ns(owner_->raw) : 0));
   }
 
   /**

@@ -759,7 +759,8 @@ MORTISE_API int64_t mortise_lock_valid_ms(const mortise_lock *lock);
 /**
  * When the hold ends unless it is renewed before: nanoseconds of CLOCK_BOOTTIME, as clock_gettime
  * tells them; 0 when not held. Each renewal moves it on. Rounded down to a multiple of 1024, so
- * that a double holds it exactly however long the machine runs. Sends nothing.
+ * that a double holds it exactly however long the machine runs. It is told also while, with the
+ * option `acks`, `mortise_lock_is_held` waits for replicas: the hold is not lost. Sends nothing.
  * @since 1.1
  */
 MORTISE_API int64_t mortise_lock_deadline_ns(const mortise_lock *lock);

@@ -92,7 +92,7 @@ public final class Lease implements AutoCloseable {
 
   /** Whether it is not held, although nobody has released it. */
   boolean isLost() {
-    return !owner.isCurrent(hold) || !owner.isHeld();
+    return !owner.isCurrent(hold) || owner.isOver();
   }
 
   /**

@@ -116,6 +116,11 @@ public abstract class Owner implements AutoCloseable {
     return read(calls.deadlineNanos());
   }
 
+  /** Whether what was acquired is lost or over; what waits for replicas is neither. */
+  boolean isOver() {
+    return deadlineNanos() == 0;
+  }
+
   /**
    * How long its hold is still valid, by the local clock.
    *

@@ -41,7 +41,7 @@ final class OwnerPool<T extends Owner> {
 
   /** Takes one back; whoever is in its way is closed. */
   void giveBack(T owner) {
-    if (owner.isHeld()) {
+    if (!owner.isOver()) {
       // An unlock that was refused; closing gives the hold back.
       owner.close();
       return;

@@ -15,7 +15,7 @@ final class ThreadHold<T extends Owner> {
   }
 
   void requireNotLost() {
-    if (owner.isHeld()) return;
+    if (!owner.isOver()) return;
     throw new MortiseException(
         Status.LOST, owner.ownName(), "this thread's hold was lost; unlock it first");
   }

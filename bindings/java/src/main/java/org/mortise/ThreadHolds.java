@@ -58,7 +58,7 @@ final class ThreadHolds<T extends Owner> {
   private void forgetTheDead() {
     for (Map.Entry<Key, ThreadHold<T>> entry : holds.entrySet()) {
       T owner = entry.getValue().owner();
-      if (!entry.getKey().isOfTheDead() || owner.isHeld()) continue;
+      if (!entry.getKey().isOfTheDead() || !owner.isOver()) continue;
       holds.remove(entry.getKey());
       owner.close();
     }
