@@ -3,6 +3,8 @@
 
 #include <array>
 #include <atomic>
+#include <list>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -66,7 +68,8 @@ TEST_F(quorum_rw, readers_read_together_and_a_writer_writes_alone) {
   EXPECT_TRUE(eventually([&] { return has_no_votes(); }));
 }
 
-// Readers and writers of one lock, each with a client of its own, who see that all is well.
+// Readers and writers of one lock, each with a client of its own, who see that all is well. Clients
+// are there to the end: one that is freed has a moment to tell a server that is slow.
 class users {
  public:
   users(std::string url, std::string name) : url_(std::move(url)), name_(std::move(name)) {}
@@ -91,8 +94,7 @@ class users {
  private:
   template <class Acquire, class Unlock>
   void use(Acquire acquire, Unlock unlock) {
-    const auto client = open_client(url_);
-    const auto rw = open_rw(client, name_);
+    const auto rw = open_rw(new_client(), name_);
     for (int turn = 0; turn < turns; ++turn) {
       const auto before = highest_.load();
       ASSERT_EQ(MORTISE_OK, acquire(rw.get()));
@@ -102,6 +104,11 @@ class users {
       ASSERT_EQ(MORTISE_OK, unlock(rw.get()));
     }
   }
+  const client_handle& new_client() {
+    auto client = open_client(url_);
+    const std::lock_guard guard(mutex_);
+    return clients_.emplace_back(std::move(client));
+  }
   void note(std::int64_t token) {
     auto seen = highest_.load();
     while (seen < token && !highest_.compare_exchange_weak(seen, token)) {
@@ -110,6 +117,8 @@ class users {
 
   const std::string url_;
   const std::string name_;
+  std::mutex mutex_;
+  std::list<client_handle> clients_;
   std::atomic<int> readers_{0};
   std::atomic<int> writers_{0};
   std::atomic<std::int64_t> highest_{0};
