@@ -164,9 +164,7 @@ void router::go_away(int slot, used_slot& state, const outcome& why) {
 }
 
 void router::turn_to(int slot, used_slot& state, int server) {
-  state.at = server;
-  if (server == no_server || std::exchange(state.last_at, server) == server) return;
-  world_.on_owner_changed(slot);
+  if (std::exchange(state.at, server) != server) world_.on_owner_changed(slot);
 }
 
 // Another server has it, or is believed to.

@@ -127,7 +127,6 @@ class router {
     int users = 0;
     router::phase phase = router::phase::away;
     int at = no_server;         // where it is, or arrives
-    int last_at = no_server;    // or was last, where it is at none
     std::uint64_t attempt = 0;  // to arrive, the last one
     int hops = 0;               // from server to server since it was here
     time_ns not_before = 0;     // it is tried again

@@ -180,8 +180,7 @@ TEST_F(routers, that_another_server_has_a_slot_is_told) {
   ways.on_up(0, now);
   end_arrival(end::here);
   EXPECT_EQ(0, owner_changes(slot) + owner_changes(another));
-  ways.on_topology(0, {{8192, 16383, {"d", 4}, {}}}, now);  // nobody has it
-  tell_topology(0, "a");
+  ways.on_topology(0, {{8192, 16383, {"d", 4}, {}}}, now);  // it knows of nobody who has it
   EXPECT_EQ(0, owner_changes(slot));
   ways.on_moved(slot, 0, {"d", 4}, now);
   EXPECT_EQ(1, owner_changes(slot));
