@@ -750,8 +750,8 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_lock_name(const mortise_lock 
  */
 MORTISE_API int32_t mortise_lock_is_held(const mortise_lock *lock);
 /**
- * How long the hold is still valid by the local clock, in milliseconds rounded down; 0 when not
- * held. Right after a wait it can be shorter than the lease (at most 3 s), until the first renewal
+ * How long the hold is still valid by the local clock, in milliseconds rounded down; 0 while
+ * `mortise_lock_is_held` is. Right after a wait it can be shorter than the lease (at most 3 s), until the first renewal
  * confirms the grant. Sends nothing.
  * @since 1.0
  */
@@ -905,9 +905,13 @@ MORTISE_API mortise_status mortise_rw_interrupt(mortise_rw *rw, int32_t is_on,
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_rw_name(const mortise_rw *rw, size_t *name_len);
 /** As `mortise_lock_cancel`. @since 1.1 */
 MORTISE_API mortise_status mortise_rw_cancel(mortise_rw *rw, mortise_error *error);
-/** 1 while this handle holds the lock for reading by the local clock, else 0. @since 1.1 */
+/**
+ * 1 while this handle holds the lock for reading by the local clock, else 0; with the option `acks`
+ * as `mortise_lock_is_held`.
+ * @since 1.1
+ */
 MORTISE_API int32_t mortise_rw_is_reading(const mortise_rw *rw);
-/** 1 while this handle holds the lock for writing by the local clock, else 0. @since 1.1 */
+/** The same for writing. @since 1.1 */
 MORTISE_API int32_t mortise_rw_is_writing(const mortise_rw *rw);
 /** As `mortise_lock_deadline_ns`. @since 1.1 */
 MORTISE_API int64_t mortise_rw_deadline_ns(const mortise_rw *rw);
@@ -1014,7 +1018,7 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_semaphore_name(
 /** As `mortise_lock_cancel`. @since 1.1 */
 MORTISE_API mortise_status mortise_semaphore_cancel(mortise_semaphore *semaphore,
                                                     mortise_error *error);
-/** 1 while this handle holds permits by the local clock, else 0. @since 1.1 */
+/** As `mortise_lock_is_held`, of permits. @since 1.1 */
 MORTISE_API int32_t mortise_semaphore_is_held(const mortise_semaphore *semaphore);
 /** As `mortise_lock_deadline_ns`. @since 1.1 */
 MORTISE_API int64_t mortise_semaphore_deadline_ns(const mortise_semaphore *semaphore);
@@ -1132,7 +1136,7 @@ MORTISE_API mortise_status mortise_multi_interrupt(mortise_multi *multi, int32_t
                                                    mortise_error *error);
 /** Ends a waiting acquire, as `mortise_lock_cancel`. @since 1.1 */
 MORTISE_API mortise_status mortise_multi_cancel(mortise_multi *multi, mortise_error *error);
-/** 1 while all members are held by the local clock, else 0. @since 1.1 */
+/** As `mortise_lock_is_held`: 1 while all members are held, else 0. @since 1.1 */
 MORTISE_API int32_t mortise_multi_is_held(const mortise_multi *multi);
 /** `mortise_lock_valid_ms` of the member that ends first. @since 1.1 */
 MORTISE_API int64_t mortise_multi_valid_ms(const mortise_multi *multi);
