@@ -751,8 +751,8 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_lock_name(const mortise_lock 
 MORTISE_API int32_t mortise_lock_is_held(const mortise_lock *lock);
 /**
  * How long the hold is still valid by the local clock, in milliseconds rounded down; 0 while
- * `mortise_lock_is_held` is. Right after a wait it can be shorter than the lease (at most 3 s), until the first renewal
- * confirms the grant. Sends nothing.
+ * `mortise_lock_is_held` is. Right after a wait it can be shorter than the lease (at most 3 s),
+ * until the first renewal confirms the grant. Sends nothing.
  * @since 1.0
  */
 MORTISE_API int64_t mortise_lock_valid_ms(const mortise_lock *lock);
