@@ -8,27 +8,12 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/printable.hpp"
 
 namespace mortise {
 
 namespace {
-
-class descriptor {
- public:
-  // Opening a FIFO does not wait for its writer, and a terminal does not become the process's.
-  explicit descriptor(const char* path) noexcept
-      : fd_(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
-  ~descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  [[nodiscard]] int number() const noexcept { return fd_; }
-
- private:
-  int fd_;
-};
 
 // A buffer that is overwritten at its end, whatever came of it.
 class buffer {
@@ -71,10 +56,11 @@ outcome read_small_file(std::string_view option, const std::string& path, std::s
     return wrong(std::string("cannot be read: ") + std::strerror(error) +
                  "; give the path of a file that this user may read");
   };
-  const descriptor file(path.c_str());
-  if (file.number() < 0) return failed(errno);
+  // Opening a FIFO does not wait for its writer, and a terminal does not become the process's.
+  const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (file.get() < 0) return failed(errno);
   struct stat facts {};
-  if (::fstat(file.number(), &facts) != 0) return failed(errno);
+  if (::fstat(file.get(), &facts) != 0) return failed(errno);
   if (S_ISDIR(facts.st_mode)) return wrong("is a directory; give the path of a file in it");
   if (!S_ISREG(facts.st_mode)) {
     return wrong(
@@ -82,7 +68,7 @@ outcome read_small_file(std::string_view option, const std::string& path, std::s
         "or a device could keep the reader waiting");
   }
   buffer bytes(most_bytes + 1);
-  const auto count = bytes.fill(file.number());
+  const auto count = bytes.fill(file.get());
   if (count < 0) return failed(errno);
   if (count == 0) return wrong("is empty; put into it what it is to hold");
   if (static_cast<std::size_t>(count) > most_bytes) {

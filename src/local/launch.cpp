@@ -16,6 +16,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.hpp"
+#include "local/inheritance.hpp"
 #include "local/supervisor.hpp"
 
 namespace mortise::local {
@@ -59,12 +61,17 @@ class spawn_plan {
  public:
   explicit spawn_plan(int lock_fd) {
     ::posix_spawn_file_actions_init(&actions_);
+    // Before glibc 2.29 a copy of a descriptor to itself stays close-on-exec.
+    if (lock_fd == supervisor_lock_fd) {
+      other_lock_.reset(::fcntl(lock_fd, F_DUPFD_CLOEXEC, supervisor_lock_fd + 1));
+      lock_fd = other_lock_.get();
+    }
     // First, because the lock may be one of 0, 1 and 2 when the program has closed those.
     ::posix_spawn_file_actions_adddup2(&actions_, lock_fd, supervisor_lock_fd);
     for (int stream = 0; stream < supervisor_lock_fd; ++stream) {
       ::posix_spawn_file_actions_addopen(&actions_, stream, "/dev/null", O_RDWR, 0);
     }
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, supervisor_lock_fd + 1);
+    problem_ = inherit_below(supervisor_lock_fd + 1, actions_, libc_closefrom());
     sigset_t none;
     sigset_t all;
     ::sigemptyset(&none);
@@ -85,10 +92,13 @@ class spawn_plan {
 
   // Returns 0 or an errno.
   int run(pid_t& process, char* const* arguments, char* const* environment) const {
+    if (problem_ != 0) return problem_;
     return ::posix_spawn(&process, "/bin/sh", &actions_, &attributes_, arguments, environment);
   }
 
  private:
+  int problem_ = 0;
+  descriptor other_lock_;
   posix_spawn_file_actions_t actions_{};
   posix_spawnattr_t attributes_{};
 };

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/descriptor.hpp"
 #include "local/folder.hpp"
 #include "local/launch.hpp"
 #include "net/address.hpp"
@@ -26,27 +27,6 @@ namespace {
 constexpr int pause_ms = 2;
 constexpr int max_idle_s = 86'400;
 constexpr const char* usual_programs = "/usr/local/bin:/usr/bin:/usr/sbin:/bin";
-
-class descriptor {
- public:
-  explicit descriptor(int fd = -1) : fd_(fd) {}
-  ~descriptor() { close(); }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-
-  void close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-  void reset(int fd) {
-    close();
-    fd_ = fd;
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 enum class presence { accepts, absent, unclear };
 

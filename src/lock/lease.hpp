@@ -20,8 +20,8 @@ constexpr int batch_passes = 16;
 constexpr time_ns batch_ns = 10 * ns_per_ms;
 
 // How much longer than its lease a lock stays at the server while others wait for it, so that its
-// end is theirs. The scripts' name for it is QUEUE_TURN.
-constexpr std::int64_t queue_turn_ms = 1000;
+// end is theirs. The scripts alone keep to it; their name for it is QUEUE_TURN.
+[[maybe_unused]] constexpr std::int64_t queue_turn_ms = 1000;
 // How long beyond the last sign of a waiter a queue is kept: QUEUE_LIFE.
 constexpr std::int64_t queue_life_ms = 300'000;
 // How often a waiter near the head looks at the least. Less than a grant lasts, so that it finds

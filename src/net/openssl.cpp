@@ -80,8 +80,13 @@ finding find_it() {
 
 // ---- who uses it -------------------------------------------------------------------------------
 
-// Read by each use. Nobody who waits to write is overtaken.
+// Read by each use. Who waits to write is not overtaken, but by musl, which has no such lock: only
+// those who use OpenSSL without a gap for a second are not waited for there.
+#ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 constexpr pthread_rwlock_t no_uses = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+#else
+constexpr pthread_rwlock_t no_uses = PTHREAD_RWLOCK_INITIALIZER;
+#endif
 pthread_rwlock_t uses = no_uses;
 std::atomic<bool> is_started{false};
 std::atomic<bool> has_ended{false};

@@ -1,0 +1,47 @@
+#include "local/inheritance.hpp"
+
+#include <dirent.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+// Weak, so that one library runs with every libc.
+extern "C" int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t* actions,
+                                                        int first) noexcept __attribute__((weak));
+
+namespace mortise::local {
+
+namespace {
+
+struct folder_end {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+int add_each_that_is_open(int first, posix_spawn_file_actions_t& actions) {
+  const std::unique_ptr<DIR, folder_end> open_ones(::opendir("/proc/self/fd"));
+  if (open_ones == nullptr) return errno;
+  while (const dirent* entry = ::readdir(open_ones.get())) {
+    int descriptor = -1;
+    const auto [end, error] =
+        std::from_chars(entry->d_name, entry->d_name + std::strlen(entry->d_name), descriptor);
+    if (error != std::errc{} || *end != '\0' || descriptor < first) continue;
+    // One that is closed by then is no error.
+    if (const int problem = ::posix_spawn_file_actions_addclose(&actions, descriptor)) {
+      return problem;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+add_closefrom libc_closefrom() noexcept { return &posix_spawn_file_actions_addclosefrom_np; }
+
+int inherit_below(int first, posix_spawn_file_actions_t& actions, add_closefrom closefrom) {
+  if (closefrom != nullptr) return closefrom(&actions, first);
+  return add_each_that_is_open(first, actions);
+}
+
+}  // namespace mortise::local
