@@ -36,6 +36,11 @@ static void on_signal(int number) {
   ++handled;
 }
 
+/* glibc has the field, but no name for it. */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
 /* A signal to `thread` (0: to whichever the kernel chooses) each millisecond. */
 static timer_t start_signals(pid_t thread) {
   timer_t timer;
@@ -43,7 +48,7 @@ static timer_t start_signals(pid_t thread) {
   memset(&how, 0, sizeof how);
   how.sigev_notify = thread != 0 ? SIGEV_THREAD_ID : SIGEV_SIGNAL;
   how.sigev_signo = SIGUSR1;
-  how._sigev_un._tid = thread;
+  how.sigev_notify_thread_id = thread;
   CHECK(timer_create(CLOCK_MONOTONIC, &how, &timer) == 0);
   const struct itimerspec each_ms = {{0, 1000000}, {0, 1000000}};
   atomic_store(&handled, 0);
