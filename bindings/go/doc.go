@@ -8,10 +8,12 @@
 //	defer hold.Unlock(ctx)
 //	err = write(hold.Context(), hold.Token())
 //
-// Do has the same in one call. It is a thin layer over the C library, which has to be installed,
-// and cgo has to be on. Programs link the shared library by pkg-config; with the build tag
-// mortise_static they contain it. Go's build cache does not look at the library: when another
-// version has been installed in its place, build once with -a.
+// Do has the same in one call. It is a thin layer over the C library, and cgo has to be on. The
+// module as it is published has the library with it; build tags choose another libc (musl), the
+// library's source (mortise_source), or an installed library by pkg-config (mortise_shared,
+// mortise_static). Go's build cache does not look at an installed library: when another version is
+// in its place, build once with -a. In the package that is installed with the library,
+// mortise_shared is the default.
 //
 // # Rules
 //
