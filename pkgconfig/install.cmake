@@ -54,7 +54,7 @@ endforeach()
 install(FILES README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md
         DESTINATION ${doc_dir} COMPONENT dev)
 install(DIRECTORY capi/doc DESTINATION ${doc_dir}/capi COMPONENT dev)
-foreach(language java lua)
+foreach(language go java lua)
   install(FILES bindings/${language}/README.md
           DESTINATION ${doc_dir}/bindings/${language} COMPONENT ${language})
 endforeach()
