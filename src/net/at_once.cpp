@@ -8,7 +8,7 @@ namespace mortise::net {
 
 namespace {
 
-constexpr std::size_t stack_bytes = 128U << 10U;
+constexpr std::size_t link_stack_bytes = 128U << 10U;
 
 // One call and those before it: a chain on the stacks of its threads, which needs no memory.
 struct chain {
@@ -20,7 +20,7 @@ struct chain {
     pthread_t thread{};
     const bool has_others = others.count > 0;
     const bool has_thread =
-        has_others && start_thread(thread, stack_bytes, &chain::enter, &others) == 0;
+        has_others && start_thread(thread, link_stack_bytes, &chain::enter, &others) == 0;
     work(count - 1);
     if (has_thread) {
       ::pthread_join(thread, nullptr);

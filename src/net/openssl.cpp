@@ -47,7 +47,7 @@ finding find_it() {
 
 #else
 
-constexpr const char* library = "libssl.so.3";
+constexpr const char* libssl = "libssl.so.3";
 constexpr const char* mend =
     "; install OpenSSL 3: package libssl3 of Debian and Ubuntu, openssl-libs of Fedora and RHEL";
 
@@ -55,11 +55,11 @@ finding find_it() {
   finding found;
   // Names of OpenSSL that the program has for itself are not ours, nor ours the program's. What
   // libssl needs, libcrypto, is found through it.
-  void* const handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  void* const handle = ::dlopen(libssl, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const reason = ::dlerror();
     found.problem = std::string("scheme: rediss needs OpenSSL 3, which cannot be loaded: ") +
-                    (reason != nullptr ? reason : library) + mend;
+                    (reason != nullptr ? reason : libssl) + mend;
     return found;
   }
   const char* missing = nullptr;
@@ -71,7 +71,7 @@ finding find_it() {
   found.is_there = missing == nullptr;
   if (missing != nullptr) {
     found.problem =
-        std::string("scheme: rediss needs OpenSSL 3, and ") + library + " has no " + missing + mend;
+        std::string("scheme: rediss needs OpenSSL 3, and ") + libssl + " has no " + missing + mend;
   }
   return found;
 }
@@ -89,7 +89,7 @@ constexpr pthread_rwlock_t no_uses = PTHREAD_RWLOCK_INITIALIZER;
 #endif
 pthread_rwlock_t uses = no_uses;
 std::atomic<bool> is_started{false};
-std::atomic<bool> has_ended{false};
+std::atomic<bool> is_over{false};
 
 // Waits until there is no use. One takes microseconds; but a signal handler of the program's may be
 // in the middle of one, and neither exit nor fork hangs for that.
@@ -102,7 +102,7 @@ bool wait_for_uses() noexcept {
 
 // OpenSSL calls it before it frees anything.
 void on_end() noexcept {
-  has_ended = true;
+  is_over = true;
   if (wait_for_uses()) ::pthread_rwlock_unlock(&uses);
 }
 
@@ -155,8 +155,7 @@ void openssl::end_thread() noexcept {
   if (use) found().OPENSSL_thread_stop();
 }
 
-openssl_use::openssl_use() noexcept
-    : is_there_(::pthread_rwlock_rdlock(&uses) == 0 && !has_ended) {}
+openssl_use::openssl_use() noexcept : is_there_(::pthread_rwlock_rdlock(&uses) == 0 && !is_over) {}
 openssl_use::~openssl_use() { ::pthread_rwlock_unlock(&uses); }
 
 }  // namespace mortise::net

@@ -331,7 +331,7 @@ judgement judge_tls_verify(const server_facts&, const examining_client& client) 
 // ---- the table ---------------------------------------------------------------------------------
 
 // `./dev findings` writes the page's table from it.
-constexpr finding_rule rules[] = {
+constexpr finding_rule all_rules[] = {
     {"version", "`INFO`", "", "before Redis 6.2", "commands that locks need are not there",
      "upgrade to Redis 6.2 or Valkey 7.2", judge_version},
     {"role", "`ROLE`, `INFO`", "", "not a master", "no lock can be acquired",
@@ -415,6 +415,6 @@ constexpr finding_rule rules[] = {
 
 }  // namespace
 
-std::span<const finding_rule> finding_rules() noexcept { return rules; }
+std::span<const finding_rule> finding_rules() noexcept { return all_rules; }
 
 }  // namespace mortise::protocol

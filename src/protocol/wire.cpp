@@ -153,7 +153,7 @@ void write_script(std::string& out, const row& script, const question& asked, co
     writer.arg("EVALSHA").arg(script.code->sha1);
   }
   writer.arg(static_cast<std::int64_t>(script.keys));
-  std::for_each_n(keys.begin(), script.keys, [&](const auto& key) { writer.arg(key); });
+  std::for_each_n(keys.begin(), script.keys, [&](const auto& one) { writer.arg(one); });
   if (script.arguments > 0) writer.arg(asked.token);
   if (script.arguments > 1) writer.arg(asked.ttl_ms);
   if (script.arguments > 2 && script.mode.empty()) writer.arg(asked.reserve);
