@@ -3,6 +3,8 @@ package org.mortise;
 
 /** Of the C library, where the classes that users see do not have them. */
 final class Constants {
+  /** The version of these classes, which the native library has to be of. */
+  static final String VERSION = ${MORTISE_VERSION_TEXT};
   /** A timeout that never ends. */
   static final int FOREVER = ${MORTISE_FOREVER};
   /** The longest timeout or lease, in milliseconds. */

@@ -1,11 +1,19 @@
 package org.mortise;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** Finds and loads the native library, which holds all of Mortise; nothing else is needed. */
 final class NativeLibrary {
@@ -19,9 +27,27 @@ final class NativeLibrary {
    * cannot be loaded when the folder for temporary files is mounted noexec.
    */
   static void load() {
+    loadAny();
+    requireVersion(new String(MortiseNative.version_text(), UTF_8));
+  }
+
+  /** Both sides of a call are generated, and fit in one version only. */
+  private static void requireVersion(String found) {
+    if (found.equals(Constants.VERSION)) return;
+    throw new UnsatisfiedLinkError(
+        "Mortise's classes are of version "
+            + Constants.VERSION
+            + ", and the native library that was found is of "
+            + found
+            + "; have both from one release: take away -D"
+            + DIRECTORY_PROPERTY
+            + ", or the other mortise.jar or library on the path");
+  }
+
+  private static void loadAny() {
     String directory = System.getProperty(DIRECTORY_PROPERTY);
     if (directory != null) {
-      System.load(Path.of(directory, System.mapLibraryName(NAME)).toAbsolutePath().toString());
+      loadWhole(Path.of(directory, System.mapLibraryName(NAME)).toAbsolutePath());
       return;
     }
     String resource = resource();
@@ -43,7 +69,21 @@ final class NativeLibrary {
     String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
     String processor = System.getProperty("os.arch");
     if (processor.equals("amd64")) processor = "x86_64";
-    return "/META-INF/native/" + system + "-" + processor + "/" + System.mapLibraryName(NAME);
+    String libc = isMusl() ? "-musl-" : "-";
+    return "/META-INF/native/" + system + libc + processor + "/" + System.mapLibraryName(NAME);
+  }
+
+  /** Whether this JVM runs with musl, whose loader is mapped into it then. */
+  private static boolean isMusl() {
+    try (Stream<String> mapped = Files.lines(Path.of("/proc/self/maps"), ISO_8859_1)) {
+      return isMusl(mapped);
+    } catch (IOException | UncheckedIOException unreadable) {
+      return false;
+    }
+  }
+
+  static boolean isMusl(Stream<String> mapped) {
+    return mapped.anyMatch(line -> line.matches(".*/ld-musl-[^/]*\\.so\\.1"));
   }
 
   private static void loadCopy(InputStream packed) throws IOException {
@@ -51,11 +91,28 @@ final class NativeLibrary {
     Path copy = Files.createTempFile("mortise-", ".so");
     try {
       Files.copy(packed, copy, StandardCopyOption.REPLACE_EXISTING);
-      System.load(copy.toString());
+      loadWhole(copy);
     } finally {
       // What is loaded stays.
       Files.deleteIfExists(copy);
     }
+  }
+
+  /** The system's loader ends the process where a file is shorter than its header says. */
+  private static void loadWhole(Path library) {
+    try (var file = FileChannel.open(library)) {
+      ByteBuffer header = ByteBuffer.allocate(64).order(ByteOrder.LITTLE_ENDIAN);
+      while (header.hasRemaining() && file.read(header) >= 0) {}
+      // Behind all else is the table of sections: where, how large each and how many, of ELF.
+      long size = header.getLong(40) + (long) header.getShort(58) * header.getShort(60);
+      if (header.hasRemaining() || file.size() < size) {
+        throw new UnsatisfiedLinkError(
+            library + " is cut short: it has " + file.size() + " bytes of " + size);
+      }
+    } catch (IOException unreadable) {
+      // The loader says why.
+    }
+    System.load(library.toString());
   }
 
   private static void loadFromPath(String why) {

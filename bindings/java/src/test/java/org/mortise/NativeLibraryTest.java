@@ -1,14 +1,19 @@
 package org.mortise;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,6 +27,10 @@ class NativeLibraryTest {
   }
 
   private static List<String> program(String... options) throws Exception {
+    return programFrom(System.getProperty("org.mortise.test.jar"), options);
+  }
+
+  private static List<String> programFrom(String jar, String... options) throws Exception {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of(options));
@@ -29,7 +38,7 @@ class NativeLibraryTest {
         Path.of(Program.class.getProtectionDomain().getCodeSource().getLocation().toURI())
             .toString();
     command.addAll(List.of(
-        "-cp", System.getProperty("org.mortise.test.jar") + ":" + tests, Program.class.getName()));
+        "-cp", jar + ":" + tests, Program.class.getName()));
     return command;
   }
 
@@ -81,5 +90,46 @@ class NativeLibraryTest {
     Subprocess result = Subprocess.run(program("-Dorg.mortise.native.dir=" + empty));
     assertEquals(1, result.code(), result.output());
     assertTrue(result.output().contains(empty.toString()), result.output());
+  }
+
+  @Test
+  void aLibraryOfAnotherVersionIsRefusedAndBothAreNamed(@TempDir Path folder) throws Exception {
+    extractTo(folder);
+    Path library = folder.resolve(System.mapLibraryName("mortise_jni"));
+    String other = Files.readString(library, ISO_8859_1).replace("1.2.0", "9.8.7");
+    Files.writeString(library, other, ISO_8859_1);
+    Subprocess result = Subprocess.run(program("-Dorg.mortise.native.dir=" + folder));
+    assertEquals(1, result.code(), result.output());
+    assertTrue(result.output().contains("of version 1.2.0"), result.output());
+    assertTrue(result.output().contains("is of 9.8.7"), result.output());
+  }
+
+  @Test
+  void aTruncatedLibraryIsExplained(@TempDir Path folder) throws Exception {
+    Path jar = folder.resolve("truncated.jar");
+    Files.copy(Path.of(System.getProperty("org.mortise.test.jar")), jar);
+    try (var files = FileSystems.newFileSystem(jar)) {
+      Path library = files.getPath(NativeLibrary.resource());
+      byte[] whole = Files.readAllBytes(library);
+      Files.write(library, Arrays.copyOf(whole, whole.length / 2));
+    }
+    Subprocess result = Subprocess.run(programFrom(jar.toString()));
+    assertEquals(1, result.code(), result.output());
+    assertTrue(result.output().contains("is cut short"), result.output());
+
+    Path library = folder.resolve(System.mapLibraryName("mortise_jni"));
+    Files.write(library, new byte[] {0x7f, 'E', 'L', 'F'});
+    result = Subprocess.run(program("-Dorg.mortise.native.dir=" + folder));
+    assertEquals(1, result.code(), result.output());
+    assertTrue(result.output().contains("is cut short: it has 4 bytes"), result.output());
+  }
+
+  @Test
+  void muslIsToldByItsLoader() {
+    String before = "7f0a1c000000-7f0a1c021000 r-xp 00000000 08:01 42   ";
+    assertTrue(NativeLibrary.isMusl(Stream.of(before, before + "/lib/ld-musl-x86_64.so.1")));
+    assertTrue(NativeLibrary.isMusl(Stream.of(before + "/lib/ld-musl-aarch64.so.1")));
+    assertFalse(NativeLibrary.isMusl(Stream.of(before + "/usr/lib/ld-linux-x86-64.so.2")));
+    assertFalse(NativeLibrary.isMusl(Stream.of(before + "/srv/ld-musl-x86_64.so.1/app.jar")));
   }
 }
