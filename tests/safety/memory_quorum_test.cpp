@@ -88,7 +88,8 @@ TEST_F(memory_of_a_quorum, that_another_has) {
 
 // One server has forgotten its vote and is given it anew.
 TEST_F(memory_of_a_quorum, that_is_prolonged_and_topped_up) {
-  open("lease=900ms");
+  // Long enough that a slow machine renews in time.
+  open("lease=1800ms");
   const int failures = sweep(whose::library, [&](scarcity& memory) {
     expect_acquired(lock);
     ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock.get(), queue.get(), 7, nullptr));

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -106,14 +105,14 @@ class NativeLibraryTest {
 
   @Test
   void aTruncatedLibraryIsExplained(@TempDir Path folder) throws Exception {
-    Path jar = folder.resolve("truncated.jar");
-    Files.copy(Path.of(System.getProperty("org.mortise.test.jar")), jar);
-    try (var files = FileSystems.newFileSystem(jar)) {
-      Path library = files.getPath(NativeLibrary.resource());
-      byte[] whole = Files.readAllBytes(library);
-      Files.write(library, Arrays.copyOf(whole, whole.length / 2));
-    }
-    Subprocess result = Subprocess.run(programFrom(jar.toString()));
+    // What comes first on the class path is taken for the jar's.
+    Path packed = folder.resolve(NativeLibrary.resource().substring(1));
+    Files.createDirectories(packed.getParent());
+    extractTo(packed.getParent());
+    byte[] whole = Files.readAllBytes(packed);
+    Files.write(packed, Arrays.copyOf(whole, whole.length / 2));
+    String jar = System.getProperty("org.mortise.test.jar");
+    Subprocess result = Subprocess.run(programFrom(folder + ":" + jar));
     assertEquals(1, result.code(), result.output());
     assertTrue(result.output().contains("is cut short"), result.output());
 
