@@ -81,13 +81,3 @@ foreach(test
     set_tests_properties("${CMAKE_MATCH_1}" PROPERTIES COST ${CMAKE_MATCH_2})
   endif()
 endforeach()
-
-# Those that compute all the time count as several of those that wait, of which `./dev test` has four for
-# each core.
-foreach(test
-    conformance.scenarios conformance.noticed.c conformance.noticed.cxx conformance.noticed.go
-    conformance.noticed.java conformance.noticed.lua5.4 conformance.noticed.luajit
-    packaging.plain packaging.subproject packaging.dev_install packaging.maven
-    bindings.go.test bindings.go.race bindings.go.cgocheck cxx.g++ cxx.clang++)
-  set_tests_properties(${test} PROPERTIES PROCESSORS 3)
-endforeach()
