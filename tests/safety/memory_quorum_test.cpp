@@ -75,7 +75,9 @@ TEST_F(memory_of_a_quorum, that_another_has) {
       memory.begin();
       const auto got = mortise_lock_acquire(lock.get(), 50, nullptr);
       memory.end();
-      EXPECT_TRUE(got == MORTISE_TIMED_OUT || (got != MORTISE_OK && is_honest(got))) << told(got);
+      // On a slow machine the time is over before all have answered.
+      const bool is_late = got == MORTISE_TIMED_OUT || got == MORTISE_UNKNOWN;
+      EXPECT_TRUE(is_late || (got != MORTISE_OK && is_honest(got))) << told(got);
       EXPECT_TRUE(eventually([&] { return is_free_at(2); }));
       for (const std::size_t of : {0U, 1U}) {
         EXPECT_EQ("theirs", owner_at(of));
