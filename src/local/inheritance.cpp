@@ -22,7 +22,10 @@ struct folder_end {
 int add_each_that_is_open(int first, posix_spawn_file_actions_t& actions) {
   const std::unique_ptr<DIR, folder_end> open_ones(::opendir("/proc/self/fd"));
   if (open_ones == nullptr) return errno;
-  while (const dirent* entry = ::readdir(open_ones.get())) {
+  for (;;) {
+    errno = 0;  // by which readdir tells a failure from the end
+    const dirent* entry = ::readdir(open_ones.get());
+    if (entry == nullptr) return errno;
     int descriptor = -1;
     const auto [end, error] =
         std::from_chars(entry->d_name, entry->d_name + std::strlen(entry->d_name), descriptor);
@@ -32,7 +35,6 @@ int add_each_that_is_open(int first, posix_spawn_file_actions_t& actions) {
       return problem;
     }
   }
-  return 0;
 }
 
 }  // namespace

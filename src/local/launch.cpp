@@ -66,12 +66,14 @@ class spawn_plan {
       other_lock_.reset(::fcntl(lock_fd, F_DUPFD_CLOEXEC, supervisor_lock_fd + 1));
       lock_fd = other_lock_.get();
     }
+    if (lock_fd < 0) problem_ = errno;
     // First, because the lock may be one of 0, 1 and 2 when the program has closed those.
     ::posix_spawn_file_actions_adddup2(&actions_, lock_fd, supervisor_lock_fd);
     for (int stream = 0; stream < supervisor_lock_fd; ++stream) {
       ::posix_spawn_file_actions_addopen(&actions_, stream, "/dev/null", O_RDWR, 0);
     }
-    problem_ = inherit_below(supervisor_lock_fd + 1, actions_, libc_closefrom());
+    const int inherited = inherit_below(supervisor_lock_fd + 1, actions_, libc_closefrom());
+    if (problem_ == 0) problem_ = inherited;
     sigset_t none;
     sigset_t all;
     ::sigemptyset(&none);

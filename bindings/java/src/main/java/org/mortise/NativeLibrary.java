@@ -12,6 +12,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Stream;
 
@@ -19,6 +20,7 @@ import java.util.stream.Stream;
 final class NativeLibrary {
   static final String DIRECTORY_PROPERTY = "org.mortise.native.dir";
   private static final String NAME = "mortise_jni";
+  private static final int ELF_HEADER_BYTES = 64;
 
   private NativeLibrary() {}
 
@@ -101,11 +103,10 @@ final class NativeLibrary {
   /** The system's loader ends the process where a file is shorter than its header says. */
   private static void loadWhole(Path library) {
     try (var file = FileChannel.open(library)) {
-      ByteBuffer header = ByteBuffer.allocate(64).order(ByteOrder.LITTLE_ENDIAN);
+      ByteBuffer header = ByteBuffer.allocate(ELF_HEADER_BYTES).order(ByteOrder.nativeOrder());
       while (header.hasRemaining() && file.read(header) >= 0) {}
-      // Behind all else is the table of sections: where, how large each and how many, of ELF.
-      long size = header.getLong(40) + (long) header.getShort(58) * header.getShort(60);
-      if (header.hasRemaining() || file.size() < size) {
+      long size = sizeBy(header);
+      if (file.size() < size) {
         throw new UnsatisfiedLinkError(
             library + " is cut short: it has " + file.size() + " bytes of " + size);
       }
@@ -113,6 +114,16 @@ final class NativeLibrary {
       // The loader says why.
     }
     System.load(library.toString());
+  }
+
+  /** How large a file of 64-bit ELF is at the least; 0 of another, of which the loader says so. */
+  private static long sizeBy(ByteBuffer header) {
+    byte[] magic = {0x7f, 'E', 'L', 'F'};
+    if (!Arrays.equals(magic, Arrays.copyOf(header.array(), magic.length))) return 0;
+    if (header.hasRemaining()) return ELF_HEADER_BYTES;
+    if (header.get(4) != 2) return 0;
+    // Behind all else is the table of sections: where, how large each and how many.
+    return header.getLong(40) + (long) header.getShort(58) * header.getShort(60);
   }
 
   private static void loadFromPath(String why) {

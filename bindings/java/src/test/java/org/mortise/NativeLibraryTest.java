@@ -120,7 +120,12 @@ class NativeLibraryTest {
     Files.write(library, new byte[] {0x7f, 'E', 'L', 'F'});
     result = Subprocess.run(program("-Dorg.mortise.native.dir=" + folder));
     assertEquals(1, result.code(), result.output());
-    assertTrue(result.output().contains("is cut short: it has 4 bytes"), result.output());
+    assertTrue(result.output().contains("it has 4 bytes of 64"), result.output());
+
+    Files.writeString(library, "Not a library at all. ".repeat(9));
+    result = Subprocess.run(program("-Dorg.mortise.native.dir=" + folder));
+    assertEquals(1, result.code(), result.output());
+    assertTrue(result.output().contains("invalid ELF header"), result.output());
   }
 
   @Test
