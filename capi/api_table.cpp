@@ -179,6 +179,17 @@ static const mortise_api table = {
     mortise_examination_json,
     mortise_verdict_text,
     mortise_client_set_credentials,
+    mortise_client_stats,
+    mortise_stats_free,
+    mortise_stats_json,
+    mortise_stats_prometheus,
+    mortise_stats_count,
+    mortise_stats_name,
+    mortise_stats_type,
+    mortise_stats_value,
+    mortise_stats_label_count,
+    mortise_stats_label_name,
+    mortise_stats_label_value,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

@@ -13,6 +13,7 @@
 #include "guard.hpp"
 #include "protocol/examination.hpp"
 #include "protocol/query.hpp"
+#include "statistics/snapshot.hpp"
 
 namespace mortise::capi {
 
@@ -80,6 +81,12 @@ struct mortise_event {
 struct mortise_examination {
   mortise::protocol::examination told;
   std::string json;
+};
+
+struct mortise_stats {
+  std::vector<mortise::statistics::sample> samples;
+  std::string json;
+  std::string prometheus;
 };
 
 struct mortise_info {

@@ -41,6 +41,8 @@ func TestUseAfterClose(t *testing.T) {
 	expect(t, err, ErrClosed)
 	_, err = client.Examination()
 	expect(t, err, ErrClosed)
+	_, err = client.Stats()
+	expect(t, err, ErrClosed)
 	expect(t, client.SetCredentials(within(t), "", "x"), ErrClosed)
 	_, err = client.NewLock("a")
 	expect(t, err, ErrClosed)

@@ -176,6 +176,9 @@ const (
 	// optionDurability: where the server and these replicas have it by then, such as "memory". A
 	// client's only.
 	optionDurability = "durability"
+	// optionMetricsName: under which names locks are counted apart, such as "orders:*,jobs:*". A
+	// client's only.
+	optionMetricsName = "metrics_name"
 )
 
 // What this package was written for: an older library lacks functions.

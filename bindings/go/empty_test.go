@@ -32,6 +32,7 @@ func TestNilAndEmptyArguments(t *testing.T) {
 		c := c
 		calls["Ping"] = func() error { return c.Ping(ctx) }
 		calls["Examine"] = func() error { return second(c.Examine(ctx)) }
+		calls["Stats"] = func() error { return second(c.Stats()) }
 		calls["Examination"] = func() error { return second(c.Examination()) }
 		calls["SetCredentials"] = func() error { return c.SetCredentials(ctx, "", "x") }
 		calls["NewLock"] = func() error { return second(c.NewLock("a")) }

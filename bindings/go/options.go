@@ -188,6 +188,11 @@ func WithAcksOfAll() Option { return WithOption(optionAcks, "all") }
 // counts: in "memory", the default, or by "fsync" on their disks. For Open only.
 func WithDurability(where string) Option { return WithOption(optionDurability, where) }
 
+// WithMetricsName sets under which names Stats counts locks apart: "off", the default; "label", by
+// the handles' labels; "name", by the locks' names; or patterns such as "orders:*,jobs:*". There
+// are 200 names at most, the rest is counted as "other". For Open only.
+func WithMetricsName(rule string) Option { return WithOption(optionMetricsName, rule) }
+
 // WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").
 func WithOption(key, value string) Option {
 	return Option{func(options uintptr) error {

@@ -28,6 +28,7 @@ build = {
     ["mortise.locks"] = "mortise/locks.lua",
     ["mortise.options"] = "mortise/options.lua",
     ["mortise.owner"] = "mortise/owner.lua",
+    ["mortise.stats"] = "mortise/stats.lua",
     ["mortise.queue"] = "mortise/queue.lua",
     ["mortise.core"] = {
       sources = {"mortise_core_wrap.c"},

@@ -2704,15 +2704,16 @@ SWIG_Lua_dostring(lua_State *L, const char *str) {
 #define SWIGTYPE_p_mortise_queue swig_types[10]
 #define SWIGTYPE_p_mortise_rw swig_types[11]
 #define SWIGTYPE_p_mortise_semaphore swig_types[12]
-#define SWIGTYPE_p_short swig_types[13]
-#define SWIGTYPE_p_signed_char swig_types[14]
-#define SWIGTYPE_p_size_t swig_types[15]
-#define SWIGTYPE_p_unsigned_char swig_types[16]
-#define SWIGTYPE_p_unsigned_int swig_types[17]
-#define SWIGTYPE_p_unsigned_long_long swig_types[18]
-#define SWIGTYPE_p_unsigned_short swig_types[19]
-static swig_type_info *swig_types[21];
-static swig_module_info swig_module = {swig_types, 20, 0, 0, 0, 0};
+#define SWIGTYPE_p_mortise_stats swig_types[13]
+#define SWIGTYPE_p_short swig_types[14]
+#define SWIGTYPE_p_signed_char swig_types[15]
+#define SWIGTYPE_p_size_t swig_types[16]
+#define SWIGTYPE_p_unsigned_char swig_types[17]
+#define SWIGTYPE_p_unsigned_int swig_types[18]
+#define SWIGTYPE_p_unsigned_long_long swig_types[19]
+#define SWIGTYPE_p_unsigned_short swig_types[20]
+static swig_type_info *swig_types[22];
+static swig_module_info swig_module = {swig_types, 21, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -2943,6 +2944,7 @@ SWIGINTERN void delete_mortise_queue(struct mortise_queue *self){ mortise_queue_
 SWIGINTERN void delete_mortise_event(struct mortise_event *self){ mortise_event_free(self); }
 SWIGINTERN void delete_mortise_info(struct mortise_info *self){ mortise_info_free(self); }
 SWIGINTERN void delete_mortise_examination(struct mortise_examination *self){ mortise_examination_free(self); }
+SWIGINTERN void delete_mortise_stats(struct mortise_stats *self){ mortise_stats_free(self); }
 
 SWIGINTERN int SWIG_lua_isnilstring(lua_State *L, int idx) {
   int ret = lua_isstring(L, idx);
@@ -3343,6 +3345,45 @@ static swig_lua_namespace swig_examination_Sf_SwigStatic = {
 static swig_lua_class *swig_examination_bases[] = {0};
 static const char *swig_examination_base_names[] = {0};
 static swig_lua_class _wrap_class_examination = { "examination", "examination", &SWIGTYPE_p_mortise_examination,0, swig_delete_examination, swig_examination_methods, swig_examination_attributes, &swig_examination_Sf_SwigStatic, swig_examination_meta, swig_examination_bases, swig_examination_base_names };
+
+static void swig_delete_stats(void *obj) {
+struct mortise_stats *arg1 = (struct mortise_stats *) obj;
+delete_mortise_stats(arg1);
+}
+static swig_lua_attribute swig_stats_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_method swig_stats_methods[]= {
+    {0,0}
+};
+static swig_lua_method swig_stats_meta[] = {
+    {0,0}
+};
+
+static swig_lua_attribute swig_stats_Sf_SwigStatic_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_const_info swig_stats_Sf_SwigStatic_constants[]= {
+    {0,0,0,0,0,0}
+};
+static swig_lua_method swig_stats_Sf_SwigStatic_methods[]= {
+    {0,0}
+};
+static swig_lua_class* swig_stats_Sf_SwigStatic_classes[]= {
+    0
+};
+
+static swig_lua_namespace swig_stats_Sf_SwigStatic = {
+    "stats",
+    swig_stats_Sf_SwigStatic_methods,
+    swig_stats_Sf_SwigStatic_attributes,
+    swig_stats_Sf_SwigStatic_constants,
+    swig_stats_Sf_SwigStatic_classes,
+    0
+};
+static swig_lua_class *swig_stats_bases[] = {0};
+static const char *swig_stats_base_names[] = {0};
+static swig_lua_class _wrap_class_stats = { "stats", "stats", &SWIGTYPE_p_mortise_stats,0, swig_delete_stats, swig_stats_methods, swig_stats_attributes, &swig_stats_Sf_SwigStatic, swig_stats_meta, swig_stats_bases, swig_stats_base_names };
 
 static int _wrap_version(lua_State* L) {
   int SWIG_arg = 0;
@@ -4023,6 +4064,265 @@ static int _wrap_client_examination(lua_State* L) {
   arg1 = (mortise_client *)handle1;
   result = (mortise_examination *)mortise_client_examination(arg1,arg2);
   SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_examination);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_client_stats(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_stats *result = 0 ;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg2 = error;
+  SWIG_check_num_args("mortise_client_stats",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  result = (mortise_stats *)mortise_client_stats(arg1,arg2);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_stats);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_stats_free(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  
+  SWIG_check_num_args("mortise_stats_free",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "stats", SWIGTYPE_p_mortise_stats, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_stats *)handle1;
+  mortise_stats_free(arg1);
+  
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_stats_json(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_stats_json",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "stats", SWIGTYPE_p_mortise_stats, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_stats *)handle1;
+  result = (char *)mortise_stats_json((struct mortise_stats const *)arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_stats_prometheus(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_stats_prometheus",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "stats", SWIGTYPE_p_mortise_stats, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_stats *)handle1;
+  result = (char *)mortise_stats_prometheus((struct mortise_stats const *)arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_stats_count(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_stats_count",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "stats", SWIGTYPE_p_mortise_stats, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_stats *)handle1;
+  result = (int64_t)mortise_stats_count((struct mortise_stats const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_stats_name(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_stats_name",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "stats", SWIGTYPE_p_mortise_stats, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_stats *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  result = (char *)mortise_stats_name((struct mortise_stats const *)arg1,arg2);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_stats_type(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_stats_type",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "stats", SWIGTYPE_p_mortise_stats, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_stats *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  result = (char *)mortise_stats_type((struct mortise_stats const *)arg1,arg2);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_stats_value(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  double result;
+  
+  SWIG_check_num_args("mortise_stats_value",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "stats", SWIGTYPE_p_mortise_stats, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_stats *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  result = (double)mortise_stats_value((struct mortise_stats const *)arg1,arg2);
+  lua_pushnumber(L, (lua_Number) result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_stats_label_count(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_stats_label_count",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "stats", SWIGTYPE_p_mortise_stats, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_stats *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  result = (int64_t)mortise_stats_label_count((struct mortise_stats const *)arg1,arg2);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_stats_label_name(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong3 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_stats_label_name",3,3)
+  wrong1 = mortise_lua_handle(L, 1, "stats", SWIGTYPE_p_mortise_stats, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_stats *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "label", &arg3)) != 0) return wrong3;
+  result = (char *)mortise_stats_label_name((struct mortise_stats const *)arg1,arg2,arg3);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_stats_label_value(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong3 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_stats_label_value",3,3)
+  wrong1 = mortise_lua_handle(L, 1, "stats", SWIGTYPE_p_mortise_stats, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_stats *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "label", &arg3)) != 0) return wrong3;
+  result = (char *)mortise_stats_label_value((struct mortise_stats const *)arg1,arg2,arg3);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -7826,6 +8126,17 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "client_set_credentials", _wrap_client_set_credentials},
     { "client_examine", _wrap_client_examine},
     { "client_examination", _wrap_client_examination},
+    { "client_stats", _wrap_client_stats},
+    { "stats_free", _wrap_stats_free},
+    { "stats_json", _wrap_stats_json},
+    { "stats_prometheus", _wrap_stats_prometheus},
+    { "stats_count", _wrap_stats_count},
+    { "stats_name", _wrap_stats_name},
+    { "stats_type", _wrap_stats_type},
+    { "stats_value", _wrap_stats_value},
+    { "stats_label_count", _wrap_stats_label_count},
+    { "stats_label_name", _wrap_stats_label_name},
+    { "stats_label_value", _wrap_stats_label_value},
     { "examination_free", _wrap_examination_free},
     { "examination_count", _wrap_examination_count},
     { "examination_worst", _wrap_examination_worst},
@@ -7976,6 +8287,7 @@ static swig_lua_class* swig_SwigModule_classes[]= {
 &_wrap_class_event,
 &_wrap_class_info,
 &_wrap_class_examination,
+&_wrap_class_stats,
     0
 };
 static swig_lua_namespace* swig_SwigModule_namespaces[] = {
@@ -8009,6 +8321,7 @@ static swig_type_info _swigt__p_mortise_options = {"_p_mortise_options", "mortis
 static swig_type_info _swigt__p_mortise_queue = {"_p_mortise_queue", "mortise_queue *|struct mortise_queue *", 0, 0, (void*)&_wrap_class_queue, 0};
 static swig_type_info _swigt__p_mortise_rw = {"_p_mortise_rw", "mortise_rw *|struct mortise_rw *", 0, 0, (void*)&_wrap_class_rw, 0};
 static swig_type_info _swigt__p_mortise_semaphore = {"_p_mortise_semaphore", "mortise_semaphore *|struct mortise_semaphore *", 0, 0, (void*)&_wrap_class_semaphore, 0};
+static swig_type_info _swigt__p_mortise_stats = {"_p_mortise_stats", "mortise_stats *|struct mortise_stats *", 0, 0, (void*)&_wrap_class_stats, 0};
 static swig_type_info _swigt__p_short = {"_p_short", "int16_t *|int_least16_t *|short *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_signed_char = {"_p_signed_char", "int8_t *|int_fast8_t *|int_least8_t *|signed char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_size_t = {"_p_size_t", "size_t *", 0, 0, (void*)0, 0};
@@ -8031,6 +8344,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_mortise_queue,
   &_swigt__p_mortise_rw,
   &_swigt__p_mortise_semaphore,
+  &_swigt__p_mortise_stats,
   &_swigt__p_short,
   &_swigt__p_signed_char,
   &_swigt__p_size_t,
@@ -8053,6 +8367,7 @@ static swig_cast_info _swigc__p_mortise_options[] = {  {&_swigt__p_mortise_optio
 static swig_cast_info _swigc__p_mortise_queue[] = {  {&_swigt__p_mortise_queue, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_rw[] = {  {&_swigt__p_mortise_rw, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_semaphore[] = {  {&_swigt__p_mortise_semaphore, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_mortise_stats[] = {  {&_swigt__p_mortise_stats, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_short[] = {  {&_swigt__p_short, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_signed_char[] = {  {&_swigt__p_signed_char, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_size_t[] = {  {&_swigt__p_size_t, 0, 0, 0},{0, 0, 0, 0}};
@@ -8075,6 +8390,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_mortise_queue,
   _swigc__p_mortise_rw,
   _swigc__p_mortise_semaphore,
+  _swigc__p_mortise_stats,
   _swigc__p_short,
   _swigc__p_signed_char,
   _swigc__p_size_t,

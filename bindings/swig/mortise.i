@@ -42,6 +42,7 @@ MACRO(mortise_queue)
 MACRO(mortise_event)
 MACRO(mortise_info)
 MACRO(mortise_examination)
+MACRO(mortise_stats)
 %enddef
 
 /* MORTISE_EACH_TEXT(MACRO): MACRO(pointer, length) for every string parameter of the ABI. */

@@ -144,6 +144,13 @@ std::string fault_of_host(std::string_view name) {
   return {};
 }
 
+// Of names of locks, which come to be labels.
+std::string fault_of_metrics_name(std::string_view list) {
+  const auto around = "," + std::string(list) + ",";
+  if (around.find(",,") != std::string::npos) return "has an empty name";
+  return fault_of_label(list);
+}
+
 // ---- the table -------------------------------------------------------------------------------
 
 // Which kinds of lock each serves is the protocols' own matter; see protocol/protocols.hpp.
@@ -251,6 +258,11 @@ constexpr option option_table[] = {
      "How many replicas have a hold before it counts"},
     {"durability", taker::server, option::choice{&settings::durability, durability_words}, "memory",
      "Where the server and these replicas have it by then"},
+    {"metrics_name", taker::client,
+     option::text{&settings::metrics_name, longest_path,
+                  "off, label, name, or names of locks with * for anything, separated by commas",
+                  fault_of_metrics_name},
+     "off", "Under which names locks are counted apart, such as \"orders:*,jobs:*\""},
 };
 
 // ---- taking a value --------------------------------------------------------------------------

@@ -39,6 +39,12 @@ struct sentinel_settings {
   const char* sentinel_option = nullptr;
 };
 
+// How much replicas have of a hold before it counts.
+struct acknowledgement_settings {
+  std::int64_t acks = 0;  // -1: all
+  std::string durability;
+};
+
 // What no option says: the place of a server in a list of URLs.
 struct list_place {
   bool votes = false;        // it is one of a quorum
@@ -47,7 +53,7 @@ struct list_place {
 };
 
 // The values of all options. New ones have the table's defaults.
-struct settings : tls_settings, sentinel_settings {
+struct settings : tls_settings, sentinel_settings, acknowledgement_settings {
   settings();
 
   std::int64_t lease_ms = 0;
@@ -73,8 +79,7 @@ struct settings : tls_settings, sentinel_settings {
   std::string examine;
   std::int64_t drift_ppm = 0;
   std::int64_t quarantine_ms = 0;  // 0: none
-  std::int64_t acks = 0;           // -1: all
-  std::string durability;
+  std::string metrics_name;
   list_place place;
   // The last option of a client that was set here; nullptr for none.
   const char* client_option = nullptr;

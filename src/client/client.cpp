@@ -16,7 +16,8 @@
 
 namespace mortise::client {
 
-client::client(settings defaults) : id_(random_text(16)), defaults_(std::move(defaults)) {}
+client::client(settings defaults)
+    : id_(random_text(16)), defaults_(std::move(defaults)), counts_(defaults_.metrics_name) {}
 
 client::~client() { close(); }
 
@@ -86,8 +87,8 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
     own_terms.reentrant_read = own_terms.reentrant_write = false;
   }
   try {
-    into = std::make_shared<lock_handle>(shared_from_this(), joined, std::string(name), own_terms,
-                                         limit);
+    into = std::make_shared<lock_handle>(shared_from_this(), joined, std::string(name), kind,
+                                         own_terms, limit);
   } catch (const std::bad_alloc&) {
     gates_.leave(*joined);
     throw;
@@ -152,6 +153,13 @@ outcome client::examine(protocol::examination& into) {
 outcome client::read_examination(protocol::examination& into) const {
   if (is_closed()) return client_freed();
   if (const auto last = servers_->last_examination()) into = *last;
+  return {};
+}
+
+outcome client::read_statistics(statistics::snapshot& into) const {
+  if (is_closed()) return client_freed();
+  counts_.add_to(into);
+  servers_->add_statistics(into);
   return {};
 }
 

@@ -18,6 +18,7 @@
 #include "deployment/open.hpp"
 #include "net/reactor.hpp"
 #include "protocol/protocols.hpp"
+#include "statistics/series_set.hpp"
 
 namespace mortise::client {
 
@@ -54,6 +55,8 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   outcome examine(protocol::examination& into);
   // What was found last; nothing where nothing was looked for yet.
   outcome read_examination(protocol::examination& into) const;
+  // What was counted since it was made.
+  outcome read_statistics(statistics::snapshot& into) const;
   outcome set_credentials(std::string_view user, std::string_view password);
   // What a question came to that is asked for itself: that the client was freed meanwhile, where
   // that is why nobody answered.
@@ -64,6 +67,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   [[nodiscard]] net::reactor& reactor() noexcept { return reactor_; }
   [[nodiscard]] deployment::deployment& servers() noexcept { return *servers_; }
   [[nodiscard]] registry<gatekeeper>& gates() noexcept { return gates_; }
+  [[nodiscard]] statistics::series_set& counts() noexcept { return counts_; }
 
   // A gate begins to listen to its lock's channel or ends it; under its mutex.
   void listen(const deployment::named_key& lock, std::string_view channel, std::uint64_t gate_id);
@@ -94,6 +98,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
 
   const std::string id_;
   settings defaults_;
+  statistics::series_set counts_;
   // In this order, because the gatekeepers use the servers, and these the reactor.
   net::reactor reactor_;
   std::unique_ptr<deployment::deployment> servers_;

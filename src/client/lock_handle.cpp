@@ -1,6 +1,7 @@
 #include "client/lock_handle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <utility>
 
@@ -14,6 +15,20 @@
 namespace mortise::client {
 
 namespace {
+
+// What a hold of such a lock is for, by its mode.
+std::array<statistics::lock_use, 2> uses_of(lock::lock_kind kind) noexcept {
+  using enum statistics::lock_use;
+  switch (kind) {
+    case lock::lock_kind::rw:
+      return {writer, reader};
+    case lock::lock_kind::semaphore:
+      return {semaphore, semaphore};
+    case lock::lock_kind::mutex:
+      break;
+  }
+  return {mutex, mutex};
+}
 
 // A call that blocks: its outcome comes to the caller's stack.
 template <class Base>
@@ -49,7 +64,8 @@ class queued final : public Base, public event_node {
 }  // namespace
 
 lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekeeper> gatekeeper,
-                         std::string name, const settings& terms, std::int64_t limit)
+                         std::string name, lock::lock_kind kind, const settings& terms,
+                         std::int64_t limit)
     : client_(std::move(client)), gatekeeper_(std::move(gatekeeper)), name_(std::move(name)) {
   owner_.handle = this;
   owner_.lease_ms = terms.lease_ms;
@@ -65,6 +81,10 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekee
   owner_.poll_interval_ms = terms.poll_interval_ms;
   owner_.poll_attempts = terms.poll_attempts;
   owner_.label = terms.label;
+  const auto uses = uses_of(kind);
+  for (std::size_t mode = 0; mode < uses.size(); ++mode) {
+    owner_.counts[mode] = &client_->counts().of(name_, terms.label, uses[mode]);
+  }
 }
 
 lock_handle::~lock_handle() {

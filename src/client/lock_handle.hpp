@@ -11,6 +11,7 @@
 #include "base/status.hpp"
 #include "client/event_queue.hpp"
 #include "lock/owner.hpp"
+#include "lock/protocol_facts.hpp"
 
 namespace mortise::lock {
 class acquire_operation;
@@ -30,7 +31,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
  public:
   // `limit` is how much there is of the lock: 1 of a mutex.
   lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekeeper> gatekeeper,
-              std::string name, const settings& terms, std::int64_t limit);
+              std::string name, lock::lock_kind kind, const settings& terms, std::int64_t limit);
   // Gives back what is held.
   ~lock_handle() override;
   lock_handle(const lock_handle&) = delete;

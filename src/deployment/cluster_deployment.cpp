@@ -124,6 +124,7 @@ class cluster_deployment final : public deployment {
   }
   outcome examine(protocol::examination& into, time_ns deadline) override;
   [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override;
+  void add_statistics(statistics::snapshot& into) const override;
   outcome set_credentials(redis::login offered, time_ns deadline) override;
   std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
     return std::make_unique<cluster_announcement>(routes_, said);
@@ -276,6 +277,12 @@ std::shared_ptr<const protocol::examination> cluster_deployment::last_examinatio
     found->findings.insert(found->findings.end(), part->findings.begin(), part->findings.end());
   }
   return found;
+}
+
+void cluster_deployment::add_statistics(statistics::snapshot& into) const {
+  for (const auto* const server : routes_.servers()) {
+    server->statistics().add_to(into, server->where().text());
+  }
 }
 
 outcome cluster_deployment::set_credentials(redis::login offered, time_ns deadline) {

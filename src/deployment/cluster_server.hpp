@@ -51,6 +51,9 @@ class cluster_server final : private redis::session_listener,
   [[nodiscard]] outcome problem() const;
 
   [[nodiscard]] redis::connection& link() noexcept { return server_; }
+  [[nodiscard]] const statistics::connection_statistics& statistics() const noexcept {
+    return server_.statistics();
+  }
   [[nodiscard]] known_commands& known() noexcept { return known_; }
   [[nodiscard]] admission& entry() noexcept { return entry_; }
   // Whether it is connected to.

@@ -44,7 +44,10 @@ status cluster_inquiry::send(const lock::question& asked, const protocol::table&
   auto* const at = slot_.here.load(std::memory_order_acquire);
   const auto written = write(asked, rules, keys, at != nullptr ? at->known() : no_commands);
   if (written != status::ok) return written;
-  if (at == nullptr) return routes_.wait(*this, slot_);
+  if (at == nullptr) {
+    leave_unmeasured();
+    return routes_.wait(*this, slot_);
+  }
   at_ = at;
   const auto sent = submit(at->link(), at->known(), by, {at->acks(), slot_.place});
   if (sent == status::ok && by != nullptr && by->caller != nullptr && by->caller->is_own()) {

@@ -14,6 +14,7 @@
 #include "protocol/examination.hpp"
 #include "protocol/table.hpp"
 #include "redis/credentials.hpp"
+#include "statistics/snapshot.hpp"
 
 namespace mortise::deployment {
 
@@ -132,6 +133,8 @@ class deployment {
   virtual outcome examine(protocol::examination& into, time_ns deadline) = 0;
   // What was found last; nullptr where nothing was looked for yet.
   [[nodiscard]] virtual std::shared_ptr<const protocol::examination> last_examination() const = 0;
+  // What became of its connections.
+  virtual void add_statistics(statistics::snapshot& into) const { static_cast<void>(into); }
   // Logs in anew, on what is connected, and with what will be. Another outcome than ok leaves all
   // as it was.
   virtual outcome set_credentials(redis::login offered, time_ns deadline) = 0;

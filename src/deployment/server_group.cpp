@@ -109,6 +109,10 @@ outcome server_group::set_credentials(const redis::login& offered, time_ns deadl
               [&](deployment& one, std::size_t) { return one.set_credentials(offered, deadline); });
 }
 
+void server_group::add_statistics(statistics::snapshot& into) const {
+  for (const auto& one : members_) one.servers->add_statistics(into);
+}
+
 std::shared_ptr<const protocol::examination> server_group::last_examination() const {
   std::shared_ptr<protocol::examination> found;
   for (const auto& one : members_) {

@@ -40,6 +40,7 @@ class server_group {
   void close(time_ns linger_ns) noexcept;
   // Of those that were looked at; nullptr where none was.
   [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const;
+  void add_statistics(statistics::snapshot& into) const;
   std::unique_ptr<announcement> new_announcement(const protocol::command& said);
 
   // Says of which member it is told.

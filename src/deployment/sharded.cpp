@@ -109,6 +109,7 @@ class sharded final : public deployment {
   [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
     return all_.last_examination();
   }
+  void add_statistics(statistics::snapshot& into) const override { all_.add_statistics(into); }
   outcome set_credentials(redis::login offered, time_ns deadline) override {
     return all_.set_credentials(offered, deadline);
   }

@@ -166,6 +166,7 @@ class single_server final : public deployment,
       : hears_(hears),
         seen_(std::move(seen)),
         inbox_(config.inbox),
+        name_(config.where->text()),
         identity_(config.identity),
         entry_(loop, server_, config.where->text(), terms, config.database, *this),
         sentinels_(std::move(sentinels)),
@@ -240,6 +241,9 @@ class single_server final : public deployment,
   [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
     return entry_.last();
   }
+  void add_statistics(statistics::snapshot& into) const override {
+    server_.statistics().add_to(into, name_);
+  }
 
  private:
   struct every_name final : name_set {
@@ -286,6 +290,7 @@ class single_server final : public deployment,
   mortise::deployment::listener& hears_;
   const std::shared_ptr<seen_token> seen_;
   const std::string inbox_;
+  const std::string name_;  // as its URL has it
   const std::shared_ptr<redis::credentials> identity_;
   admission entry_;  // which the connection tells of its end
   known_commands known_{redis::compare_and_delete::none};

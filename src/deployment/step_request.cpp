@@ -66,6 +66,7 @@ status step_request::write(const lock::question& asked, const protocol::table& r
   rules_ = &rules;
   what_ = asked.what;
   lease_ms_ = asked.ttl_ms;
+  asked_at_ = asked.asked_at;
   bytes_.clear();
   const auto how = known.load(std::memory_order_relaxed);
   is_without_script_ =
@@ -99,6 +100,7 @@ redis::flush step_request::flush_for(const lock::operation* by) noexcept {
 }
 
 void step_request::on_reply(const redis::value& reply, time_ns now) noexcept {
+  if (asked_at_ != 0) server_->statistics().answered(now - asked_at_);
   if (lock::verdict said; reply.is_error() && is_astray(reply.text(), said)) return tell(said, now);
   if (is_without_script_ && reply.is_error()) {
     // Whatever it is, it is asked again by script.

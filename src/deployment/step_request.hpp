@@ -36,6 +36,8 @@ class step_request : public inquiry, private redis::request {
   // answer; nullptr for nobody's.
   status submit(redis::connection& server, known_commands& known, const lock::operation* by,
                 witness of) noexcept;
+  // It is not sent at once, so that its answer says nothing of the server.
+  void leave_unmeasured() noexcept { asked_at_ = 0; }
   virtual void tell(const lock::verdict& said, time_ns now) noexcept {
     asker_.on_verdict(*this, said, now);
   }
@@ -57,6 +59,7 @@ class step_request : public inquiry, private redis::request {
   lock::step what_ = lock::step::try_take;
   bool is_without_script_ = false;
   std::int64_t lease_ms_ = 0;
+  time_ns asked_at_ = 0;
   // What waits for replicas, where these are asked; most locks have none.
   class acknowledgement;
   std::unique_ptr<acknowledgement> acknowledgement_;

@@ -116,6 +116,7 @@ class voting::errand final : private inquirer {
     asked_ = asked;
     token_ = asked.token;
     asked_.token = token_;
+    asked_.asked_at = 0;  // it may be sent again, much later
     lapses_at_ = now + to_ns(asked.ttl_ms);
     rules_ = about.rules;
     keys_ = about.keys;
@@ -242,6 +243,7 @@ question voting::question_for(const question& asked, claim& about, time_ns now) 
     about.give_back = asked.what == step::cancel ? step::cancel : step::release;
   }
   made.proposal = about.proposal;
+  made.asked_at = now;
   about.lapses_at = std::max(about.lapses_at, now + to_ns(asked.ttl_ms));
   return made;
 }

@@ -5,6 +5,24 @@
 
 namespace mortise::lock {
 
+namespace {
+
+statistics::release release_of(answer result) noexcept {
+  switch (result) {
+    case answer::released:
+    case answer::cancelled:
+      return statistics::release::released;
+    case answer::handed_over:
+      return statistics::release::handed_over;
+    case answer::not_owner:
+      return statistics::release::lost;
+    default:
+      return statistics::release::failed;
+  }
+}
+
+}  // namespace
+
 answer departures::add(departure leaving, time_ns now) {
   leaving.claim->leave(leaving.done, now);
   departures_.push_back(std::move(leaving));
@@ -91,6 +109,7 @@ answer departures::drop_departed() {
       continue;
     }
     result = tell_result(departures_[i]);
+    if (auto* const in = departures_[i].counts) in->released(release_of(result));
     departures_.erase(departures_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return result;

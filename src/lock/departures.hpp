@@ -15,6 +15,8 @@ struct departure {
   std::unique_ptr<tenure> claim;
   operation* done = nullptr;     // the unlock that waits for it, or nullptr
   lock::owner* owner = nullptr;  // whose unlock that is
+  // Where it is counted what becomes of the lock; none where nothing was held.
+  statistics::lock_statistics* counts = nullptr;
 };
 
 class departures {

@@ -56,6 +56,8 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
   }
   if (wanted.is_try && (current_ || !waiters_.empty())) {
     // A handle of this client holds the lock or is ahead of us, so the server need not be asked.
+    note_taken(wanted);
+    wanted.counts().acquire_answered(status::not_acquired);
     wanted.finish(outcome::because(status::not_acquired, who_is_ahead()), 0);
     return {};
   }
@@ -63,6 +65,8 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
   std::list<acquire_operation*> place{&wanted};
   operations_.accept(wanted);
   wanted.began = now;
+  wanted.counts().acquire_began();
+  if (current_ || !waiters_.empty()) note_taken(wanted);
   owner.state = owner_state::acquiring;
   owner.pending = &wanted;
   wanted.place_ = place.begin();
@@ -110,17 +114,22 @@ outcome gate::unlock(lock::owner& owner, hold_mode mode, operation* done, time_n
 void gate::end_hold(lock::owner& owner, operation* done, time_ns now) {
   if (done != nullptr) operations_.accept(*done);
   owner.hold_counts = {};
+  owner.count_hold_end(now);
   holder_ = nullptr;
   owner.state = owner_state::idle;
   if (!extensions_.is_empty()) {
     extensions_.finish(outcome::of(status::not_owner, "the hold was unlocked meanwhile"));
   }
   if (pass_on(now)) {
+    owner.counts_of_hold->released(statistics::release::passed);
     if (done != nullptr) operations_.end(*done, {}, owner.token);
     return;
   }
   if (done != nullptr) owner.state = owner_state::unlocking;
-  depart(now, done, done != nullptr ? &owner : nullptr);
+  depart(now, {.claim = {},
+               .done = done,
+               .owner = done != nullptr ? &owner : nullptr,
+               .counts = owner.counts_of_hold});
   start_next(now);
 }
 
@@ -163,74 +172,6 @@ outcome gate::extend(lock::owner& owner, std::int64_t lease_ms, operation& done,
 
 time_ns gate::valid_until(const lock::owner& owner) const noexcept {
   return holder_ == &owner && current_ ? current_->valid_until() : 0;
-}
-
-// ---- a part and the whole: a reader that becomes the writer, and back -----------------------
-
-// Whether a hold of this protocol can change its mode.
-outcome gate::check_modes() const {
-  if (protocol_.can_raise) return {};
-  return outcome::of(status::unsupported, protocol_.subject, protocol_.name,
-                     " cannot turn a reader into a writer or back; unlock, and acquire anew");
-}
-
-outcome gate::raise(lock::owner& owner, operation& done, time_ns now) {
-  settle(now);
-  if (auto checked = check_held(owner); !checked.ok()) return checked;
-  if (auto checked = check_modes(); !checked.ok()) return checked;
-  if (auto checked = owner.check_single(hold_mode::part); !checked.ok()) return checked;
-  operations_.accept(done);
-  done.broken_before = current_->broken();
-  if (!current_->raise(&done, now) && has_connection()) {
-    operations_.retract(done);
-    return world_.lack();
-  }
-  raising_ = &done;
-  return {};
-}
-
-outcome gate::lower(lock::owner& owner, std::int64_t weight, operation& done, time_ns now) {
-  settle(now);
-  if (auto checked = check_held(owner); !checked.ok()) return checked;
-  if (auto checked = check_modes(); !checked.ok()) return checked;
-  if (auto checked = owner.check_single(hold_mode::whole); !checked.ok()) return checked;
-  return lower_hold(owner, weight, &done, now);
-}
-
-// From here on the hold counts as a part only, whatever comes of the question: every later renewal
-// asks for no more than that.
-outcome gate::lower_hold(lock::owner& owner, std::int64_t weight, operation* done, time_ns now) {
-  if (done != nullptr) {
-    extensions_.accept(*done);
-    done->broken_before = current_->broken();
-  }
-  owner.hold_count(hold_mode::whole) = 0;
-  if (owner.holds() == 0) owner.hold_count(hold_mode::part) = 1;
-  const bool is_asked = current_->lower(weight, done, now) != 0;
-  if (done == nullptr) return {};
-  if (is_asked || !has_connection()) {
-    extensions_.add(*done, current_->asked_until());
-  } else {
-    operations_.end(*done, world_.lack());
-  }
-  return {};
-}
-
-void gate::raised(time_ns now) {
-  if (holder_->hold_count(hold_mode::whole) > 0) return;  // by the answer to an earlier question
-  if (raising_ == nullptr) {
-    // Who asked has given up, and was told that this handle goes on with a part.
-    current_->lower(1, nullptr, now);
-    return;
-  }
-  holder_->token = current_->take_token();
-  holder_->hold_once(hold_mode::whole);
-  finish_raise({});
-}
-
-void gate::finish_raise(const outcome& how) {
-  if (raising_ == nullptr) return;
-  operations_.end(*std::exchange(raising_, nullptr), how, how.ok() ? holder_->token : 0);
 }
 
 // ---- giving up ------------------------------------------------------------------------------
@@ -300,7 +241,7 @@ outcome gate::timed_out(const acquire_operation& given_up, time_ns now) const {
 void gate::abandon_acquire(acquire_operation& given_up, status why, time_ns now) {
   const auto how = give_up_outcome(given_up, why, now);
   const bool was_first = waiters_.front() == &given_up;
-  finish(given_up, how);
+  finish(given_up, how, now);
   if (!current_ || holder_ != nullptr) return;
   if (current_->phase() == tenure_phase::asking || current_->phase() == tenure_phase::queued) {
     // Whoever waits behind takes over the place at the server; nobody behind, and it is given up.
@@ -313,8 +254,13 @@ void gate::abandon_acquire(acquire_operation& given_up, status why, time_ns now)
   }
 }
 
-void gate::finish(acquire_operation& ended, const outcome& how) {
+void gate::note_taken(acquire_operation& wanted) noexcept {
+  if (!std::exchange(wanted.has_found_taken_, true)) wanted.counts().found_taken();
+}
+
+void gate::finish(acquire_operation& ended, const outcome& how, time_ns now) {
   waiters_.erase(ended.place_);
+  ended.counts().acquire_ended(how.code, now - ended.began);
   auto& owner = *ended.owner;
   owner.pending = nullptr;
   owner.state = owner_state::idle;
@@ -342,14 +288,17 @@ void gate::forget(lock::owner& owner, time_ns now) {
 void gate::close(time_ns now) {
   is_closed_ = true;
   const auto closed = client_freed();
-  while (!waiters_.empty()) finish(*waiters_.front(), closed);
+  while (!waiters_.empty()) finish(*waiters_.front(), closed, now);
   extensions_.finish(closed);
   finish_raise(closed);
   departures_.close(now);
   if (!current_) return;
   // Somebody may wait of whom we have not heard yet, and no second question can follow.
   current_->on_wanted();
-  if (holder_ != nullptr) std::exchange(holder_, nullptr)->state = owner_state::lost;
+  if (holder_ != nullptr) {
+    holder_->count_hold_end(now);
+    std::exchange(holder_, nullptr)->state = owner_state::lost;
+  }
   depart(now);
 }
 
@@ -393,7 +342,7 @@ void gate::start_next(time_ns now) noexcept {
       departures_.reserve();  // so that the tenure can be left without memory
       current_ = new_tenure(next, now);
     } catch (const std::bad_alloc&) {
-      finish(next, outcome::of(status::no_memory));
+      finish(next, outcome::of(status::no_memory), now);
       continue;
     }
     is_refilling_ = false;
@@ -423,19 +372,23 @@ void gate::handle(news what, time_ns now) {
       break;
     case news::not_free:
       current_.reset();
-      if (!waiters_.empty())
+      if (!waiters_.empty()) {
+        note_taken(*waiters_.front());
         finish(*waiters_.front(),
-               outcome::because(status::not_acquired, "another client holds it or is ahead"));
+               outcome::because(status::not_acquired, "another client holds it or is ahead"), now);
+      }
       start_next(now);
       break;
     case news::refused:
       refuse_next(now);
       break;
     case news::renewed:
+      note_renewal(true);
       extensions_.finish({}, current_->valid_until());
       if (is_refilling_) grant_to_next(now);
       break;
     case news::renew_failed:
+      note_renewal(false);
       extensions_.finish(failure_of_question());
       if (is_refilling_) {
         depart(now);
@@ -458,6 +411,11 @@ void gate::handle(news what, time_ns now) {
       if (holder_ != nullptr) listener_.on_at_risk(*holder_, current_->threat());
       break;
   }
+}
+
+// What draws tokens for a waiter prolongs nobody's hold.
+void gate::note_renewal(bool is_ok) noexcept {
+  if (holder_ != nullptr) holder_->counts_of_hold->renewed(is_ok);
 }
 
 // What is told of a renewal or an upgrade that got no yes and no no.
@@ -485,7 +443,9 @@ void gate::grant_to_next(time_ns now) {
   owner.token = current_->take_token();
   passes_.note_handed_out();
   owner.hold_once(next.wanted.mode);
-  finish(next, {});
+  if (next.has_found_taken_) next.counts().handed_off(!passes_.is_first_holder());
+  owner.count_hold(next.wanted.mode, now);
+  finish(next, {}, now);
   owner.state = owner_state::held;
   // The first holder's time counts from the grant, a later one's from now.
   current_->keep(terms_of(owner, passes_.is_first_holder() ? current_->granted_at() : now), now);
@@ -504,7 +464,7 @@ void gate::refuse_next(time_ns now) {
     current_->retry_later(now);
     return;
   }
-  finish(next, details);
+  finish(next, details, now);
   depart(now);
   start_next(now);
 }
@@ -514,6 +474,8 @@ void gate::lose(time_ns now) {
   if (loser != nullptr) {
     loser->state = owner_state::lost;
     loser->loss = current_->loss();
+    loser->count_hold_end(now);
+    loser->counts_of_hold->hold_lost(loser->loss);
     const auto lost = outcome::lost(loser->loss);
     extensions_.finish(lost);
     finish_raise(lost);
@@ -527,8 +489,9 @@ void gate::lose(time_ns now) {
   start_next(now);
 }
 
-void gate::depart(time_ns now, operation* done, lock::owner* owner) {
-  note_departed(departures_.add({std::move(current_), done, owner}, now));
+void gate::depart(time_ns now, departure leaving) {
+  leaving.claim = std::move(current_);
+  note_departed(departures_.add(std::move(leaving), now));
 }
 
 void gate::note_departed(answer result) noexcept {
@@ -548,7 +511,10 @@ void gate::on_answer(std::uint64_t tenure_id, std::uint32_t serial, const verdic
                      time_ns now) {
   if (current_ && current_->id() == tenure_id) {
     const auto what = current_->on_answer(serial, said, now);
-    if (current_->phase() == tenure_phase::queued) is_contended_ = true;
+    if (current_->phase() == tenure_phase::queued) {
+      is_contended_ = true;
+      if (!waiters_.empty()) note_taken(*waiters_.front());
+    }
     return handle(what, now);
   }
   note_departed(departures_.on_answer(tenure_id, serial, said, now));

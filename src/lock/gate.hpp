@@ -30,6 +30,10 @@ class acquire_operation : public operation {
 
  private:
   friend class gate;
+  [[nodiscard]] statistics::lock_statistics& counts() const noexcept {
+    return owner->counts_of(wanted.mode);
+  }
+  bool has_found_taken_ = false;  // and is counted for it
   std::list<acquire_operation*>::iterator place_;
 };
 
@@ -137,15 +141,18 @@ class gate {
   void handle(news what, time_ns now);
   void grant_to_next(time_ns now);
   void refuse_next(time_ns now);
+  void note_renewal(bool is_ok) noexcept;
   void raised(time_ns now);
   void lose(time_ns now);
   void settle(time_ns now);
-  // Gives the tenure back; `done` is an unlock that waits for it, of this owner.
-  void depart(time_ns now, operation* done = nullptr, lock::owner* owner = nullptr);
+  // Gives the tenure back, for an unlock that waits for it or is counted, if there is one.
+  void depart(time_ns now, departure leaving = {});
   void note_departed(answer result) noexcept;
   [[nodiscard]] outcome failure_of_question() const;
 
-  void finish(acquire_operation& ended, const outcome& how);
+  // The lock is another's, or awaited by others, so the acquire has to wait or is refused.
+  static void note_taken(acquire_operation& wanted) noexcept;
+  void finish(acquire_operation& ended, const outcome& how, time_ns now);
   void finish_raise(const outcome& how);
 
   const protocol_facts& protocol_;

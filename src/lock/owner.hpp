@@ -8,7 +8,9 @@
 
 #include "base/options.hpp"
 #include "base/status.hpp"
+#include "base/time.hpp"
 #include "lock/portion.hpp"
+#include "statistics/lock_statistics.hpp"
 
 namespace mortise::lock {
 
@@ -34,6 +36,9 @@ struct owner {
   std::int64_t poll_interval_ms = 100;
   std::int64_t poll_attempts = -1;  // -1: no limit
   std::string label;
+  // Where it is counted what becomes of this handle, by mode.
+  std::array<statistics::lock_statistics*, 2> counts{&statistics::uncounted(),
+                                                     &statistics::uncounted()};
 
   // Kept by the gate.
   owner_state state = owner_state::idle;
@@ -42,6 +47,8 @@ struct owner {
   acquire_operation* pending = nullptr;       // the acquire that waits
   reason loss = reason::none;                 // of the last hold that was lost
   bool is_interrupted = false;                // lets no acquire begin
+  time_ns held_since = 0;                     // of the present hold, in its present mode
+  statistics::lock_statistics* counts_of_hold = &statistics::uncounted();  // where that is counted
 
   [[nodiscard]] bool may_reenter(hold_mode mode) const noexcept {
     return is_reentrant[static_cast<std::size_t>(mode)];
@@ -53,6 +60,17 @@ struct owner {
     return hold_counts[static_cast<std::size_t>(mode)] > 0;
   }
   [[nodiscard]] std::int64_t holds() const noexcept { return hold_counts[0] + hold_counts[1]; }
+  [[nodiscard]] statistics::lock_statistics& counts_of(hold_mode mode) const noexcept {
+    return *counts[static_cast<std::size_t>(mode)];
+  }
+  // The hold that is counted begins, in this mode, or ends. A hold that changes its mode is another
+  // one for those who look at numbers.
+  void count_hold(hold_mode mode, time_ns now) noexcept {
+    counts_of_hold = &counts_of(mode);
+    held_since = now;
+    counts_of_hold->hold_began();
+  }
+  void count_hold_end(time_ns now) noexcept { counts_of_hold->hold_ended(now - held_since); }
   // It holds this once from now on, and nothing else.
   void hold_once(hold_mode mode) noexcept {
     hold_counts = {};

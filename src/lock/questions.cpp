@@ -41,6 +41,7 @@ bool questions::ask(const draft& wanted, time_ns now, time_ns* retry_at) {
   asked.limit = wanted_.limit;
   asked.lifetimes_ms = terms_.lifetimes_ms;
   asked.with_text = wanted.with_text;
+  asked.asked_at = now;
   try {
     open_.push_back({asked.serial, wanted.what, now, wanted.target, wanted.ttl_ms, wanted.reserve,
                      terms_.lease_ms});

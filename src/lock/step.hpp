@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/status.hpp"
+#include "base/time.hpp"
 
 namespace mortise::lock {
 
@@ -39,6 +40,7 @@ struct question {
   std::array<std::int64_t, 2> lifetimes_ms{};
   std::int64_t proposal = 0;  // the fencing token that is proposed to a server of a quorum
   bool with_text = false;     // the server has forgotten the script (hazard 27)
+  time_ns asked_at = 0;       // read before it is sent; 0 where nobody wants to know
 };
 
 // What became of a step.

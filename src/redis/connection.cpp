@@ -284,7 +284,7 @@ void connection::greet(pipeline& which, greeting::form form) {
 }
 
 void connection::on_dial_failed(const outcome& why, bool is_definite) noexcept {
-  if (!has_been_up_) return fail(why, is_definite);
+  if (!up_.was_ever) return fail(why, is_definite);
   auto told = why;
   told.say(whereabouts_.text_away(), ": ", why.message);
   fail(std::move(told), is_definite);
@@ -324,7 +324,7 @@ void connection::take_reply(pipeline& which, const value& reply) {
 void connection::finish_greeting() {
   if (phase_ == phase::greeting) {
     facts_ = greeting_->facts();
-    facts_.is_reconnect = has_been_up_;
+    facts_.is_reconnect = up_.was_ever;
     facts_.at = whereabouts_.address();
     facts_.host = dialer_.host();
     before_ = {facts_.client_id, facts_.run_id};
@@ -348,9 +348,10 @@ void connection::go_up() noexcept {
   greeting_.reset();
   login_.as = {};
   phase_ = phase::up;
-  was_up_ = has_been_up_ = true;
+  up_.was_last = up_.was_ever = true;
   back_off_.begin(boot_now());
   set_problem({});
+  statistics_.came_up();
   listener_.on_up(facts_);
   hearing_.store(protocol_ == 3 ? &commands_ : messages_.get());
   listen_again();
@@ -477,10 +478,11 @@ void connection::settle() noexcept {
   if (!wanted_.is_rest && take_another_way()) return;
   if (!attempt_.before.ok()) attempt_.end = both(attempt_.before, attempt_.end);
   set_problem(attempt_.end);
-  if (std::exchange(was_up_, false)) {
+  if (std::exchange(up_.was_last, false)) {
     const auto& why = attempt_.end;
     whereabouts_.leave(why.cause != nullptr ? why.cause : "gone");
     back_off_.end(why.code == status::refused, boot_now());
+    statistics_.went_down(why);
     listener_.on_down(why);
   } else {
     listener_.on_failed(attempt_.end, attempt_.is_end_definite);
@@ -542,7 +544,7 @@ void connection::finish_close() noexcept {
   loop_.cancel(static_cast<net::timer&>(*this));
   phase_ = phase::closed;
   const auto why = outcome::of(status::closed, "the client was closed");
-  if (std::exchange(was_up_, false)) listener_.on_down(why);
+  if (std::exchange(up_.was_last, false)) listener_.on_down(why);
   set_problem(why);
   report_open(why);
   take_turn();

@@ -26,6 +26,7 @@
 #include "redis/request.hpp"
 #include "redis/session.hpp"
 #include "redis/whereabouts.hpp"
+#include "statistics/connection_statistics.hpp"
 
 namespace mortise::redis {
 
@@ -122,6 +123,11 @@ class connection final : private pipeline_listener,
   [[nodiscard]] outcome last_problem() const noexcept;
   // Takes out of a server's words what they repeat of the present login. Any thread.
   void hide_login(outcome& told) const noexcept { config_.identity->hide_in(told); }
+  // What became of it; the senders of requests note how long their answers took. Any thread.
+  [[nodiscard]] statistics::connection_statistics& statistics() noexcept { return statistics_; }
+  [[nodiscard]] const statistics::connection_statistics& statistics() const noexcept {
+    return statistics_;
+  }
   // How often it has come up, or was closed; and waits for more than that. False when the deadline
   // passed first.
   [[nodiscard]] std::uint32_t turns() const noexcept { return turns_.load(); }
@@ -191,6 +197,7 @@ class connection final : private pipeline_listener,
   std::unique_ptr<pipeline> messages_;  // RESP2 only
   net::dialer dialer_;
   whereabouts whereabouts_;
+  statistics::connection_statistics statistics_;
 
   // The I/O thread's own.
   phase phase_ = phase::idle;
@@ -202,8 +209,10 @@ class connection final : private pipeline_listener,
     std::atomic<std::uint64_t> said_version{0};  // of what the server has heard last
   } login_;
   int protocol_ = 3;
-  bool was_up_ = false;
-  bool has_been_up_ = false;
+  struct {
+    bool was_last = false;  // until its end is told
+    bool was_ever = false;
+  } up_;
   net::back_off back_off_;
   struct {
     time_ns deadline = 0;

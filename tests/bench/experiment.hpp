@@ -39,6 +39,7 @@ const experiment& redlock();
 const experiment& redlock_contention();
 const experiment& acks();
 const experiment& cxx();
+const experiment& statistics_cost();
 // One for each language that has a binding.
 const std::vector<experiment>& languages();
 

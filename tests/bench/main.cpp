@@ -38,7 +38,8 @@ std::vector<const experiment*> all_experiments() {
                                      &redlock(),
                                      &redlock_contention(),
                                      &acks(),
-                                     &cxx()};
+                                     &cxx(),
+                                     &statistics_cost()};
   for (const auto& language : languages()) all.push_back(&language);
   return all;
 }

@@ -143,6 +143,16 @@ local function call_hold(hold, method, given)
   return fields(status, status == mortise.OK and object.token, value, text, details)
 end
 
+-- Whether it is `name`, `label=value` and so on, in any order.
+local function is_sample(sample, of)
+  local count = 0
+  for label, value in pairs(sample.labels) do
+    if not (of .. " "):find(" " .. label .. "=" .. value .. " ", 1, true) then return false end
+    count = count + 1
+  end
+  return of:match("^%S+") == sample.name and select(2, of:gsub("=", "")) == count
+end
+
 -- What was found when the server was examined: of all, as JSON, or of one matter.
 local function examine(client, method, of)
   local status, found, text, details = outcome(client[method], client)
@@ -160,6 +170,17 @@ local function examine(client, method, of)
   return fields(status, nil, value, text, details)
 end
 
+-- What the client has counted: how much, as JSON, or one sample by its name and labels.
+local function stats(client, of)
+  local status, counted, text, details = outcome(client.stats, client)
+  local value
+  if counted and not of then value, text = #counted.samples, counted.json end
+  for _, sample in ipairs(counted and counted.samples or {}) do
+    if of and is_sample(sample, of) then value, text = math.floor(sample.value), sample.type end
+  end
+  return fields(status, nil, value, text, details)
+end
+
 local function call(name, method, given)
   if name == "queue" then return call_queue(method, given) end
   if holds[name] then return call_hold(holds[name], method, given) end
@@ -170,6 +191,7 @@ local function call(name, method, given)
     return fields(mortise.OK)
   end
   if method:find("^examin") then return examine(object, method, given.of) end
+  if method == "stats" then return stats(object, given.of) end
   if method == "fork" then
     local code = require("fork")(function() return -select(3, object:ping()) end)
     return fields(-code)

@@ -98,7 +98,42 @@ static void tell_examination(struct call *call, mortise_examination *found) {
   mortise_examination_free(found);
 }
 
+/* Whether the sample is `of`: its name, and behind it its labels as ` label=value` each. */
+static int is_sample(const mortise_stats *counted, int64_t sample, const char *of) {
+  char text[512];
+  size_t used = (size_t)snprintf(text, sizeof text, "%s", mortise_stats_name(counted, sample));
+  for (int64_t i = 0; i < mortise_stats_label_count(counted, sample) && used < sizeof text; ++i) {
+    used += (size_t)snprintf(text + used, sizeof text - used, " %s=%s",
+                             mortise_stats_label_name(counted, sample, i),
+                             mortise_stats_label_value(counted, sample, i));
+  }
+  return strcmp(text, of) == 0;
+}
+
+/* What the client has counted: how much, as JSON, or one sample. */
+static void tell_stats(struct call *call, mortise_stats *counted) {
+  static char text[65536];
+  call->status = mortise_error_code(error);
+  if (counted == NULL) return;
+  call->text = text;
+  text[0] = '\0';
+  if (call->of[0] == '\0') {
+    call->value = mortise_stats_count(counted);
+    snprintf(text, sizeof text, "%s", mortise_stats_json(counted));
+  }
+  for (int64_t i = 0; i < mortise_stats_count(counted); ++i) {
+    if (!is_sample(counted, i, call->of)) continue;
+    call->value = (int64_t)mortise_stats_value(counted, i);
+    snprintf(text, sizeof text, "%s", mortise_stats_type(counted, i));
+  }
+  mortise_stats_free(counted);
+}
+
 static int call_examination(const char *method, struct call *call) {
+  if (strcmp(method, "stats") == 0) {
+    tell_stats(call, mortise_client_stats(call->object, error));
+    return 1;
+  }
   if (strcmp(method, "examine") == 0) {
     tell_examination(call, mortise_client_examine(call->object, error));
     return 1;

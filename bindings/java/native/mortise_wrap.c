@@ -892,6 +892,176 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1examination(JNIE
 }
 
 
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1stats(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_stats *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg2 = mortise_error_new(); 
+  arg1 = (mortise_client *)(intptr_t)jarg1; 
+  result = (mortise_stats *)mortise_client_stats(arg1,arg2);
+  jresult = (jlong)(intptr_t)result; 
+  mortise_java_throw(jenv, arg2); 
+  mortise_error_free(arg2); 
+  return jresult;
+}
+
+
+SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_stats_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_stats *)(intptr_t)jarg1; 
+  mortise_stats_free(arg1);
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_stats_1json(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jbyteArray jresult = 0 ;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_stats *)(intptr_t)jarg1; 
+  result = (char *)mortise_stats_json((struct mortise_stats const *)arg1);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_stats_1prometheus(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jbyteArray jresult = 0 ;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_stats *)(intptr_t)jarg1; 
+  result = (char *)mortise_stats_prometheus((struct mortise_stats const *)arg1);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_stats_1count(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_stats *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_stats_count((struct mortise_stats const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_stats_1name(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jbyteArray jresult = 0 ;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_stats *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (char *)mortise_stats_name((struct mortise_stats const *)arg1,arg2);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_stats_1type(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jbyteArray jresult = 0 ;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_stats *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (char *)mortise_stats_type((struct mortise_stats const *)arg1,arg2);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jdouble JNICALL Java_org_mortise_MortiseNative_stats_1value(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jdouble jresult = 0 ;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  double result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_stats *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (double)mortise_stats_value((struct mortise_stats const *)arg1,arg2);
+  jresult = (jdouble)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_stats_1label_1count(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jlong jresult = 0 ;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_stats *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (int64_t)mortise_stats_label_count((struct mortise_stats const *)arg1,arg2);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_stats_1label_1name(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3) {
+  jbyteArray jresult = 0 ;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_stats *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  result = (char *)mortise_stats_label_name((struct mortise_stats const *)arg1,arg2,arg3);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_stats_1label_1value(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3) {
+  jbyteArray jresult = 0 ;
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_stats *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  result = (char *)mortise_stats_label_value((struct mortise_stats const *)arg1,arg2,arg3);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
 SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_examination_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   

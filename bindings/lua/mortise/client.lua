@@ -5,15 +5,17 @@ local handle = require "mortise.handle"
 local locks = require "mortise.locks"
 local options_of = require "mortise.options"
 local queue = require "mortise.queue"
+local stats = require "mortise.stats"
 
 local client = handle.class("client", core.client_free)
 
 client.ping = handle.method(core.client_ping)
 
-local function examination_of(find)
+-- A method that reads what the client is asked for into a table.
+local function reading(find, read)
   return function(self, ...)
     local found, message, code, details = find(handle.unwrap(self), ...)
-    if found then return examination(found) end
+    if found then return read(found) end
     if code == core.INVALID_ARGUMENT then error(message, 2) end
     return nil, message, code, details
   end
@@ -22,10 +24,16 @@ end
 --- examine(): asks the servers for what matters to locks. A table with worst, json and findings,
 -- of which each has name, verdict ("ok", "unknown", "warn" or "bad"), server, value, consequence
 -- and mend.
-client.examine = examination_of(core.client_examine)
+client.examine = reading(core.client_examine, examination)
 
 --- examination(): the same as it was found last, without asking.
-client.examination = examination_of(core.client_examination)
+client.examination = reading(core.client_examination, examination)
+
+--- stats(): what the client has counted since it was opened, without asking a server. A table with
+-- samples, of which each has name, type, value and labels, and all of it as the texts json and
+-- prometheus.
+client.stats = reading(core.client_stats, stats)
+
 --- set_credentials(user, password): says another user, "" for the server's default one, and
 -- password on the live connection, and new connections log in with them. Both are any bytes. After
 -- every failure those before stay in force.

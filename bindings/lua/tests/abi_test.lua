@@ -19,6 +19,8 @@ local OTHERWISE = {
   event_new = "", event_free = "", event_get_kind = "event.kind",
   event_reason = "event.reason of a loss or a risk",
   examination_count = "#findings", examination_free = "", verdict_text = "the verdict is its text",
+  stats_count = "#samples", stats_free = "", stats_label_count = "the table of labels",
+  stats_label_name = "its keys", stats_label_value = "its values",
   queue_next_batch = "for languages where a call of C costs much",
 }
 -- Typed setters are keys of the table of options; these have another name there.
@@ -42,7 +44,8 @@ check.case("each function has a counterpart or a reason", function(name)
   assert(objects.rw:read_acquire_async(objects.queue, 1))
   local event = assert(objects.queue:next(20000))
   local fields = {info = answer, info_entry = answer.holders[1], error = details, event = event,
-                  event_error = event.details, examination = assert(client:examine())}
+                  event_error = event.details, examination = assert(client:examine()),
+                  stats = assert(client:stats())}
 
   local function has(called)
     if OTHERWISE[called] then return true end
@@ -61,7 +64,8 @@ check.case("each function has a counterpart or a reason", function(name)
     if of_entry then return fields.info_entry[of_entry] ~= nil end
     if fields[kind][method] ~= nil then return true end
     return kind == "event" and fields.event_error[method] ~= nil or
-      kind == "examination" and fields.examination.findings[1][method] ~= nil
+      kind == "examination" and fields.examination.findings[1][method] ~= nil or
+      kind == "stats" and fields.stats.samples[1][method] ~= nil
   end
 
   local missing = {}

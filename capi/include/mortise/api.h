@@ -263,6 +263,17 @@ struct mortise_api {
   mortise_status (*client_set_credentials)(mortise_client *client, const char *user,
                                            size_t user_len, const char *password,
                                            size_t password_len, mortise_error *error);
+  mortise_stats *(*client_stats)(mortise_client *client, mortise_error *error);
+  void (*stats_free)(mortise_stats *stats);
+  const char *(*stats_json)(const mortise_stats *stats);
+  const char *(*stats_prometheus)(const mortise_stats *stats);
+  int64_t (*stats_count)(const mortise_stats *stats);
+  const char *(*stats_name)(const mortise_stats *stats, int64_t index);
+  const char *(*stats_type)(const mortise_stats *stats, int64_t index);
+  double (*stats_value)(const mortise_stats *stats, int64_t index);
+  int64_t (*stats_label_count)(const mortise_stats *stats, int64_t index);
+  const char *(*stats_label_name)(const mortise_stats *stats, int64_t index, int64_t label);
+  const char *(*stats_label_value)(const mortise_stats *stats, int64_t index, int64_t label);
 };
 
 #endif  // MORTISE_API_H

@@ -7,6 +7,7 @@
 #include "examination.hpp"
 #include "options.hpp"
 #include "result.hpp"
+#include "stats.hpp"
 
 namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
@@ -82,6 +83,17 @@ class client {
     mortise_error *filled = detail::error_of_thread();
     return found(mortise_client_examination(raw(), filled), filled);
   }
+  /**
+   * What the client has counted so far; see `mortise_client_stats`. It asks no server.
+   * @return the statistics; or status::closed, status::forked, status::no_memory.
+   * @since 1.2
+   */
+  result<mortise::stats> stats(std::nothrow_t) const {
+    mortise_error *filled = detail::error_of_thread();
+    mortise_stats *counted = mortise_client_stats(raw(), filled);
+    if (counted == nullptr) return unexpected(detail::error_from_null(filled));
+    return mortise::stats(counted);
+  }
 #if MORTISE_HAS_EXCEPTIONS
   /** As above, throwing exception. @since 1.2 */
   void ping() { detail::checked(ping(std::nothrow)); }
@@ -93,6 +105,8 @@ class client {
   mortise::examination examine() { return detail::checked(examine(std::nothrow)); }
   /** As above, throwing exception. @since 1.2 */
   mortise::examination examination() const { return detail::checked(examination(std::nothrow)); }
+  /** As above, throwing exception. @since 1.2 */
+  mortise::stats stats() const { return detail::checked(stats(std::nothrow)); }
 #endif
 
   /** For the C functions; NULL after it was moved from. @since 1.2 */

@@ -172,6 +172,8 @@
 #define MORTISE_OPTION_ACKS "acks"
 /** Where the server and these replicas have it by then, such as "memory". A client's only. */
 #define MORTISE_OPTION_DURABILITY "durability"
+/** Under which names locks are counted apart, such as "orders:*,jobs:*". A client's only. */
+#define MORTISE_OPTION_METRICS_NAME "metrics_name"
 
 /** What a call came to. See capi/doc/errors.md for what to do about each. */
 enum mortise_status_code {
@@ -300,6 +302,8 @@ typedef struct mortise_event mortise_event;
 typedef struct mortise_info mortise_info;
 /** What was found when the servers were examined. It never changes: any thread. */
 typedef struct mortise_examination mortise_examination;
+/** What a client has counted. It never changes: any thread. */
+typedef struct mortise_stats mortise_stats;
 /** Every function as a pointer, for users of dlopen; see mortise/api.h. */
 typedef struct mortise_api mortise_api;
 
@@ -389,12 +393,12 @@ MORTISE_NODISCARD MORTISE_API mortise_options *mortise_options_new_from(
 MORTISE_API void mortise_options_free(mortise_options *options);
 /**
  * Sets one option from text, as the URL's query and config files do: one of the keys
- * MORTISE_OPTION_LEASE to MORTISE_OPTION_DURABILITY, which say what values they have. New in 1.1
+ * MORTISE_OPTION_LEASE to MORTISE_OPTION_METRICS_NAME, which say what values they have. New in 1.1
  * are `reentrant_read`, `reentrant_write`, `poll_interval`, `poll_attempts`, `read_lifetime`,
  * `write_lifetime` (see capi/doc/protocols.md), `release_at_exit` (see capi/doc/operations.md),
  * `drift` and `connect` (mortise_client_new says what it means); new in 1.2 are `examine` (see
  * capi/doc/examination.md), `quarantine` (see capi/doc/redlock.md), `acks` and `durability` (see
- * capi/doc/acks.md).
+ * capi/doc/acks.md), `metrics_name` (see capi/doc/statistics.md).
  *
  * A handle is not made with options in which one was set that is a client's only.
  *
@@ -598,6 +602,47 @@ MORTISE_NODISCARD MORTISE_API mortise_examination *mortise_client_examine(mortis
  */
 MORTISE_NODISCARD MORTISE_API mortise_examination *mortise_client_examination(
     mortise_client *client, mortise_error *error);
+
+/**
+ * What the client has counted since it was made: acquires, holds, losses, round trips, connections.
+ * Each name is in capi/doc/statistics.md. It asks no server and costs calls that lock nothing.
+ * @return the statistics; NULL on MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT,
+ *   MORTISE_NO_MEMORY. Free them with `mortise_stats_free`.
+ * @since 1.2
+ */
+MORTISE_NODISCARD MORTISE_API mortise_stats *mortise_client_stats(mortise_client *client,
+                                                                  mortise_error *error);
+
+/* ---- stats ------------------------------------------------------------------------------ */
+
+/** Frees statistics. @since 1.2 */
+MORTISE_API void mortise_stats_free(mortise_stats *stats);
+/** All of it as one JSON text in UTF-8; see capi/doc/statistics.md. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_json(const mortise_stats *stats);
+/** All of it in the text format of Prometheus, version 0.0.4. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_prometheus(const mortise_stats *stats);
+/**
+ * How many samples there are: numbers, each with its name and labels. A histogram has one for each
+ * of its buckets, its sum and its count, as in Prometheus' text.
+ * @since 1.2
+ */
+MORTISE_API int64_t mortise_stats_count(const mortise_stats *stats);
+/** A sample's name, such as "mortise_holds"; "" beyond the last. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_name(const mortise_stats *stats,
+                                                              int64_t index);
+/** "counter", "gauge" or "histogram", of which the sample is; "" beyond the last. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_type(const mortise_stats *stats,
+                                                              int64_t index);
+/** A sample's number, in seconds or as a count; 0 beyond the last. @since 1.2 */
+MORTISE_API double mortise_stats_value(const mortise_stats *stats, int64_t index);
+/** How many labels a sample has; 0 beyond the last. @since 1.2 */
+MORTISE_API int64_t mortise_stats_label_count(const mortise_stats *stats, int64_t index);
+/** The name of a sample's label, such as "kind"; "" beyond the last. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_label_name(const mortise_stats *stats,
+                                                                    int64_t index, int64_t label);
+/** The value of a sample's label, such as "mutex"; "" beyond the last. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_label_value(const mortise_stats *stats,
+                                                                     int64_t index, int64_t label);
 
 /* ---- examination ------------------------------------------------------------------------ */
 

@@ -28,6 +28,7 @@
 #include "result.hpp"
 #include "rw.hpp"
 #include "semaphore.hpp"
+#include "stats.hpp"
 #include "status.hpp"
 #include "timeout.hpp"
 

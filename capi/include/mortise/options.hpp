@@ -33,7 +33,7 @@ class options {
  public:
   /**
    * Sets one from text, as the URL's query does.
-   * @param key one of MORTISE_OPTION_LEASE to MORTISE_OPTION_DURABILITY.
+   * @param key one of MORTISE_OPTION_LEASE to MORTISE_OPTION_METRICS_NAME.
    * @since 1.2
    */
   options &set(std::string_view key, std::string_view value) {

@@ -141,6 +141,26 @@ void call_on(mortise::rw &of, const std::string &method, call &made) {
   }
 }
 
+void tell_stats(const mortise::result<mortise::stats> &counted, call &made) {
+  made.came_to(counted);
+  if (!counted) return;
+  const std::string what = made.text_of("of");
+  const auto samples = counted->samples();
+  if (what.empty()) {
+    made.value = static_cast<std::int64_t>(samples.size());
+    made.text = counted->json();
+  }
+  for (const mortise::sample &sample : samples) {
+    std::string text(sample.name);
+    for (const auto &[label, value] : sample.labels) {
+      text.append(" ").append(label).append("=").append(value);
+    }
+    if (text != what) continue;
+    made.value = static_cast<std::int64_t>(sample.value);
+    made.text = sample.type;
+  }
+}
+
 void tell_examination(const mortise::result<mortise::examination> &found, call &made) {
   made.came_to(found);
   if (!found) return;
@@ -184,6 +204,8 @@ void call_on(mortise::client &of, const std::string &method, call &made) {
     tell_examination(of.examine(std::nothrow), made);
   } else if (method == "examination") {
     tell_examination(of.examination(std::nothrow), made);
+  } else if (method == "stats") {
+    tell_stats(of.stats(std::nothrow), made);
   } else if (method == "fork") {
     made.came_to(ping_of_child(of));
   } else {

@@ -205,6 +205,40 @@ func (h *handle) query(ctx context.Context) (*mortise.Info, error) {
 	}).Query(ctx)
 }
 
+// stats tells what the client has counted: how much, as JSON, or one sample.
+func (h *handle) stats(of string) result {
+	counted, err := h.object.(*mortise.Client).Stats()
+	if err != nil {
+		return failed(err)
+	}
+	if of == "" {
+		count := int64(len(counted.Samples))
+		return result{value: &count, text: counted.JSON}
+	}
+	for _, one := range counted.Samples {
+		if isSample(one, of) {
+			count := int64(one.Value)
+			return result{value: &count, text: one.Type}
+		}
+	}
+	return result{}
+}
+
+// isSample tells whether it is "name label=value label=value", in any order.
+func isSample(one mortise.Sample, of string) bool {
+	words := strings.Fields(of)
+	if words[0] != one.Name || len(words)-1 != len(one.Labels) {
+		return false
+	}
+	for _, word := range words[1:] {
+		label, value, _ := strings.Cut(word, "=")
+		if one.Labels[label] != value {
+			return false
+		}
+	}
+	return true
+}
+
 // examine tells what was found when the server was examined: of all, as JSON, or of one matter.
 func (h *handle) examine(ctx context.Context, method, of string) result {
 	client := h.object.(*mortise.Client)
@@ -339,6 +373,8 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 		return failed(h.object.(*mortise.Semaphore).Resize(ctx, given.number("permits", 1)))
 	case "examine", "examination":
 		return h.examine(ctx, method, given["of"])
+	case "stats":
+		return h.stats(given["of"])
 	case "ping":
 		return failed(h.object.(*mortise.Client).Ping(ctx))
 	case "set_credentials":

@@ -14,6 +14,7 @@ import org.mortise.MutexOwner;
 import org.mortise.Owner;
 import org.mortise.ReadWriteOwner;
 import org.mortise.SemaphoreOwner;
+import org.mortise.Stats;
 import org.mortise.Status;
 
 /** The actor in Java: does what the conductor tells it line by line; README.md has the lines. */
@@ -99,12 +100,25 @@ final class Actor {
     return Result.OK;
   }
 
+  /** What the client has counted: how much, as JSON, or one sample by its name and labels. */
+  private static Result told(Stats counted, String of) {
+    if (of == null) return Result.told(counted.samples().size(), counted.json());
+    for (Stats.Sample one : counted.samples()) {
+      var text = new StringBuilder(one.name());
+      one.labels().forEach((label, value) -> text.append(" " + label + "=" + value));
+      if (text.toString().equals(of)) return Result.told((long) one.value(), one.type());
+    }
+    return Result.OK;
+  }
+
   private static Result callClient(MortiseClient client, String method, Line line) {
     switch (method) {
       case "examine":
         return told(client.examine(), line.given().get("of"));
       case "examination":
         return told(client.examination(), line.given().get("of"));
+      case "stats":
+        return told(client.stats(), line.given().get("of"));
       default:
         return callPlain(client, method, line);
     }

@@ -50,7 +50,7 @@ typedef long long swig_type_20;
 typedef long long swig_type_21;
 typedef long long swig_type_22;
 typedef long long swig_type_23;
-typedef _gostring_ swig_type_24;
+typedef long long swig_type_24;
 typedef long long swig_type_25;
 typedef long long swig_type_26;
 typedef long long swig_type_27;
@@ -60,10 +60,10 @@ typedef long long swig_type_30;
 typedef long long swig_type_31;
 typedef long long swig_type_32;
 typedef long long swig_type_33;
-typedef long long swig_type_34;
+typedef _gostring_ swig_type_34;
 typedef long long swig_type_35;
 typedef long long swig_type_36;
-typedef _gostring_ swig_type_37;
+typedef long long swig_type_37;
 typedef long long swig_type_38;
 typedef long long swig_type_39;
 typedef long long swig_type_40;
@@ -73,7 +73,7 @@ typedef long long swig_type_43;
 typedef long long swig_type_44;
 typedef long long swig_type_45;
 typedef long long swig_type_46;
-typedef long long swig_type_47;
+typedef _gostring_ swig_type_47;
 typedef long long swig_type_48;
 typedef long long swig_type_49;
 typedef long long swig_type_50;
@@ -83,7 +83,7 @@ typedef long long swig_type_53;
 typedef long long swig_type_54;
 typedef long long swig_type_55;
 typedef long long swig_type_56;
-typedef _gostring_ swig_type_57;
+typedef long long swig_type_57;
 typedef long long swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
@@ -93,7 +93,7 @@ typedef long long swig_type_63;
 typedef long long swig_type_64;
 typedef long long swig_type_65;
 typedef long long swig_type_66;
-typedef long long swig_type_67;
+typedef _gostring_ swig_type_67;
 typedef long long swig_type_68;
 typedef long long swig_type_69;
 typedef long long swig_type_70;
@@ -134,178 +134,199 @@ typedef long long swig_type_104;
 typedef long long swig_type_105;
 typedef long long swig_type_106;
 typedef long long swig_type_107;
-extern void _wrap_Swig_free_swig_034ab7933776c1d7(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_swig_034ab7933776c1d7(swig_intgo arg1);
-extern swig_type_1 _wrap_go_drain_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
-extern int _wrap_version_swig_034ab7933776c1d7(void);
-extern swig_voidp _wrap_version_text_swig_034ab7933776c1d7(void);
-extern int _wrap_check_abi_swig_034ab7933776c1d7(int arg1, int arg2);
-extern swig_voidp _wrap_status_text_swig_034ab7933776c1d7(int arg1);
-extern uintptr_t _wrap_error_new_swig_034ab7933776c1d7(void);
-extern void _wrap_error_free_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_error_code_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_voidp _wrap_error_message_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_voidp _wrap_error_server_text_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_error_is_retryable_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_error_is_ambiguous_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_voidp _wrap_error_lock_name_swig_034ab7933776c1d7(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_error_reason_swig_034ab7933776c1d7(uintptr_t arg1);
-extern uintptr_t _wrap_options_new_swig_034ab7933776c1d7(void);
-extern uintptr_t _wrap_options_new_from_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_options_free_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_options_set_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
-extern int _wrap_options_set_lease_ms_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
-extern int _wrap_options_set_renewal_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_max_hold_ms_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_read_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_write_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_protocol_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_interval_ms_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_attempts_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
-extern int _wrap_options_set_fair_strict_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern int _wrap_options_set_drift_ppm_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_034ab7933776c1d7(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
-extern void _wrap_client_free_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_client_ping_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_set_credentials_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_15 arg2, swig_type_16 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_client_examine_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_examination_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_examination_free_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_17 _wrap_examination_count_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_examination_worst_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_voidp _wrap_examination_name_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_18 arg2);
-extern int _wrap_examination_verdict_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_19 arg2);
-extern swig_voidp _wrap_examination_server_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_20 arg2);
-extern swig_voidp _wrap_examination_value_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_21 arg2);
-extern swig_voidp _wrap_examination_consequence_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_22 arg2);
-extern swig_voidp _wrap_examination_mend_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_23 arg2);
-extern swig_voidp _wrap_examination_json_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_voidp _wrap_verdict_text_swig_034ab7933776c1d7(int arg1);
-extern uintptr_t _wrap_lock_new_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_24 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_lock_free_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_lock_try_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_25 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_26 arg2, uintptr_t arg3);
-extern int _wrap_lock_cancel_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_interrupt_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_lock_is_held_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_27 _wrap_lock_valid_ms_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_28 _wrap_lock_deadline_ns_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_29 _wrap_lock_token_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_lock_query_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_30 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_31 arg3, swig_type_32 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_33 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_34 arg3, swig_type_35 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_36 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_37 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_rw_free_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_rw_read_try_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_38 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_try_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_39 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_upgrade_try_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_downgrade_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_40 arg2, uintptr_t arg3);
-extern int _wrap_rw_interrupt_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_rw_cancel_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_is_reading_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_rw_is_writing_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_41 _wrap_rw_deadline_ns_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_42 _wrap_rw_valid_ms_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_43 _wrap_rw_token_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_rw_query_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_44 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_45 arg3, swig_type_46 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_47 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_48 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_49 arg3, swig_type_50 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_51 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_try_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_52 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_53 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_54 arg3, swig_type_55 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_56 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_57 arg2, swig_type_58 arg3, uintptr_t arg4, uintptr_t arg5);
-extern void _wrap_semaphore_free_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_59 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_60 arg2, swig_type_61 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_release_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_62 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_63 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_interrupt_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_semaphore_cancel_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_is_held_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_64 _wrap_semaphore_deadline_ns_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_65 _wrap_semaphore_valid_ms_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_66 _wrap_semaphore_token_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_semaphore_query_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, swig_type_68 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, swig_type_70 arg4, swig_type_71 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_72 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, swig_type_74 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_75 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_multi_new_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_multi_free_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_multi_add_lock_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_reader_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_writer_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, uintptr_t arg4);
-extern int _wrap_multi_try_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_77 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_78 arg2, uintptr_t arg3);
-extern int _wrap_multi_interrupt_swig_034ab7933776c1d7(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_multi_cancel_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_is_held_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_79 _wrap_multi_valid_ms_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_80 _wrap_multi_deadline_ns_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_81 _wrap_multi_member_count_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_82 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_83 arg3, swig_type_84 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_85 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_86 arg3, swig_type_87 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_034ab7933776c1d7(uintptr_t arg1, uintptr_t arg2, swig_type_88 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_info_new_swig_034ab7933776c1d7(void);
-extern void _wrap_info_free_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_info_is_held_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_info_is_mine_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_89 _wrap_info_time_left_ms_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_90 _wrap_info_latest_token_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_91 _wrap_info_holder_count_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_92 _wrap_info_shown_holder_count_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_93 _wrap_info_permits_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_94 _wrap_info_permits_in_use_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_95 _wrap_info_waiter_count_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_96 _wrap_info_entry_count_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_97 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_98 arg2);
-extern swig_type_99 _wrap_info_entry_weight_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_100 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_101 arg2);
-extern swig_type_102 _wrap_info_entry_pid_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_103 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_104 arg2);
-extern uintptr_t _wrap_queue_new_swig_034ab7933776c1d7(uintptr_t arg1, swig_type_105 arg2, uintptr_t arg3);
-extern void _wrap_queue_free_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_queue_fd_swig_034ab7933776c1d7(uintptr_t arg1);
-extern void _wrap_queue_wake_swig_034ab7933776c1d7(uintptr_t arg1);
-extern void _wrap_queue_shutdown_swig_034ab7933776c1d7(uintptr_t arg1);
-extern uintptr_t _wrap_event_new_swig_034ab7933776c1d7(void);
-extern void _wrap_event_free_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_event_get_kind_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_106 _wrap_event_tag_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_event_status_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_type_107 _wrap_event_token_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_voidp _wrap_event_message_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_event_reason_swig_034ab7933776c1d7(uintptr_t arg1);
-extern swig_voidp _wrap_event_lock_name_swig_034ab7933776c1d7(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_event_server_text_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_event_is_retryable_swig_034ab7933776c1d7(uintptr_t arg1);
-extern int _wrap_event_is_ambiguous_swig_034ab7933776c1d7(uintptr_t arg1);
+typedef long long swig_type_108;
+typedef long long swig_type_109;
+typedef long long swig_type_110;
+typedef long long swig_type_111;
+typedef long long swig_type_112;
+typedef long long swig_type_113;
+typedef long long swig_type_114;
+typedef long long swig_type_115;
+typedef long long swig_type_116;
+typedef long long swig_type_117;
+extern void _wrap_Swig_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_swig_92a4467db17e84e4(swig_intgo arg1);
+extern swig_type_1 _wrap_go_drain_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
+extern int _wrap_version_swig_92a4467db17e84e4(void);
+extern swig_voidp _wrap_version_text_swig_92a4467db17e84e4(void);
+extern int _wrap_check_abi_swig_92a4467db17e84e4(int arg1, int arg2);
+extern swig_voidp _wrap_status_text_swig_92a4467db17e84e4(int arg1);
+extern uintptr_t _wrap_error_new_swig_92a4467db17e84e4(void);
+extern void _wrap_error_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_error_code_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_voidp _wrap_error_message_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_voidp _wrap_error_server_text_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_error_is_retryable_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_error_is_ambiguous_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_voidp _wrap_error_lock_name_swig_92a4467db17e84e4(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_error_reason_swig_92a4467db17e84e4(uintptr_t arg1);
+extern uintptr_t _wrap_options_new_swig_92a4467db17e84e4(void);
+extern uintptr_t _wrap_options_new_from_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_options_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_options_set_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
+extern int _wrap_options_set_lease_ms_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
+extern int _wrap_options_set_renewal_swig_92a4467db17e84e4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_max_hold_ms_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_swig_92a4467db17e84e4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_read_swig_92a4467db17e84e4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_write_swig_92a4467db17e84e4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_protocol_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_interval_ms_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_attempts_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
+extern int _wrap_options_set_fair_strict_swig_92a4467db17e84e4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_92a4467db17e84e4(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
+extern void _wrap_client_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_client_ping_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_set_credentials_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_15 arg2, swig_type_16 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_client_examine_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_examination_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_stats_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_stats_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_voidp _wrap_stats_json_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_voidp _wrap_stats_prometheus_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_17 _wrap_stats_count_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_voidp _wrap_stats_name_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_18 arg2);
+extern swig_voidp _wrap_stats_type_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_19 arg2);
+extern double _wrap_stats_value_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_20 arg2);
+extern swig_type_21 _wrap_stats_label_count_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_22 arg2);
+extern swig_voidp _wrap_stats_label_name_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_23 arg2, swig_type_24 arg3);
+extern swig_voidp _wrap_stats_label_value_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_25 arg2, swig_type_26 arg3);
+extern void _wrap_examination_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_27 _wrap_examination_count_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_examination_worst_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_voidp _wrap_examination_name_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_28 arg2);
+extern int _wrap_examination_verdict_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_29 arg2);
+extern swig_voidp _wrap_examination_server_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_30 arg2);
+extern swig_voidp _wrap_examination_value_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_31 arg2);
+extern swig_voidp _wrap_examination_consequence_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_32 arg2);
+extern swig_voidp _wrap_examination_mend_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_33 arg2);
+extern swig_voidp _wrap_examination_json_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_voidp _wrap_verdict_text_swig_92a4467db17e84e4(int arg1);
+extern uintptr_t _wrap_lock_new_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_34 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_lock_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_lock_try_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_acquire_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_35 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_extend_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_36 arg2, uintptr_t arg3);
+extern int _wrap_lock_cancel_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_interrupt_swig_92a4467db17e84e4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_lock_is_held_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_37 _wrap_lock_valid_ms_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_38 _wrap_lock_deadline_ns_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_39 _wrap_lock_token_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_lock_query_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_40 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_41 arg3, swig_type_42 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_43 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_44 arg3, swig_type_45 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_46 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_47 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_rw_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_rw_read_try_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_read_acquire_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_48 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_try_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_acquire_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_49 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_upgrade_try_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_downgrade_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_extend_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_50 arg2, uintptr_t arg3);
+extern int _wrap_rw_interrupt_swig_92a4467db17e84e4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_rw_cancel_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_is_reading_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_rw_is_writing_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_51 _wrap_rw_deadline_ns_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_52 _wrap_rw_valid_ms_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_53 _wrap_rw_token_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_rw_query_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_54 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_55 arg3, swig_type_56 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_57 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_58 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_59 arg3, swig_type_60 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_61 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_try_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_62 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, swig_type_65 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_67 arg2, swig_type_68 arg3, uintptr_t arg4, uintptr_t arg5);
+extern void _wrap_semaphore_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_semaphore_try_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_69 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_70 arg2, swig_type_71 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_release_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_resize_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_72 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_73 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_interrupt_swig_92a4467db17e84e4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_semaphore_cancel_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_is_held_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_74 _wrap_semaphore_deadline_ns_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_75 _wrap_semaphore_valid_ms_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_76 _wrap_semaphore_token_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_semaphore_query_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_77 arg3, swig_type_78 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_79 arg3, swig_type_80 arg4, swig_type_81 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_82 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_83 arg3, swig_type_84 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_85 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_multi_new_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_multi_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_multi_add_lock_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_reader_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_writer_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_semaphore_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_86 arg3, uintptr_t arg4);
+extern int _wrap_multi_try_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_acquire_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_87 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_extend_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_88 arg2, uintptr_t arg3);
+extern int _wrap_multi_interrupt_swig_92a4467db17e84e4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_multi_cancel_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_is_held_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_89 _wrap_multi_valid_ms_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_90 _wrap_multi_deadline_ns_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_91 _wrap_multi_member_count_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, swig_type_94 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_95 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, swig_type_97 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_92a4467db17e84e4(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_info_new_swig_92a4467db17e84e4(void);
+extern void _wrap_info_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_info_is_held_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_info_is_mine_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_99 _wrap_info_time_left_ms_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_100 _wrap_info_latest_token_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_101 _wrap_info_holder_count_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_102 _wrap_info_shown_holder_count_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_103 _wrap_info_permits_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_104 _wrap_info_permits_in_use_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_105 _wrap_info_waiter_count_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_106 _wrap_info_entry_count_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_107 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_108 arg2);
+extern swig_type_109 _wrap_info_entry_weight_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_110 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_111 arg2);
+extern swig_type_112 _wrap_info_entry_pid_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_113 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_114 arg2);
+extern uintptr_t _wrap_queue_new_swig_92a4467db17e84e4(uintptr_t arg1, swig_type_115 arg2, uintptr_t arg3);
+extern void _wrap_queue_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_queue_fd_swig_92a4467db17e84e4(uintptr_t arg1);
+extern void _wrap_queue_wake_swig_92a4467db17e84e4(uintptr_t arg1);
+extern void _wrap_queue_shutdown_swig_92a4467db17e84e4(uintptr_t arg1);
+extern uintptr_t _wrap_event_new_swig_92a4467db17e84e4(void);
+extern void _wrap_event_free_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_event_get_kind_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_116 _wrap_event_tag_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_event_status_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_type_117 _wrap_event_token_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_voidp _wrap_event_message_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_event_reason_swig_92a4467db17e84e4(uintptr_t arg1);
+extern swig_voidp _wrap_event_lock_name_swig_92a4467db17e84e4(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_event_server_text_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_event_is_retryable_swig_92a4467db17e84e4(uintptr_t arg1);
+extern int _wrap_event_is_ambiguous_swig_92a4467db17e84e4(uintptr_t arg1);
 #undef intgo
 */
 import "C"
@@ -359,13 +380,13 @@ func Name(object uintptr, ask func(object uintptr, length *int64) *byte) string 
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_034ab7933776c1d7(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_92a4467db17e84e4(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -376,19 +397,19 @@ func Go_drain(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 *int64, arg5 int64) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int64)(C._wrap_go_drain_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
+	swig_r = (int64)(C._wrap_go_drain_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
 	return swig_r
 }
 
 func Version() (_swig_ret int32) {
 	var swig_r int32
-	swig_r = (int32)(C._wrap_version_swig_034ab7933776c1d7())
+	swig_r = (int32)(C._wrap_version_swig_92a4467db17e84e4())
 	return swig_r
 }
 
 func Version_text() (_swig_ret *byte) {
 	var swig_r *byte
-	swig_r = (*byte)(C._wrap_version_text_swig_034ab7933776c1d7())
+	swig_r = (*byte)(C._wrap_version_text_swig_92a4467db17e84e4())
 	return swig_r
 }
 
@@ -396,60 +417,60 @@ func Check_abi(arg1 int32, arg2 int32) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_check_abi_swig_034ab7933776c1d7(C.int(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (int32)(C._wrap_check_abi_swig_92a4467db17e84e4(C.int(_swig_i_0), C.int(_swig_i_1)))
 	return swig_r
 }
 
 func Status_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_status_text_swig_034ab7933776c1d7(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_status_text_swig_92a4467db17e84e4(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Error_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_error_new_swig_034ab7933776c1d7())
+	swig_r = (uintptr)(C._wrap_error_new_swig_92a4467db17e84e4())
 	return swig_r
 }
 
 func Error_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_error_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_error_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Error_code(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_code_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_code_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_message_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_message_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_server_text_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_server_text_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_retryable_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_retryable_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -457,20 +478,20 @@ func Error_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_error_lock_name_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_error_lock_name_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Error_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_reason_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_reason_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Options_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_options_new_swig_034ab7933776c1d7())
+	swig_r = (uintptr)(C._wrap_options_new_swig_92a4467db17e84e4())
 	return swig_r
 }
 
@@ -478,13 +499,13 @@ func Options_new_from(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_options_new_from_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_options_new_from_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Options_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_options_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_options_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_ret int32) {
@@ -493,7 +514,7 @@ func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_options_set_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_options_set_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -508,7 +529,7 @@ func Options_set_lease_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -517,7 +538,7 @@ func Options_set_renewal(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_renewal_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_renewal_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -526,7 +547,7 @@ func Options_set_max_hold_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -535,7 +556,7 @@ func Options_set_reentrant(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -544,7 +565,7 @@ func Options_set_reentrant_read(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -553,7 +574,7 @@ func Options_set_reentrant_write(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -562,7 +583,7 @@ func Options_set_protocol(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_protocol_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_protocol_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -574,7 +595,7 @@ func Options_set_poll_interval_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -583,7 +604,7 @@ func Options_set_poll_attempts(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -592,7 +613,7 @@ func Options_set_fair_strict(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -601,7 +622,7 @@ func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -613,7 +634,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -622,7 +643,7 @@ func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -631,7 +652,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_034ab7933776c1d7(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_92a4467db17e84e4(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -640,14 +661,14 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 
 func Client_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_client_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_client_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Client_ping(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_client_ping_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_client_ping_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -657,7 +678,7 @@ func Client_set_credentials(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_client_set_credentials_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_client_set_credentials_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -671,7 +692,7 @@ func Client_examine(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_examine_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_examine_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -679,26 +700,110 @@ func Client_examination(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_examination_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_examination_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	return swig_r
+}
+
+func Client_stats(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
+	var swig_r uintptr
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (uintptr)(C._wrap_client_stats_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	return swig_r
+}
+
+func Stats_free(arg1 uintptr) {
+	_swig_i_0 := arg1
+	C._wrap_stats_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
+}
+
+func Stats_json(arg1 uintptr) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	swig_r = (*byte)(C._wrap_stats_json_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Stats_prometheus(arg1 uintptr) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	swig_r = (*byte)(C._wrap_stats_prometheus_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Stats_count(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_stats_count_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Stats_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (*byte)(C._wrap_stats_name_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_18(_swig_i_1)))
+	return swig_r
+}
+
+func Stats_type(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (*byte)(C._wrap_stats_type_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_19(_swig_i_1)))
+	return swig_r
+}
+
+func Stats_value(arg1 uintptr, arg2 int64) (_swig_ret float64) {
+	var swig_r float64
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (float64)(C._wrap_stats_value_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_20(_swig_i_1)))
+	return swig_r
+}
+
+func Stats_label_count(arg1 uintptr, arg2 int64) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (int64)(C._wrap_stats_label_count_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_22(_swig_i_1)))
+	return swig_r
+}
+
+func Stats_label_name(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (*byte)(C._wrap_stats_label_name_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1), C.swig_type_24(_swig_i_2)))
+	return swig_r
+}
+
+func Stats_label_value(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (*byte)(C._wrap_stats_label_value_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_25(_swig_i_1), C.swig_type_26(_swig_i_2)))
 	return swig_r
 }
 
 func Examination_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_examination_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_examination_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Examination_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_examination_count_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_examination_count_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Examination_worst(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_examination_worst_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_examination_worst_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -706,7 +811,7 @@ func Examination_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_name_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_18(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_name_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1)))
 	return swig_r
 }
 
@@ -714,7 +819,7 @@ func Examination_verdict(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_examination_verdict_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_19(_swig_i_1)))
+	swig_r = (int32)(C._wrap_examination_verdict_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1)))
 	return swig_r
 }
 
@@ -722,7 +827,7 @@ func Examination_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_server_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_20(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_server_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_30(_swig_i_1)))
 	return swig_r
 }
 
@@ -730,7 +835,7 @@ func Examination_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_value_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_21(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_value_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1)))
 	return swig_r
 }
 
@@ -738,7 +843,7 @@ func Examination_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_consequence_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_22(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_consequence_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_32(_swig_i_1)))
 	return swig_r
 }
 
@@ -746,21 +851,21 @@ func Examination_mend(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_mend_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_mend_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_33(_swig_i_1)))
 	return swig_r
 }
 
 func Examination_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_examination_json_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_examination_json_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Verdict_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_verdict_text_swig_034ab7933776c1d7(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_verdict_text_swig_92a4467db17e84e4(C.int(_swig_i_0)))
 	return swig_r
 }
 
@@ -770,7 +875,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), *(*C.swig_type_34)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -779,14 +884,14 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 
 func Lock_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_lock_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_lock_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Lock_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_try_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_try_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -795,7 +900,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_25(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -803,7 +908,7 @@ func Lock_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_unlock_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_unlock_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -812,7 +917,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_26(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_36(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -820,7 +925,7 @@ func Lock_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_cancel_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_cancel_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -829,35 +934,35 @@ func Lock_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_interrupt_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_interrupt_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Lock_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_lock_is_held_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_lock_is_held_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_valid_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_valid_ms_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_token_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_token_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -866,7 +971,7 @@ func Lock_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_query_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_query_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -876,7 +981,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_30(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_40(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -887,7 +992,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_31(_swig_i_2), C.swig_type_32(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_41(_swig_i_2), C.swig_type_42(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -897,7 +1002,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_33(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_43(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -908,7 +1013,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_34(_swig_i_2), C.swig_type_35(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_44(_swig_i_2), C.swig_type_45(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -918,7 +1023,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_36(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_46(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -928,7 +1033,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_37)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), *(*C.swig_type_47)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -937,14 +1042,14 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 
 func Rw_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_rw_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_rw_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Rw_read_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_try_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_try_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -953,7 +1058,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -961,7 +1066,7 @@ func Rw_read_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_unlock_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -969,7 +1074,7 @@ func Rw_write_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_try_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_try_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -978,7 +1083,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -986,7 +1091,7 @@ func Rw_write_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_unlock_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -994,7 +1099,7 @@ func Rw_upgrade_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1002,7 +1107,7 @@ func Rw_downgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_downgrade_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_downgrade_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1011,7 +1116,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1020,7 +1125,7 @@ func Rw_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_interrupt_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_interrupt_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1028,42 +1133,42 @@ func Rw_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_cancel_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_cancel_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Rw_is_reading(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_reading_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_reading_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_is_writing(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_writing_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_writing_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_valid_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_valid_ms_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_token_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_token_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1072,7 +1177,7 @@ func Rw_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_query_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_query_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1082,7 +1187,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_44(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_54(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1093,7 +1198,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_45(_swig_i_2), C.swig_type_46(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_55(_swig_i_2), C.swig_type_56(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1103,7 +1208,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_47(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_57(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1113,7 +1218,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_48(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_58(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1124,7 +1229,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_49(_swig_i_2), C.swig_type_50(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_59(_swig_i_2), C.swig_type_60(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1134,7 +1239,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_51(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_61(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1144,7 +1249,7 @@ func Rw_upgrade_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_52(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_62(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1154,7 +1259,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_53(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1165,7 +1270,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_54(_swig_i_2), C.swig_type_55(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.swig_type_65(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1175,7 +1280,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_56(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_66(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1186,7 +1291,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), *(*C.swig_type_57)(unsafe.Pointer(&_swig_i_1)), C.swig_type_58(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), *(*C.swig_type_67)(unsafe.Pointer(&_swig_i_1)), C.swig_type_68(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1195,7 +1300,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 
 func Semaphore_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_semaphore_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_semaphore_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
@@ -1203,7 +1308,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_59(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_69(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1213,7 +1318,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.swig_type_61(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_70(_swig_i_1), C.swig_type_71(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1221,7 +1326,7 @@ func Semaphore_release(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_release_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_release_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1230,7 +1335,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_62(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_72(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1239,7 +1344,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_63(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_73(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1248,7 +1353,7 @@ func Semaphore_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1256,35 +1361,35 @@ func Semaphore_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_cancel_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_cancel_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Semaphore_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_semaphore_is_held_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_semaphore_is_held_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_token_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_token_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1293,7 +1398,7 @@ func Semaphore_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_query_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_query_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1304,7 +1409,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_type_68(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_77(_swig_i_2), C.swig_type_78(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1316,7 +1421,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.swig_type_70(_swig_i_3), C.swig_type_71(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_79(_swig_i_2), C.swig_type_80(_swig_i_3), C.swig_type_81(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1326,7 +1431,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_72(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_82(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1337,7 +1442,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.swig_type_74(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_83(_swig_i_2), C.swig_type_84(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1347,7 +1452,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_75(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_85(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1355,13 +1460,13 @@ func Multi_new(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_multi_new_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_multi_new_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_multi_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_multi_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
@@ -1369,7 +1474,7 @@ func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_lock_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_lock_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1378,7 +1483,7 @@ func Multi_add_reader(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_reader_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_reader_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1387,7 +1492,7 @@ func Multi_add_writer(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_writer_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_writer_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1397,7 +1502,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_86(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1405,7 +1510,7 @@ func Multi_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_try_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_try_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1414,7 +1519,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_77(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1422,7 +1527,7 @@ func Multi_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_unlock_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_unlock_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1431,7 +1536,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_78(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1440,7 +1545,7 @@ func Multi_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_interrupt_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_interrupt_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1448,35 +1553,35 @@ func Multi_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_cancel_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_cancel_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_multi_is_held_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_multi_is_held_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_valid_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_valid_ms_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_member_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_member_count_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_member_count_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1486,7 +1591,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_82(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_92(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1497,7 +1602,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_83(_swig_i_2), C.swig_type_84(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_type_94(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1507,7 +1612,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_85(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_95(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1518,7 +1623,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_86(_swig_i_2), C.swig_type_87(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.swig_type_97(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1528,88 +1633,88 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_88(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
 func Info_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_info_new_swig_034ab7933776c1d7())
+	swig_r = (uintptr)(C._wrap_info_new_swig_92a4467db17e84e4())
 	return swig_r
 }
 
 func Info_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_info_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_info_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Info_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_held_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_held_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_is_mine(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_mine_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_mine_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_time_left_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_time_left_ms_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_time_left_ms_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_latest_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_latest_token_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_latest_token_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_holder_count_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_holder_count_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_shown_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits_in_use(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_in_use_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_in_use_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_waiter_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_waiter_count_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_waiter_count_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_entry_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_entry_count_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_entry_count_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1617,7 +1722,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_97(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_107(_swig_i_1)))
 	return swig_r
 }
 
@@ -1625,7 +1730,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_98(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_108(_swig_i_1)))
 	return swig_r
 }
 
@@ -1633,7 +1738,7 @@ func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_100(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_weight_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_110(_swig_i_1)))
 	return swig_r
 }
 
@@ -1641,7 +1746,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_101(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_111(_swig_i_1)))
 	return swig_r
 }
 
@@ -1649,7 +1754,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_103(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_113(_swig_i_1)))
 	return swig_r
 }
 
@@ -1657,7 +1762,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_104(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_114(_swig_i_1)))
 	return swig_r
 }
 
@@ -1666,82 +1771,82 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_type_105(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_type_115(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Queue_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_fd(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_queue_fd_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_queue_fd_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Queue_wake(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_wake_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_wake_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_shutdown(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_shutdown_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_shutdown_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Event_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_event_new_swig_034ab7933776c1d7())
+	swig_r = (uintptr)(C._wrap_event_new_swig_92a4467db17e84e4())
 	return swig_r
 }
 
 func Event_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_event_free_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0))
+	C._wrap_event_free_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0))
 }
 
 func Event_get_kind(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_get_kind_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_get_kind_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_tag(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_tag_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_tag_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_status_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_status_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_token_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_token_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_message_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_message_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_reason_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_reason_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1749,28 +1854,28 @@ func Event_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_event_lock_name_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_event_lock_name_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Event_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_server_text_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_server_text_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_retryable_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_retryable_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_034ab7933776c1d7(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_92a4467db17e84e4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

@@ -202,7 +202,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
 extern "C" {
 #endif
 
-void _wrap_Swig_free_swig_034ab7933776c1d7(void *_swig_go_0) {
+void _wrap_Swig_free_swig_92a4467db17e84e4(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -212,7 +212,7 @@ void _wrap_Swig_free_swig_034ab7933776c1d7(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_swig_034ab7933776c1d7(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_swig_92a4467db17e84e4(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -225,7 +225,7 @@ void *_wrap_Swig_malloc_swig_034ab7933776c1d7(intgo _swig_go_0) {
 }
 
 
-long long _wrap_go_drain_swig_034ab7933776c1d7(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
+long long _wrap_go_drain_swig_92a4467db17e84e4(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   mortise_event *arg2 = (mortise_event *) 0 ;
   int64_t arg3 ;
@@ -246,7 +246,7 @@ long long _wrap_go_drain_swig_034ab7933776c1d7(mortise_queue *_swig_go_0, mortis
 }
 
 
-int _wrap_version_swig_034ab7933776c1d7() {
+int _wrap_version_swig_92a4467db17e84e4() {
   int32_t result;
   int _swig_go_result;
   
@@ -257,7 +257,7 @@ int _wrap_version_swig_034ab7933776c1d7() {
 }
 
 
-char *_wrap_version_text_swig_034ab7933776c1d7() {
+char *_wrap_version_text_swig_92a4467db17e84e4() {
   char *result = 0 ;
   char *_swig_go_result;
   
@@ -268,7 +268,7 @@ char *_wrap_version_text_swig_034ab7933776c1d7() {
 }
 
 
-int _wrap_check_abi_swig_034ab7933776c1d7(int _swig_go_0, int _swig_go_1) {
+int _wrap_check_abi_swig_92a4467db17e84e4(int _swig_go_0, int _swig_go_1) {
   int32_t arg1 ;
   int32_t arg2 ;
   mortise_status result;
@@ -283,7 +283,7 @@ int _wrap_check_abi_swig_034ab7933776c1d7(int _swig_go_0, int _swig_go_1) {
 }
 
 
-char *_wrap_status_text_swig_034ab7933776c1d7(int _swig_go_0) {
+char *_wrap_status_text_swig_92a4467db17e84e4(int _swig_go_0) {
   mortise_status arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -296,7 +296,7 @@ char *_wrap_status_text_swig_034ab7933776c1d7(int _swig_go_0) {
 }
 
 
-mortise_error *_wrap_error_new_swig_034ab7933776c1d7() {
+mortise_error *_wrap_error_new_swig_92a4467db17e84e4() {
   mortise_error *result = 0 ;
   mortise_error *_swig_go_result;
   
@@ -307,7 +307,7 @@ mortise_error *_wrap_error_new_swig_034ab7933776c1d7() {
 }
 
 
-void _wrap_error_free_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
+void _wrap_error_free_swig_92a4467db17e84e4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   
   arg1 = (mortise_error *)_swig_go_0; 
@@ -317,7 +317,7 @@ void _wrap_error_free_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_code_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
+int _wrap_error_code_swig_92a4467db17e84e4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -330,7 +330,7 @@ int _wrap_error_code_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_message_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
+char *_wrap_error_message_swig_92a4467db17e84e4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -343,7 +343,7 @@ char *_wrap_error_message_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_server_text_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
+char *_wrap_error_server_text_swig_92a4467db17e84e4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -356,7 +356,7 @@ char *_wrap_error_server_text_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_retryable_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
+int _wrap_error_is_retryable_swig_92a4467db17e84e4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -369,7 +369,7 @@ int _wrap_error_is_retryable_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_ambiguous_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
+int _wrap_error_is_ambiguous_swig_92a4467db17e84e4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -382,7 +382,7 @@ int _wrap_error_is_ambiguous_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_lock_name_swig_034ab7933776c1d7(mortise_error *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_error_lock_name_swig_92a4467db17e84e4(mortise_error *_swig_go_0, long long *_swig_go_1) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -397,7 +397,7 @@ char *_wrap_error_lock_name_swig_034ab7933776c1d7(mortise_error *_swig_go_0, lon
 }
 
 
-int _wrap_error_reason_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
+int _wrap_error_reason_swig_92a4467db17e84e4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -410,7 +410,7 @@ int _wrap_error_reason_swig_034ab7933776c1d7(mortise_error *_swig_go_0) {
 }
 
 
-mortise_options *_wrap_options_new_swig_034ab7933776c1d7() {
+mortise_options *_wrap_options_new_swig_92a4467db17e84e4() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
   
@@ -421,7 +421,7 @@ mortise_options *_wrap_options_new_swig_034ab7933776c1d7() {
 }
 
 
-mortise_options *_wrap_options_new_from_swig_034ab7933776c1d7(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_options *_wrap_options_new_from_swig_92a4467db17e84e4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_options *result = 0 ;
@@ -436,7 +436,7 @@ mortise_options *_wrap_options_new_from_swig_034ab7933776c1d7(mortise_client *_s
 }
 
 
-void _wrap_options_free_swig_034ab7933776c1d7(mortise_options *_swig_go_0) {
+void _wrap_options_free_swig_92a4467db17e84e4(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
   arg1 = (mortise_options *)_swig_go_0; 
@@ -446,7 +446,7 @@ void _wrap_options_free_swig_034ab7933776c1d7(mortise_options *_swig_go_0) {
 }
 
 
-int _wrap_options_set_swig_034ab7933776c1d7(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_options_set_swig_92a4467db17e84e4(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -475,7 +475,7 @@ int _wrap_options_set_swig_034ab7933776c1d7(mortise_options *_swig_go_0, _gostri
 }
 
 
-int _wrap_options_set_lease_ms_swig_034ab7933776c1d7(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_lease_ms_swig_92a4467db17e84e4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -492,7 +492,7 @@ int _wrap_options_set_lease_ms_swig_034ab7933776c1d7(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_renewal_swig_034ab7933776c1d7(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_renewal_swig_92a4467db17e84e4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -509,7 +509,7 @@ int _wrap_options_set_renewal_swig_034ab7933776c1d7(mortise_options *_swig_go_0,
 }
 
 
-int _wrap_options_set_max_hold_ms_swig_034ab7933776c1d7(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_max_hold_ms_swig_92a4467db17e84e4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -526,7 +526,7 @@ int _wrap_options_set_max_hold_ms_swig_034ab7933776c1d7(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_reentrant_swig_034ab7933776c1d7(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_swig_92a4467db17e84e4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -543,7 +543,7 @@ int _wrap_options_set_reentrant_swig_034ab7933776c1d7(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_reentrant_read_swig_034ab7933776c1d7(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_read_swig_92a4467db17e84e4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -560,7 +560,7 @@ int _wrap_options_set_reentrant_read_swig_034ab7933776c1d7(mortise_options *_swi
 }
 
 
-int _wrap_options_set_reentrant_write_swig_034ab7933776c1d7(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_write_swig_92a4467db17e84e4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -577,7 +577,7 @@ int _wrap_options_set_reentrant_write_swig_034ab7933776c1d7(mortise_options *_sw
 }
 
 
-int _wrap_options_set_protocol_swig_034ab7933776c1d7(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_protocol_swig_92a4467db17e84e4(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -599,7 +599,7 @@ int _wrap_options_set_protocol_swig_034ab7933776c1d7(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_poll_interval_ms_swig_034ab7933776c1d7(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_interval_ms_swig_92a4467db17e84e4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -616,7 +616,7 @@ int _wrap_options_set_poll_interval_ms_swig_034ab7933776c1d7(mortise_options *_s
 }
 
 
-int _wrap_options_set_poll_attempts_swig_034ab7933776c1d7(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_attempts_swig_92a4467db17e84e4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -633,7 +633,7 @@ int _wrap_options_set_poll_attempts_swig_034ab7933776c1d7(mortise_options *_swig
 }
 
 
-int _wrap_options_set_fair_strict_swig_034ab7933776c1d7(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_fair_strict_swig_92a4467db17e84e4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -650,7 +650,7 @@ int _wrap_options_set_fair_strict_swig_034ab7933776c1d7(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_label_swig_034ab7933776c1d7(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_label_swig_92a4467db17e84e4(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -672,7 +672,7 @@ int _wrap_options_set_label_swig_034ab7933776c1d7(mortise_options *_swig_go_0, _
 }
 
 
-int _wrap_options_set_command_timeout_ms_swig_034ab7933776c1d7(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_command_timeout_ms_swig_92a4467db17e84e4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -689,7 +689,7 @@ int _wrap_options_set_command_timeout_ms_swig_034ab7933776c1d7(mortise_options *
 }
 
 
-int _wrap_options_set_drift_ppm_swig_034ab7933776c1d7(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_drift_ppm_swig_92a4467db17e84e4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -706,7 +706,7 @@ int _wrap_options_set_drift_ppm_swig_034ab7933776c1d7(mortise_options *_swig_go_
 }
 
 
-mortise_client *_wrap_client_new_swig_034ab7933776c1d7(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
+mortise_client *_wrap_client_new_swig_92a4467db17e84e4(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
@@ -728,7 +728,7 @@ mortise_client *_wrap_client_new_swig_034ab7933776c1d7(_gostring_ _swig_go_0, mo
 }
 
 
-void _wrap_client_free_swig_034ab7933776c1d7(mortise_client *_swig_go_0) {
+void _wrap_client_free_swig_92a4467db17e84e4(mortise_client *_swig_go_0) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   
   arg1 = (mortise_client *)_swig_go_0; 
@@ -738,7 +738,7 @@ void _wrap_client_free_swig_034ab7933776c1d7(mortise_client *_swig_go_0) {
 }
 
 
-int _wrap_client_ping_swig_034ab7933776c1d7(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_ping_swig_92a4467db17e84e4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -753,7 +753,7 @@ int _wrap_client_ping_swig_034ab7933776c1d7(mortise_client *_swig_go_0, mortise_
 }
 
 
-int _wrap_client_set_credentials_swig_034ab7933776c1d7(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_client_set_credentials_swig_92a4467db17e84e4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -782,7 +782,7 @@ int _wrap_client_set_credentials_swig_034ab7933776c1d7(mortise_client *_swig_go_
 }
 
 
-mortise_examination *_wrap_client_examine_swig_034ab7933776c1d7(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_examination *_wrap_client_examine_swig_92a4467db17e84e4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_examination *result = 0 ;
@@ -797,7 +797,7 @@ mortise_examination *_wrap_client_examine_swig_034ab7933776c1d7(mortise_client *
 }
 
 
-mortise_examination *_wrap_client_examination_swig_034ab7933776c1d7(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_examination *_wrap_client_examination_swig_92a4467db17e84e4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_examination *result = 0 ;
@@ -812,7 +812,165 @@ mortise_examination *_wrap_client_examination_swig_034ab7933776c1d7(mortise_clie
 }
 
 
-void _wrap_examination_free_swig_034ab7933776c1d7(mortise_examination *_swig_go_0) {
+mortise_stats *_wrap_client_stats_swig_92a4467db17e84e4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_stats *result = 0 ;
+  mortise_stats *_swig_go_result;
+  
+  arg1 = (mortise_client *)_swig_go_0; 
+  arg2 = (mortise_error *)_swig_go_1; 
+  
+  result = (mortise_stats *)mortise_client_stats(arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+void _wrap_stats_free_swig_92a4467db17e84e4(mortise_stats *_swig_go_0) {
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  
+  arg1 = (mortise_stats *)_swig_go_0; 
+  
+  mortise_stats_free(arg1);
+  
+}
+
+
+char *_wrap_stats_json_swig_92a4467db17e84e4(mortise_stats *_swig_go_0) {
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_stats *)_swig_go_0; 
+  
+  result = (char *)mortise_stats_json((struct mortise_stats const *)arg1);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_stats_prometheus_swig_92a4467db17e84e4(mortise_stats *_swig_go_0) {
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_stats *)_swig_go_0; 
+  
+  result = (char *)mortise_stats_prometheus((struct mortise_stats const *)arg1);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_stats_count_swig_92a4467db17e84e4(mortise_stats *_swig_go_0) {
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_stats *)_swig_go_0; 
+  
+  result = (int64_t)mortise_stats_count((struct mortise_stats const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_stats_name_swig_92a4467db17e84e4(mortise_stats *_swig_go_0, long long _swig_go_1) {
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_stats *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  
+  result = (char *)mortise_stats_name((struct mortise_stats const *)arg1,arg2);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_stats_type_swig_92a4467db17e84e4(mortise_stats *_swig_go_0, long long _swig_go_1) {
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_stats *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  
+  result = (char *)mortise_stats_type((struct mortise_stats const *)arg1,arg2);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+double _wrap_stats_value_swig_92a4467db17e84e4(mortise_stats *_swig_go_0, long long _swig_go_1) {
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  double result;
+  double _swig_go_result;
+  
+  arg1 = (mortise_stats *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  
+  result = (double)mortise_stats_value((struct mortise_stats const *)arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_stats_label_count_swig_92a4467db17e84e4(mortise_stats *_swig_go_0, long long _swig_go_1) {
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_stats *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  
+  result = (int64_t)mortise_stats_label_count((struct mortise_stats const *)arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_stats_label_name_swig_92a4467db17e84e4(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_stats *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  
+  result = (char *)mortise_stats_label_name((struct mortise_stats const *)arg1,arg2,arg3);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_stats_label_value_swig_92a4467db17e84e4(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+  mortise_stats *arg1 = (mortise_stats *) 0 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_stats *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  
+  result = (char *)mortise_stats_label_value((struct mortise_stats const *)arg1,arg2,arg3);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+void _wrap_examination_free_swig_92a4467db17e84e4(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   
   arg1 = (mortise_examination *)_swig_go_0; 
@@ -822,7 +980,7 @@ void _wrap_examination_free_swig_034ab7933776c1d7(mortise_examination *_swig_go_
 }
 
 
-long long _wrap_examination_count_swig_034ab7933776c1d7(mortise_examination *_swig_go_0) {
+long long _wrap_examination_count_swig_92a4467db17e84e4(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -835,7 +993,7 @@ long long _wrap_examination_count_swig_034ab7933776c1d7(mortise_examination *_sw
 }
 
 
-int _wrap_examination_worst_swig_034ab7933776c1d7(mortise_examination *_swig_go_0) {
+int _wrap_examination_worst_swig_92a4467db17e84e4(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   mortise_verdict result;
   int _swig_go_result;
@@ -848,7 +1006,7 @@ int _wrap_examination_worst_swig_034ab7933776c1d7(mortise_examination *_swig_go_
 }
 
 
-char *_wrap_examination_name_swig_034ab7933776c1d7(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_name_swig_92a4467db17e84e4(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -863,7 +1021,7 @@ char *_wrap_examination_name_swig_034ab7933776c1d7(mortise_examination *_swig_go
 }
 
 
-int _wrap_examination_verdict_swig_034ab7933776c1d7(mortise_examination *_swig_go_0, long long _swig_go_1) {
+int _wrap_examination_verdict_swig_92a4467db17e84e4(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   mortise_verdict result;
@@ -878,7 +1036,7 @@ int _wrap_examination_verdict_swig_034ab7933776c1d7(mortise_examination *_swig_g
 }
 
 
-char *_wrap_examination_server_swig_034ab7933776c1d7(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_server_swig_92a4467db17e84e4(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -893,7 +1051,7 @@ char *_wrap_examination_server_swig_034ab7933776c1d7(mortise_examination *_swig_
 }
 
 
-char *_wrap_examination_value_swig_034ab7933776c1d7(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_value_swig_92a4467db17e84e4(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -908,7 +1066,7 @@ char *_wrap_examination_value_swig_034ab7933776c1d7(mortise_examination *_swig_g
 }
 
 
-char *_wrap_examination_consequence_swig_034ab7933776c1d7(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_consequence_swig_92a4467db17e84e4(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -923,7 +1081,7 @@ char *_wrap_examination_consequence_swig_034ab7933776c1d7(mortise_examination *_
 }
 
 
-char *_wrap_examination_mend_swig_034ab7933776c1d7(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_mend_swig_92a4467db17e84e4(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -938,7 +1096,7 @@ char *_wrap_examination_mend_swig_034ab7933776c1d7(mortise_examination *_swig_go
 }
 
 
-char *_wrap_examination_json_swig_034ab7933776c1d7(mortise_examination *_swig_go_0) {
+char *_wrap_examination_json_swig_92a4467db17e84e4(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -951,7 +1109,7 @@ char *_wrap_examination_json_swig_034ab7933776c1d7(mortise_examination *_swig_go
 }
 
 
-char *_wrap_verdict_text_swig_034ab7933776c1d7(int _swig_go_0) {
+char *_wrap_verdict_text_swig_92a4467db17e84e4(int _swig_go_0) {
   mortise_verdict arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -964,7 +1122,7 @@ char *_wrap_verdict_text_swig_034ab7933776c1d7(int _swig_go_0) {
 }
 
 
-mortise_lock *_wrap_lock_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_lock *_wrap_lock_new_swig_92a4467db17e84e4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -988,7 +1146,7 @@ mortise_lock *_wrap_lock_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0, _
 }
 
 
-void _wrap_lock_free_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
+void _wrap_lock_free_swig_92a4467db17e84e4(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   
   arg1 = (mortise_lock *)_swig_go_0; 
@@ -998,7 +1156,7 @@ void _wrap_lock_free_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_try_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_try_swig_92a4467db17e84e4(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1013,7 +1171,7 @@ int _wrap_lock_try_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_error
 }
 
 
-int _wrap_lock_acquire_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_acquire_swig_92a4467db17e84e4(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1030,7 +1188,7 @@ int _wrap_lock_acquire_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, long long
 }
 
 
-int _wrap_lock_unlock_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_unlock_swig_92a4467db17e84e4(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1045,7 +1203,7 @@ int _wrap_lock_unlock_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_extend_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_extend_swig_92a4467db17e84e4(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1062,7 +1220,7 @@ int _wrap_lock_extend_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, long long 
 }
 
 
-int _wrap_lock_cancel_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_cancel_swig_92a4467db17e84e4(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1077,7 +1235,7 @@ int _wrap_lock_cancel_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_interrupt_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_interrupt_swig_92a4467db17e84e4(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1094,7 +1252,7 @@ int _wrap_lock_interrupt_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, int _sw
 }
 
 
-int _wrap_lock_is_held_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
+int _wrap_lock_is_held_swig_92a4467db17e84e4(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1107,7 +1265,7 @@ int _wrap_lock_is_held_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_valid_ms_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
+long long _wrap_lock_valid_ms_swig_92a4467db17e84e4(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1120,7 +1278,7 @@ long long _wrap_lock_valid_ms_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_deadline_ns_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
+long long _wrap_lock_deadline_ns_swig_92a4467db17e84e4(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1133,7 +1291,7 @@ long long _wrap_lock_deadline_ns_swig_034ab7933776c1d7(mortise_lock *_swig_go_0)
 }
 
 
-long long _wrap_lock_token_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
+long long _wrap_lock_token_swig_92a4467db17e84e4(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1146,7 +1304,7 @@ long long _wrap_lock_token_swig_034ab7933776c1d7(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_query_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_query_swig_92a4467db17e84e4(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1163,7 +1321,7 @@ int _wrap_lock_query_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_inf
 }
 
 
-int _wrap_lock_try_async_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_try_async_swig_92a4467db17e84e4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1182,7 +1340,7 @@ int _wrap_lock_try_async_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise
 }
 
 
-int _wrap_lock_acquire_async_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_acquire_async_swig_92a4467db17e84e4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1203,7 +1361,7 @@ int _wrap_lock_acquire_async_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mor
 }
 
 
-int _wrap_lock_unlock_async_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_unlock_async_swig_92a4467db17e84e4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1222,7 +1380,7 @@ int _wrap_lock_unlock_async_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_extend_async_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_extend_async_swig_92a4467db17e84e4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1243,7 +1401,7 @@ int _wrap_lock_extend_async_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_watch_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_watch_swig_92a4467db17e84e4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1262,7 +1420,7 @@ int _wrap_lock_watch_swig_034ab7933776c1d7(mortise_lock *_swig_go_0, mortise_que
 }
 
 
-mortise_rw *_wrap_rw_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_rw *_wrap_rw_new_swig_92a4467db17e84e4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1286,7 +1444,7 @@ mortise_rw *_wrap_rw_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0, _gost
 }
 
 
-void _wrap_rw_free_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
+void _wrap_rw_free_swig_92a4467db17e84e4(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   
   arg1 = (mortise_rw *)_swig_go_0; 
@@ -1296,7 +1454,7 @@ void _wrap_rw_free_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_try_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_try_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1311,7 +1469,7 @@ int _wrap_rw_read_try_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_read_acquire_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_acquire_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1328,7 +1486,7 @@ int _wrap_rw_read_acquire_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, long lon
 }
 
 
-int _wrap_rw_read_unlock_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_unlock_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1343,7 +1501,7 @@ int _wrap_rw_read_unlock_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_write_try_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_try_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1358,7 +1516,7 @@ int _wrap_rw_write_try_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_write_acquire_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_acquire_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1375,7 +1533,7 @@ int _wrap_rw_write_acquire_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, long lo
 }
 
 
-int _wrap_rw_write_unlock_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_unlock_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1390,7 +1548,7 @@ int _wrap_rw_write_unlock_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_upgrade_try_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_upgrade_try_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1405,7 +1563,7 @@ int _wrap_rw_upgrade_try_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_downgrade_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_downgrade_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1420,7 +1578,7 @@ int _wrap_rw_downgrade_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_extend_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_extend_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1437,7 +1595,7 @@ int _wrap_rw_extend_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, long long _swi
 }
 
 
-int _wrap_rw_interrupt_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_interrupt_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1454,7 +1612,7 @@ int _wrap_rw_interrupt_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, int _swig_g
 }
 
 
-int _wrap_rw_cancel_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_cancel_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1469,7 +1627,7 @@ int _wrap_rw_cancel_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_error 
 }
 
 
-int _wrap_rw_is_reading_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_reading_swig_92a4467db17e84e4(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1482,7 +1640,7 @@ int _wrap_rw_is_reading_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_is_writing_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_writing_swig_92a4467db17e84e4(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1495,7 +1653,7 @@ int _wrap_rw_is_writing_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_deadline_ns_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
+long long _wrap_rw_deadline_ns_swig_92a4467db17e84e4(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1508,7 +1666,7 @@ long long _wrap_rw_deadline_ns_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_valid_ms_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
+long long _wrap_rw_valid_ms_swig_92a4467db17e84e4(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1521,7 +1679,7 @@ long long _wrap_rw_valid_ms_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_token_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
+long long _wrap_rw_token_swig_92a4467db17e84e4(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1534,7 +1692,7 @@ long long _wrap_rw_token_swig_034ab7933776c1d7(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_query_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_query_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1551,7 +1709,7 @@ int _wrap_rw_query_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_info *_
 }
 
 
-int _wrap_rw_read_try_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_try_async_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1570,7 +1728,7 @@ int _wrap_rw_read_try_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortis
 }
 
 
-int _wrap_rw_read_acquire_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_acquire_async_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1591,7 +1749,7 @@ int _wrap_rw_read_acquire_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_read_unlock_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_unlock_async_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1610,7 +1768,7 @@ int _wrap_rw_read_unlock_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_write_try_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_try_async_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1629,7 +1787,7 @@ int _wrap_rw_write_try_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_write_acquire_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_acquire_async_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1650,7 +1808,7 @@ int _wrap_rw_write_acquire_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, m
 }
 
 
-int _wrap_rw_write_unlock_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_unlock_async_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1669,7 +1827,7 @@ int _wrap_rw_write_unlock_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_upgrade_try_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_upgrade_try_async_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1688,7 +1846,7 @@ int _wrap_rw_upgrade_try_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_downgrade_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_downgrade_async_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1707,7 +1865,7 @@ int _wrap_rw_downgrade_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_extend_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_extend_async_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1728,7 +1886,7 @@ int _wrap_rw_extend_async_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_watch_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_watch_swig_92a4467db17e84e4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1747,7 +1905,7 @@ int _wrap_rw_watch_swig_034ab7933776c1d7(mortise_rw *_swig_go_0, mortise_queue *
 }
 
 
-mortise_semaphore *_wrap_semaphore_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
+mortise_semaphore *_wrap_semaphore_new_swig_92a4467db17e84e4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1773,7 +1931,7 @@ mortise_semaphore *_wrap_semaphore_new_swig_034ab7933776c1d7(mortise_client *_sw
 }
 
 
-void _wrap_semaphore_free_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0) {
+void _wrap_semaphore_free_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   
   arg1 = (mortise_semaphore *)_swig_go_0; 
@@ -1783,7 +1941,7 @@ void _wrap_semaphore_free_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0) {
 }
 
 
-int _wrap_semaphore_try_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_try_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1800,7 +1958,7 @@ int _wrap_semaphore_try_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, lon
 }
 
 
-int _wrap_semaphore_acquire_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_acquire_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1819,7 +1977,7 @@ int _wrap_semaphore_acquire_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_release_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_release_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1834,7 +1992,7 @@ int _wrap_semaphore_release_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_resize_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_resize_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1851,7 +2009,7 @@ int _wrap_semaphore_resize_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_extend_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_extend_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1868,7 +2026,7 @@ int _wrap_semaphore_extend_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_interrupt_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_interrupt_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1885,7 +2043,7 @@ int _wrap_semaphore_interrupt_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_cancel_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_cancel_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1900,7 +2058,7 @@ int _wrap_semaphore_cancel_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_is_held_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0) {
+int _wrap_semaphore_is_held_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1913,7 +2071,7 @@ int _wrap_semaphore_is_held_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0)
 }
 
 
-long long _wrap_semaphore_deadline_ns_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_deadline_ns_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1926,7 +2084,7 @@ long long _wrap_semaphore_deadline_ns_swig_034ab7933776c1d7(mortise_semaphore *_
 }
 
 
-long long _wrap_semaphore_valid_ms_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_valid_ms_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1939,7 +2097,7 @@ long long _wrap_semaphore_valid_ms_swig_034ab7933776c1d7(mortise_semaphore *_swi
 }
 
 
-long long _wrap_semaphore_token_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_token_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1952,7 +2110,7 @@ long long _wrap_semaphore_token_swig_034ab7933776c1d7(mortise_semaphore *_swig_g
 }
 
 
-int _wrap_semaphore_query_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_query_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1969,7 +2127,7 @@ int _wrap_semaphore_query_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, m
 }
 
 
-int _wrap_semaphore_try_async_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_try_async_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1990,7 +2148,7 @@ int _wrap_semaphore_try_async_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_acquire_async_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
+int _wrap_semaphore_acquire_async_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2013,7 +2171,7 @@ int _wrap_semaphore_acquire_async_swig_034ab7933776c1d7(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_release_async_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_release_async_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2032,7 +2190,7 @@ int _wrap_semaphore_release_async_swig_034ab7933776c1d7(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_extend_async_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_extend_async_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2053,7 +2211,7 @@ int _wrap_semaphore_extend_async_swig_034ab7933776c1d7(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_watch_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_watch_swig_92a4467db17e84e4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2072,7 +2230,7 @@ int _wrap_semaphore_watch_swig_034ab7933776c1d7(mortise_semaphore *_swig_go_0, m
 }
 
 
-mortise_multi *_wrap_multi_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_multi *_wrap_multi_new_swig_92a4467db17e84e4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_multi *result = 0 ;
@@ -2087,7 +2245,7 @@ mortise_multi *_wrap_multi_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_multi_free_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) {
+void _wrap_multi_free_swig_92a4467db17e84e4(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   
   arg1 = (mortise_multi *)_swig_go_0; 
@@ -2097,7 +2255,7 @@ void _wrap_multi_free_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) {
 }
 
 
-int _wrap_multi_add_lock_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_lock_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2114,7 +2272,7 @@ int _wrap_multi_add_lock_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_add_reader_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_reader_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2131,7 +2289,7 @@ int _wrap_multi_add_reader_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_writer_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_writer_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2148,7 +2306,7 @@ int _wrap_multi_add_writer_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_semaphore_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_add_semaphore_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
@@ -2167,7 +2325,7 @@ int _wrap_multi_add_semaphore_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_try_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_try_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2182,7 +2340,7 @@ int _wrap_multi_try_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_err
 }
 
 
-int _wrap_multi_acquire_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_acquire_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2199,7 +2357,7 @@ int _wrap_multi_acquire_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, long lo
 }
 
 
-int _wrap_multi_unlock_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_unlock_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2214,7 +2372,7 @@ int _wrap_multi_unlock_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_extend_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_extend_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2231,7 +2389,7 @@ int _wrap_multi_extend_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, long lon
 }
 
 
-int _wrap_multi_interrupt_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_interrupt_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2248,7 +2406,7 @@ int _wrap_multi_interrupt_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, int _
 }
 
 
-int _wrap_multi_cancel_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_cancel_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2263,7 +2421,7 @@ int _wrap_multi_cancel_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_is_held_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) {
+int _wrap_multi_is_held_swig_92a4467db17e84e4(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2276,7 +2434,7 @@ int _wrap_multi_is_held_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) {
 }
 
 
-long long _wrap_multi_valid_ms_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) {
+long long _wrap_multi_valid_ms_swig_92a4467db17e84e4(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2289,7 +2447,7 @@ long long _wrap_multi_valid_ms_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) 
 }
 
 
-long long _wrap_multi_deadline_ns_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) {
+long long _wrap_multi_deadline_ns_swig_92a4467db17e84e4(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2302,7 +2460,7 @@ long long _wrap_multi_deadline_ns_swig_034ab7933776c1d7(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_member_count_swig_034ab7933776c1d7(mortise_multi *_swig_go_0) {
+long long _wrap_multi_member_count_swig_92a4467db17e84e4(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2315,7 +2473,7 @@ long long _wrap_multi_member_count_swig_034ab7933776c1d7(mortise_multi *_swig_go
 }
 
 
-int _wrap_multi_try_async_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_try_async_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2334,7 +2492,7 @@ int _wrap_multi_try_async_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, morti
 }
 
 
-int _wrap_multi_acquire_async_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_acquire_async_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2355,7 +2513,7 @@ int _wrap_multi_acquire_async_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_watch_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_watch_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2374,7 +2532,7 @@ int _wrap_multi_watch_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_q
 }
 
 
-int _wrap_multi_extend_async_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_extend_async_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2395,7 +2553,7 @@ int _wrap_multi_extend_async_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mo
 }
 
 
-int _wrap_multi_unlock_async_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_unlock_async_swig_92a4467db17e84e4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2414,7 +2572,7 @@ int _wrap_multi_unlock_async_swig_034ab7933776c1d7(mortise_multi *_swig_go_0, mo
 }
 
 
-mortise_info *_wrap_info_new_swig_034ab7933776c1d7() {
+mortise_info *_wrap_info_new_swig_92a4467db17e84e4() {
   mortise_info *result = 0 ;
   mortise_info *_swig_go_result;
   
@@ -2425,7 +2583,7 @@ mortise_info *_wrap_info_new_swig_034ab7933776c1d7() {
 }
 
 
-void _wrap_info_free_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
+void _wrap_info_free_swig_92a4467db17e84e4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   
   arg1 = (mortise_info *)_swig_go_0; 
@@ -2435,7 +2593,7 @@ void _wrap_info_free_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_held_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
+int _wrap_info_is_held_swig_92a4467db17e84e4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2448,7 +2606,7 @@ int _wrap_info_is_held_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_mine_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
+int _wrap_info_is_mine_swig_92a4467db17e84e4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2461,7 +2619,7 @@ int _wrap_info_is_mine_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_time_left_ms_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
+long long _wrap_info_time_left_ms_swig_92a4467db17e84e4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2474,7 +2632,7 @@ long long _wrap_info_time_left_ms_swig_034ab7933776c1d7(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_latest_token_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
+long long _wrap_info_latest_token_swig_92a4467db17e84e4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2487,7 +2645,7 @@ long long _wrap_info_latest_token_swig_034ab7933776c1d7(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_holder_count_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
+long long _wrap_info_holder_count_swig_92a4467db17e84e4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2500,7 +2658,7 @@ long long _wrap_info_holder_count_swig_034ab7933776c1d7(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_shown_holder_count_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
+long long _wrap_info_shown_holder_count_swig_92a4467db17e84e4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2513,7 +2671,7 @@ long long _wrap_info_shown_holder_count_swig_034ab7933776c1d7(mortise_info *_swi
 }
 
 
-long long _wrap_info_permits_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_swig_92a4467db17e84e4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2526,7 +2684,7 @@ long long _wrap_info_permits_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_permits_in_use_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_in_use_swig_92a4467db17e84e4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2539,7 +2697,7 @@ long long _wrap_info_permits_in_use_swig_034ab7933776c1d7(mortise_info *_swig_go
 }
 
 
-long long _wrap_info_waiter_count_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
+long long _wrap_info_waiter_count_swig_92a4467db17e84e4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2552,7 +2710,7 @@ long long _wrap_info_waiter_count_swig_034ab7933776c1d7(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_count_swig_034ab7933776c1d7(mortise_info *_swig_go_0) {
+long long _wrap_info_entry_count_swig_92a4467db17e84e4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2565,7 +2723,7 @@ long long _wrap_info_entry_count_swig_034ab7933776c1d7(mortise_info *_swig_go_0)
 }
 
 
-char *_wrap_info_entry_owner_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_owner_swig_92a4467db17e84e4(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2580,7 +2738,7 @@ char *_wrap_info_entry_owner_swig_034ab7933776c1d7(mortise_info *_swig_go_0, lon
 }
 
 
-int _wrap_info_entry_is_exclusive_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_exclusive_swig_92a4467db17e84e4(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -2595,7 +2753,7 @@ int _wrap_info_entry_is_exclusive_swig_034ab7933776c1d7(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_weight_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_weight_swig_92a4467db17e84e4(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2610,7 +2768,7 @@ long long _wrap_info_entry_weight_swig_034ab7933776c1d7(mortise_info *_swig_go_0
 }
 
 
-char *_wrap_info_entry_host_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_host_swig_92a4467db17e84e4(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2625,7 +2783,7 @@ char *_wrap_info_entry_host_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long
 }
 
 
-long long _wrap_info_entry_pid_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_pid_swig_92a4467db17e84e4(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2640,7 +2798,7 @@ long long _wrap_info_entry_pid_swig_034ab7933776c1d7(mortise_info *_swig_go_0, l
 }
 
 
-char *_wrap_info_entry_label_swig_034ab7933776c1d7(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_label_swig_92a4467db17e84e4(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2655,7 +2813,7 @@ char *_wrap_info_entry_label_swig_034ab7933776c1d7(mortise_info *_swig_go_0, lon
 }
 
 
-mortise_queue *_wrap_queue_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_queue *_wrap_queue_new_swig_92a4467db17e84e4(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2672,7 +2830,7 @@ mortise_queue *_wrap_queue_new_swig_034ab7933776c1d7(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_queue_free_swig_034ab7933776c1d7(mortise_queue *_swig_go_0) {
+void _wrap_queue_free_swig_92a4467db17e84e4(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2682,7 +2840,7 @@ void _wrap_queue_free_swig_034ab7933776c1d7(mortise_queue *_swig_go_0) {
 }
 
 
-int _wrap_queue_fd_swig_034ab7933776c1d7(mortise_queue *_swig_go_0) {
+int _wrap_queue_fd_swig_92a4467db17e84e4(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2695,7 +2853,7 @@ int _wrap_queue_fd_swig_034ab7933776c1d7(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_wake_swig_034ab7933776c1d7(mortise_queue *_swig_go_0) {
+void _wrap_queue_wake_swig_92a4467db17e84e4(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2705,7 +2863,7 @@ void _wrap_queue_wake_swig_034ab7933776c1d7(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_shutdown_swig_034ab7933776c1d7(mortise_queue *_swig_go_0) {
+void _wrap_queue_shutdown_swig_92a4467db17e84e4(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2715,7 +2873,7 @@ void _wrap_queue_shutdown_swig_034ab7933776c1d7(mortise_queue *_swig_go_0) {
 }
 
 
-mortise_event *_wrap_event_new_swig_034ab7933776c1d7() {
+mortise_event *_wrap_event_new_swig_92a4467db17e84e4() {
   mortise_event *result = 0 ;
   mortise_event *_swig_go_result;
   
@@ -2726,7 +2884,7 @@ mortise_event *_wrap_event_new_swig_034ab7933776c1d7() {
 }
 
 
-void _wrap_event_free_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
+void _wrap_event_free_swig_92a4467db17e84e4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   
   arg1 = (mortise_event *)_swig_go_0; 
@@ -2736,7 +2894,7 @@ void _wrap_event_free_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_get_kind_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
+int _wrap_event_get_kind_swig_92a4467db17e84e4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_event_kind result;
   int _swig_go_result;
@@ -2749,7 +2907,7 @@ int _wrap_event_get_kind_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_tag_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
+long long _wrap_event_tag_swig_92a4467db17e84e4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2762,7 +2920,7 @@ long long _wrap_event_tag_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_status_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
+int _wrap_event_status_swig_92a4467db17e84e4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -2775,7 +2933,7 @@ int _wrap_event_status_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_token_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
+long long _wrap_event_token_swig_92a4467db17e84e4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2788,7 +2946,7 @@ long long _wrap_event_token_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_message_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
+char *_wrap_event_message_swig_92a4467db17e84e4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -2801,7 +2959,7 @@ char *_wrap_event_message_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_reason_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
+int _wrap_event_reason_swig_92a4467db17e84e4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -2814,7 +2972,7 @@ int _wrap_event_reason_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_lock_name_swig_034ab7933776c1d7(mortise_event *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_event_lock_name_swig_92a4467db17e84e4(mortise_event *_swig_go_0, long long *_swig_go_1) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -2829,7 +2987,7 @@ char *_wrap_event_lock_name_swig_034ab7933776c1d7(mortise_event *_swig_go_0, lon
 }
 
 
-char *_wrap_event_server_text_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
+char *_wrap_event_server_text_swig_92a4467db17e84e4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -2842,7 +3000,7 @@ char *_wrap_event_server_text_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_retryable_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
+int _wrap_event_is_retryable_swig_92a4467db17e84e4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2855,7 +3013,7 @@ int _wrap_event_is_retryable_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_ambiguous_swig_034ab7933776c1d7(mortise_event *_swig_go_0) {
+int _wrap_event_is_ambiguous_swig_92a4467db17e84e4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;

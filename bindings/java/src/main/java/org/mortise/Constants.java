@@ -106,6 +106,8 @@ final class Constants {
   static final String OPTION_ACKS = "acks";
   /** Where the server and these replicas have it by then, such as "memory". A client's only. */
   static final String OPTION_DURABILITY = "durability";
+  /** Under which names locks are counted apart, such as "orders:*,jobs:*". A client's only. */
+  static final String OPTION_METRICS_NAME = "metrics_name";
 
   private Constants() {}
 }

@@ -182,7 +182,7 @@ public final class MortiseClient implements AutoCloseable {
    * @return what was found; the findings are on the page about examination
    */
   public Examination examine() {
-    return found(MortiseNative::client_examine);
+    return Examination.take(found(MortiseNative::client_examine));
   }
 
   /**
@@ -192,21 +192,30 @@ public final class MortiseClient implements AutoCloseable {
    * @return what was found; without findings where nothing was examined so far
    */
   public Examination examination() {
-    return found(MortiseNative::client_examination);
+    return Examination.take(found(MortiseNative::client_examination));
   }
 
-  private Examination found(LongUnaryOperator find) {
-    return Examination.take(
-        Threads.block(
-            () -> {
-              long address = core.client().enter();
-              try {
-                return find.applyAsLong(address);
-              } finally {
-                core.client().exit();
-                Reference.reachabilityFence(this);
-              }
-            }));
+  /**
+   * What the client has counted since it was made: acquires, holds, losses, round trips,
+   * connections. Asks no server.
+   *
+   * @return the statistics; their names are on the page about statistics
+   */
+  public Stats stats() {
+    return Stats.take(found(MortiseNative::client_stats));
+  }
+
+  private long found(LongUnaryOperator find) {
+    return Threads.block(
+        () -> {
+          long address = core.client().enter();
+          try {
+            return find.applyAsLong(address);
+          } finally {
+            core.client().exit();
+            Reference.reachabilityFence(this);
+          }
+        });
   }
 
   /**

@@ -53,6 +53,17 @@ final class MortiseNative {
   public final static native int client_set_credentials(long jarg1, byte[] jarg2, byte[] jarg4);
   public final static native long client_examine(long jarg1);
   public final static native long client_examination(long jarg1);
+  public final static native long client_stats(long jarg1);
+  public final static native void stats_free(long jarg1);
+  public final static native byte[] stats_json(long jarg1);
+  public final static native byte[] stats_prometheus(long jarg1);
+  public final static native long stats_count(long jarg1);
+  public final static native byte[] stats_name(long jarg1, long jarg2);
+  public final static native byte[] stats_type(long jarg1, long jarg2);
+  public final static native double stats_value(long jarg1, long jarg2);
+  public final static native long stats_label_count(long jarg1, long jarg2);
+  public final static native byte[] stats_label_name(long jarg1, long jarg2, long jarg3);
+  public final static native byte[] stats_label_value(long jarg1, long jarg2, long jarg3);
   public final static native void examination_free(long jarg1);
   public final static native long examination_count(long jarg1);
   public final static native int examination_worst(long jarg1);

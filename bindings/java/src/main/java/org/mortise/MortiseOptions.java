@@ -415,6 +415,18 @@ public final class MortiseOptions {
     return with(Constants.OPTION_DURABILITY, where);
   }
 
+  /**
+   * Under which names {@link MortiseClient#stats} counts locks apart: 200 at most, the rest is
+   * {@code other}. For clients only.
+   *
+   * @param rule {@code off} is the default; {@code label} is the handles' labels; {@code name} the
+   *     locks' names; or patterns of these, such as {@code orders:*,jobs:*}
+   * @return options with that value
+   */
+  public MortiseOptions withMetricsName(String rule) {
+    return with(Constants.OPTION_METRICS_NAME, rule);
+  }
+
   /** Calls with the address of native options, which live that long. */
   long use(LongUnaryOperator call) {
     return use(MortiseNative.options_new(), call);

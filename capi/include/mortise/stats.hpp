@@ -1,0 +1,66 @@
+/** What a client has counted: acquires, holds, losses, round trips, connections. */
+#ifndef MORTISE_STATS_HPP
+#define MORTISE_STATS_HPP
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "error.hpp"
+
+namespace mortise {
+inline namespace MORTISE_CXX_NAMESPACE {
+
+/**
+ * One number of the statistics; see capi/doc/statistics.md. The texts live as long as the
+ * statistics.
+ * @since 1.2
+ */
+struct sample {
+  /** Such as "mortise_holds"; stays the same in later versions. */
+  std::string_view name;
+  /** "counter", "gauge" or "histogram", of which it is. */
+  std::string_view type;
+  /** Such as "kind" with "mutex". */
+  std::vector<std::pair<std::string_view, std::string_view>> labels;
+  /** In seconds, or as a count. */
+  double value;
+};
+
+/** What a client has counted so far. Move-only; it never changes: any thread. */
+class stats {
+ public:
+  /** Takes one of C over. @since 1.2 */
+  explicit stats(mortise_stats *raw) noexcept : raw_(raw) {}
+
+  /** All numbers; a histogram has one for each bucket, its sum and its count. @since 1.2 */
+  std::vector<sample> samples() const {
+    const mortise_stats *raw = raw_.get();
+    std::vector<sample> all;
+    for (std::int64_t i = 0; i < mortise_stats_count(raw); ++i) {
+      sample one{
+          mortise_stats_name(raw, i), mortise_stats_type(raw, i), {}, mortise_stats_value(raw, i)};
+      for (std::int64_t j = 0; j < mortise_stats_label_count(raw, i); ++j) {
+        one.labels.emplace_back(mortise_stats_label_name(raw, i, j),
+                                mortise_stats_label_value(raw, i, j));
+      }
+      all.push_back(std::move(one));
+    }
+    return all;
+  }
+  /** All of it as one JSON text, as `mortise_stats_json`. @since 1.2 */
+  std::string_view json() const noexcept { return mortise_stats_json(raw_.get()); }
+  /** All of it in the text format of Prometheus, as `mortise_stats_prometheus`. @since 1.2 */
+  std::string_view prometheus() const noexcept { return mortise_stats_prometheus(raw_.get()); }
+
+ private:
+  struct deleter {
+    void operator()(mortise_stats *raw) const noexcept { mortise_stats_free(raw); }
+  };
+  std::unique_ptr<mortise_stats, deleter> raw_;
+};
+
+}  // namespace MORTISE_CXX_NAMESPACE
+}  // namespace mortise
+
+#endif  // MORTISE_STATS_HPP

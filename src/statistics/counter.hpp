@@ -1,0 +1,81 @@
+// What is counted while it happens, by any thread, and read by any other: relaxed atomics, because
+// a count orders nothing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace mortise::statistics {
+
+class counter {
+ public:
+  void add() noexcept { value_.fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t read() const noexcept {
+    return value_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+// The upper bounds of a histogram's buckets, the last of which has none. The same for all, so that
+// waiting, holding and round trips can be compared: from half of a round trip by loopback to longer
+// than anybody likes to wait.
+constexpr std::array<time_ns, 18> bucket_bounds_ns{
+    50 * ns_per_us,    100 * ns_per_us, 250 * ns_per_us, 500 * ns_per_us, ns_per_ms,
+    5 * ns_per_ms / 2, 5 * ns_per_ms,   10 * ns_per_ms,  25 * ns_per_ms,  50 * ns_per_ms,
+    100 * ns_per_ms,   250 * ns_per_ms, 500 * ns_per_ms, ns_per_s,        5 * ns_per_s / 2,
+    5 * ns_per_s,      10 * ns_per_s,   60 * ns_per_s};
+
+// How long something took, each time.
+class histogram {
+ public:
+  struct reading {
+    std::array<std::uint64_t, bucket_bounds_ns.size() + 1> buckets{};  // not cumulative
+    std::uint64_t sum_ns = 0;
+
+    [[nodiscard]] std::uint64_t count() const noexcept {
+      std::uint64_t all = 0;
+      for (const auto one : buckets) all += one;
+      return all;
+    }
+  };
+
+  void note(time_ns took) noexcept {
+    took = std::max<time_ns>(took, 0);
+    const auto* const bound =
+        std::lower_bound(bucket_bounds_ns.begin(), bucket_bounds_ns.end(), took);
+    buckets_[static_cast<std::size_t>(bound - bucket_bounds_ns.begin())].add();
+    sum_ns_.fetch_add(static_cast<std::uint64_t>(took), std::memory_order_relaxed);
+  }
+  [[nodiscard]] reading read() const noexcept {
+    reading all;
+    for (std::size_t i = 0; i < buckets_.size(); ++i) all.buckets[i] = buckets_[i].read();
+    all.sum_ns = sum_ns_.load(std::memory_order_relaxed);
+    return all;
+  }
+
+ private:
+  std::array<counter, bucket_bounds_ns.size() + 1> buckets_;
+  std::atomic<std::uint64_t> sum_ns_{0};
+};
+
+// How much there is of something now: what has begun and has not ended.
+class gauge {
+ public:
+  void raise() noexcept { value_.fetch_add(1, std::memory_order_relaxed); }
+  void lower() noexcept { value_.fetch_sub(1, std::memory_order_relaxed); }
+  [[nodiscard]] std::int64_t read() const noexcept {
+    return value_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::int64_t> value_{0};
+};
+
+}  // namespace mortise::statistics

@@ -1,0 +1,80 @@
+#include "statistics/series_set.hpp"
+
+namespace mortise::statistics {
+
+namespace {
+
+constexpr std::string_view other = "other";
+constexpr std::array use_names{"mutex", "writer", "reader", "semaphore"};
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= list.size();) {
+    const auto end = std::min(list.find(',', at), list.size());
+    parts.push_back(list.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
+// Goes back to the last star at most, so that its time is bounded by the product of the lengths.
+bool matches(std::string_view pattern, std::string_view text) noexcept {
+  std::size_t in_pattern = 0;
+  std::size_t in_text = 0;
+  auto star = std::string_view::npos;
+  std::size_t after_star = 0;  // what of the text the star does not stand for
+  while (in_text < text.size()) {
+    if (in_pattern < pattern.size() && pattern[in_pattern] == '*') {
+      star = in_pattern++;
+      after_star = in_text;
+    } else if (in_pattern < pattern.size() && pattern[in_pattern] == text[in_text]) {
+      ++in_pattern;
+      ++in_text;
+    } else if (star != std::string_view::npos) {
+      in_pattern = star + 1;
+      in_text = ++after_star;
+    } else {
+      return false;
+    }
+  }
+  while (in_pattern < pattern.size() && pattern[in_pattern] == '*') ++in_pattern;
+  return in_pattern == pattern.size();
+}
+
+series_set::series_set(std::string_view rule) : rule_(rule), patterns_(split(rule_)) {}
+
+std::string_view series_set::series_name(std::string_view name, std::string_view label) const {
+  if (rule_ == "off") return {};
+  if (rule_ == "label") return label.empty() ? other : label;
+  if (rule_ == "name") return name;
+  for (const auto pattern : patterns_) {
+    if (matches(pattern, name)) return pattern;
+  }
+  return other;
+}
+
+lock_statistics& series_set::of(std::string_view name, std::string_view label, lock_use use) {
+  auto wanted = series_name(name, label);
+  const std::lock_guard guard(mutex_);
+  auto found = all_.find(wanted);
+  if (found == all_.end()) {
+    if (all_.size() >= longest) wanted = other;
+    found = all_.try_emplace(std::string(wanted)).first;
+  }
+  return found->second[static_cast<std::size_t>(use)];
+}
+
+void series_set::add_to(snapshot& into) const {
+  const std::lock_guard guard(mutex_);
+  for (const auto& [name, counts] : all_) {
+    for (std::size_t use = 0; use < lock_use_count; ++use) {
+      labels of{{"kind", use_names[use]}};
+      if (rule_ != "off") of.emplace_back("name", name);
+      counts[use].add_to(into, of);
+    }
+  }
+}
+
+}  // namespace mortise::statistics

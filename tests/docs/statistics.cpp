@@ -1,0 +1,24 @@
+// statistics [--write]: the table of names on the page capi/doc/statistics.md, which follows from
+// src/statistics/snapshot.cpp. Says that it is not in step with that, or writes it.
+#include "statistics/snapshot.hpp"
+
+#include <iostream>
+#include <stdexcept>
+
+#include "support/pages.hpp"
+
+int main(int count, char** arguments) try {
+  const bool is_to_write = count > 1 && arguments[1] == std::string("--write");
+  std::string table = "| name | type | labels | what it is |\n|---|---|---|---|\n";
+  const mortise::statistics::snapshot nothing;
+  for (const auto& one : nothing.families()) {
+    table += std::string("| `") + one.name + "` | " + mortise::statistics::type_text(one.type) +
+             " | " + one.labels + " | " + one.help + " |\n";
+  }
+  const bool is_page = mortise::testing::bring_in_step("capi/doc/statistics.md", "./dev statistics",
+                                                       table, is_to_write);
+  return is_page ? 0 : 1;
+} catch (const std::exception& error) {
+  std::cerr << "statistics: " << error.what() << "\n";
+  return 1;
+}
