@@ -1,5 +1,7 @@
 package org.mortise;
 
+import java.time.Duration;
+
 /**
  * A mutex as a {@link java.util.concurrent.locks.Lock}: each thread is an owner, and may lock again
  * what it holds. All locks of one name and one client are one to a thread. As with Java's own, a
@@ -63,6 +65,19 @@ public final class MortiseLock extends ThreadOwnedLock {
     } finally {
       pool.giveBack(held.owner());
     }
+  }
+
+  /**
+   * Makes this thread's hold last at least so long from now; never shortens it.
+   *
+   * @param lease 50 ms to 366 days, or zero for the lock's lease
+   * @throws IllegalMonitorStateException if this thread does not hold it
+   * @throws MortiseException with {@link Status#LOST} when it was lost before, and others, after
+   *     which the old end stands
+   */
+  public void extend(Duration lease) {
+    MutexOwner owner = requireHeld().owner();
+    owner.requireExtended(owner.extend(Times.roundedUp(lease, "lease")));
   }
 
   /**

@@ -41,6 +41,25 @@ class LockTest {
   private int counter;
 
   @Test
+  void extendLengthensAThreadsHold() throws Exception {
+    var options = MortiseOptions.DEFAULTS.withLease(Duration.ofMinutes(1)).withRenewal(false);
+    MortiseLock lock = client.lock("extended", options);
+    assertThrows(IllegalMonitorStateException.class, () -> lock.extend(Duration.ofHours(1)));
+    lock.lock();
+    lock.extend(Duration.ofHours(1));
+    assertTrue(lock.validMillis() > Duration.ofMinutes(30).toMillis());
+    lock.extend(Duration.ofSeconds(1));
+    assertTrue(lock.validMillis() > Duration.ofMinutes(30).toMillis());
+    assertStatus(Status.INVALID_ARGUMENT, () -> lock.extend(Duration.ofMillis(1)));
+    lock.unlock();
+    MortiseLock brief = client.lock("brief", options.withLease(Duration.ofMillis(500)));
+    brief.lock();
+    Waiting.until("the lease ends", () -> !brief.isHeldByCurrentThread());
+    assertStatus(Status.LOST, () -> brief.extend(Duration.ofHours(1)));
+    assertStatus(Status.LOST, brief::unlock);
+  }
+
+  @Test
   void threadsOfTwoClientsExcludeEachOther() throws Exception {
     int rounds = 50;
     var workers = new ArrayList<Worker>();

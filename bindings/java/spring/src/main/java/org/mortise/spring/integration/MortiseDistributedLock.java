@@ -1,0 +1,199 @@
+package org.mortise.spring.integration;
+
+import java.time.Duration;
+import java.util.ConcurrentModificationException;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import org.mortise.MortiseClient;
+import org.mortise.MortiseException;
+import org.mortise.MortiseLock;
+import org.mortise.MortiseOptions;
+import org.mortise.Status;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.integration.support.locks.DistributedLock;
+
+/**
+ * A lock of a {@link MortiseLockRegistry}. A thread is its owner, and may lock again what it holds;
+ * who waits is served in the order of arrival. Let what it protects refuse a {@link #token()} lower
+ * than the highest that it has seen: nothing else can keep a paused process from acting after its
+ * lease.
+ *
+ * <p>A lock that was not to be had because of the server is a {@link CannotAcquireLockException}
+ * with the {@link MortiseException} as its cause. So is one that this thread has lost, until it is
+ * unlocked.
+ */
+public final class MortiseDistributedLock implements DistributedLock {
+  /** One of the ways to lock. */
+  private interface Attempt<E extends Exception> {
+    boolean isAcquired(Lock lock) throws E;
+  }
+
+  private final MortiseClient client;
+  private final String name;
+  private final MortiseOptions options;
+  private final MortiseLock lock;
+
+  MortiseDistributedLock(MortiseClient client, String name, MortiseOptions options) {
+    this.client = client;
+    this.name = name;
+    this.options = options;
+    this.lock = client.lock(name, options);
+  }
+
+  @Override
+  public void lock() {
+    lock(lock);
+  }
+
+  /**
+   * As {@link #lock()}, with a lease of its own. It is renewed as others are, unless the registry's
+   * options say otherwise. What this thread holds already keeps the lease that it has.
+   *
+   * @param ttl 50 ms to 366 days
+   */
+  @Override
+  public void lock(Duration ttl) {
+    lock(withLease(ttl));
+  }
+
+  private void lock(Lock some) {
+    acquire(
+        some,
+        it -> {
+          it.lock();
+          return true;
+        });
+  }
+
+  @Override
+  public void lockInterruptibly() throws InterruptedException {
+    acquire(
+        lock,
+        it -> {
+          it.lockInterruptibly();
+          return true;
+        });
+  }
+
+  @Override
+  public boolean tryLock() {
+    return acquire(lock, Lock::tryLock);
+  }
+
+  @Override
+  public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+    return acquire(lock, it -> it.tryLock(time, unit));
+  }
+
+  /**
+   * As {@link #tryLock(long, TimeUnit)}, with a lease of its own; see {@link #lock(Duration)}.
+   *
+   * @param waitTime how long to wait
+   * @param ttl 50 ms to 366 days
+   */
+  @Override
+  public boolean tryLock(Duration waitTime, Duration ttl) throws InterruptedException {
+    long nanos = TimeUnit.NANOSECONDS.convert(waitTime);
+    return acquire(withLease(ttl), it -> it.tryLock(nanos, TimeUnit.NANOSECONDS));
+  }
+
+  private MortiseLock withLease(Duration ttl) {
+    return client.lock(name, options.withLease(Objects.requireNonNull(ttl, "ttl")));
+  }
+
+  private <E extends Exception> boolean acquire(Lock some, Attempt<E> attempt) throws E {
+    try {
+      return attempt.isAcquired(some);
+    } catch (MortiseException failure) {
+      // The same call would fail for ever, which the other exception says it need not.
+      if (failure.status() == Status.INVALID_ARGUMENT) throw failure;
+      throw new CannotAcquireLockException("Failed to lock " + name, failure);
+    }
+  }
+
+  /**
+   * Ends this thread's hold, or one of its several acquires. An interrupt does not keep it from
+   * that.
+   *
+   * @throws IllegalStateException if this thread does not hold it
+   * @throws ConcurrentModificationException if the hold had been lost before: somebody else may
+   *     have held it since
+   * @throws MortiseException because the server did not confirm the end, which comes with the end
+   *     of the lease at the latest; this thread holds nothing then, too
+   */
+  @Override
+  public void unlock() {
+    try {
+      lock.unlock();
+    } catch (IllegalMonitorStateException notHolder) {
+      throw new IllegalStateException(notHolder.getMessage(), notHolder);
+    } catch (MortiseException failure) {
+      if (failure.status() != Status.LOST) throw failure;
+      throw new ConcurrentModificationException(
+          name + " was lost before it was unlocked: another may have held it since", failure);
+    }
+  }
+
+  void renew(Duration ttl) {
+    try {
+      lock.extend(ttl);
+    } catch (IllegalMonitorStateException | MortiseException failure) {
+      throw new IllegalStateException("Could not renew " + name, failure);
+    }
+  }
+
+  /**
+   * Not supported: there is no way to wait for another host's signal.
+   *
+   * @throws UnsupportedOperationException always
+   */
+  @Override
+  public Condition newCondition() {
+    return lock.newCondition();
+  }
+
+  /**
+   * The lock's name at the server.
+   *
+   * @return the name
+   */
+  public String name() {
+    return name;
+  }
+
+  /**
+   * The fencing token of this thread's hold, for whatever the lock protects. It rises with every
+   * grant.
+   *
+   * @return the token
+   * @throws IllegalMonitorStateException if this thread does not hold it
+   */
+  public long token() {
+    return lock.token();
+  }
+
+  /**
+   * Whether this thread holds it, by the local clock. Asks nobody.
+   *
+   * @return true until it is unlocked or lost
+   */
+  public boolean isHeldByCurrentThread() {
+    return lock.isHeldByCurrentThread();
+  }
+
+  /**
+   * How long this thread's hold is still valid without a renewal, by the local clock.
+   *
+   * @return milliseconds, rounded down; 0 when it is not held
+   */
+  public long validMillis() {
+    return lock.validMillis();
+  }
+
+  @Override
+  public String toString() {
+    return "MortiseDistributedLock[" + name + "]";
+  }
+}

@@ -1,0 +1,103 @@
+package org.mortise.spring.integration;
+
+import java.time.Duration;
+import java.util.Objects;
+import org.mortise.MortiseClient;
+import org.mortise.MortiseOptions;
+import org.springframework.integration.support.locks.DistributedLock;
+import org.springframework.integration.support.locks.ExpirableLockRegistry;
+import org.springframework.integration.support.locks.RenewableLockRegistry;
+
+/**
+ * Spring Integration's registry of locks, on Mortise: a lock excludes all threads of all hosts but
+ * the one that holds it. Holds are leases, which are renewed without a task scheduler; {@link
+ * MortiseDistributedLock} tells how one ends.
+ *
+ * <p>It keeps nothing but the client, which stays open until whoever opened it closes it. So all
+ * registries of one client and one registry key are one, the locks of one key are one lock to a
+ * thread, and there is no bound to how many there are.
+ */
+public final class MortiseLockRegistry
+    implements ExpirableLockRegistry<DistributedLock>, RenewableLockRegistry<DistributedLock> {
+  private final MortiseClient client;
+  private final String prefix;
+  private final MortiseOptions options;
+
+  /**
+   * A registry whose locks are named as their keys are.
+   *
+   * @param client whose options hold; it has to stay open as long as locks are used
+   */
+  public MortiseLockRegistry(MortiseClient client) {
+    this(client, "", MortiseOptions.DEFAULTS);
+  }
+
+  /**
+   * A registry whose locks are named {@code registryKey:lockKey}.
+   *
+   * @param client it has to stay open as long as locks are used
+   * @param registryKey told from those of other programs that use the server; empty for names that
+   *     are the keys alone
+   * @param options laid over the client's; for a leader {@link MortiseOptions#withUnlimitedHold}
+   */
+  public MortiseLockRegistry(MortiseClient client, String registryKey, MortiseOptions options) {
+    this.client = Objects.requireNonNull(client, "client");
+    this.prefix =
+        Objects.requireNonNull(registryKey, "registryKey").isEmpty() ? "" : registryKey + ":";
+    this.options = Objects.requireNonNull(options, "options");
+  }
+
+  /**
+   * The lock of a key.
+   *
+   * @param lockKey a String
+   * @return the lock; any two of one key are one lock to a thread
+   * @throws IllegalArgumentException if the key is no String
+   */
+  @Override
+  public MortiseDistributedLock obtain(Object lockKey) {
+    if (lockKey instanceof String key) {
+      return new MortiseDistributedLock(client, prefix + key, options);
+    }
+    String what = lockKey == null ? "null" : lockKey + " of " + lockKey.getClass().getName();
+    throw new IllegalArgumentException(
+        "lockKey is " + what + "; give a String, which is the same on every host");
+  }
+
+  /**
+   * Makes this thread's hold last at least for the lease from now. Where holds are renewed, as they
+   * are unless the options say otherwise, nobody needs it.
+   *
+   * @param lockKey the key of a lock that this thread holds
+   * @throws IllegalStateException if this thread does not hold it, or holds it no longer
+   */
+  @Override
+  public void renewLock(Object lockKey) {
+    renewLock(lockKey, Duration.ZERO);
+  }
+
+  /**
+   * Makes this thread's hold last at least so long from now; never shortens it.
+   *
+   * @param lockKey the key of a lock that this thread holds
+   * @param ttl 50 ms to 366 days
+   * @throws IllegalStateException if this thread does not hold it, or holds it no longer
+   */
+  @Override
+  public void renewLock(Object lockKey, Duration ttl) {
+    obtain(lockKey).renew(ttl);
+  }
+
+  /**
+   * Does nothing: a lock that is not held is kept nowhere.
+   *
+   * @param age of any value
+   */
+  @Override
+  public void expireUnusedOlderThan(long age) {}
+
+  @Override
+  public String toString() {
+    return "MortiseLockRegistry[" + prefix + "]";
+  }
+}
