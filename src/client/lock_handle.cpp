@@ -81,6 +81,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekee
   owner_.poll_interval_ms = terms.poll_interval_ms;
   owner_.poll_attempts = terms.poll_attempts;
   owner_.label = terms.label;
+  owner_.lock_name = name_.c_str();
   const auto uses = uses_of(kind);
   for (std::size_t mode = 0; mode < uses.size(); ++mode) {
     owner_.counts[mode] = &client_->counts().of(name_, terms.label, uses[mode]);

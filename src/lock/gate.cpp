@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/decimal.hpp"
+#include "base/probe.hpp"
 #include "lock/lease.hpp"
 
 namespace mortise::lock {
@@ -58,6 +59,8 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
     // A handle of this client holds the lock or is ahead of us, so the server need not be asked.
     note_taken(wanted);
     wanted.counts().acquire_answered(status::not_acquired);
+    probe::wait_start(&owner, owner.lock_name);
+    probe::wait_end(&owner, owner.lock_name, static_cast<std::int32_t>(status::not_acquired), 0);
     wanted.finish(outcome::because(status::not_acquired, who_is_ahead()), 0);
     return {};
   }
@@ -66,6 +69,7 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
   operations_.accept(wanted);
   wanted.began = now;
   wanted.counts().acquire_began();
+  probe::wait_start(&owner, owner.lock_name);
   if (current_ || !waiters_.empty()) note_taken(wanted);
   owner.state = owner_state::acquiring;
   owner.pending = &wanted;
@@ -115,6 +119,7 @@ void gate::end_hold(lock::owner& owner, operation* done, time_ns now) {
   if (done != nullptr) operations_.accept(*done);
   owner.hold_counts = {};
   owner.count_hold_end(now);
+  probe::release(&owner, owner.lock_name, owner.token, now - owner.held_since);
   holder_ = nullptr;
   owner.state = owner_state::idle;
   if (!extensions_.is_empty()) {
@@ -262,6 +267,7 @@ void gate::finish(acquire_operation& ended, const outcome& how, time_ns now) {
   waiters_.erase(ended.place_);
   ended.counts().acquire_ended(how.code, now - ended.began);
   auto& owner = *ended.owner;
+  probe::wait_end(&owner, owner.lock_name, static_cast<std::int32_t>(how.code), now - ended.began);
   owner.pending = nullptr;
   owner.state = owner_state::idle;
   operations_.end(ended, how, how.ok() ? owner.token : 0);
@@ -445,6 +451,7 @@ void gate::grant_to_next(time_ns now) {
   owner.hold_once(next.wanted.mode);
   if (next.has_found_taken_) next.counts().handed_off(!passes_.is_first_holder());
   owner.count_hold(next.wanted.mode, now);
+  probe::grant(&owner, owner.lock_name, owner.token);
   finish(next, {}, now);
   owner.state = owner_state::held;
   // The first holder's time counts from the grant, a later one's from now.
@@ -476,6 +483,8 @@ void gate::lose(time_ns now) {
     loser->loss = current_->loss();
     loser->count_hold_end(now);
     loser->counts_of_hold->hold_lost(loser->loss);
+    probe::loss(loser, loser->lock_name, loser->token, static_cast<std::int32_t>(loser->loss),
+                now - loser->held_since);
     const auto lost = outcome::lost(loser->loss);
     extensions_.finish(lost);
     finish_raise(lost);

@@ -36,6 +36,7 @@ struct owner {
   std::int64_t poll_interval_ms = 100;
   std::int64_t poll_attempts = -1;  // -1: no limit
   std::string label;
+  const char* lock_name = "";  // for whoever looks on (base/probe.hpp)
   // Where it is counted what becomes of this handle, by mode.
   std::array<statistics::lock_statistics*, 2> counts{&statistics::uncounted(),
                                                      &statistics::uncounted()};

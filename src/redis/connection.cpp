@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/probe.hpp"
 #include "base/random.hpp"
 #include "net/futex.hpp"
 
@@ -351,7 +352,9 @@ void connection::go_up() noexcept {
   up_.was_last = up_.was_ever = true;
   back_off_.begin(boot_now());
   set_problem({});
-  statistics_.came_up();
+  if (const auto* const why = statistics_.came_up()) {
+    probe::reconnect(whereabouts_.name().c_str(), why);
+  }
   listener_.on_up(facts_);
   hearing_.store(protocol_ == 3 ? &commands_ : messages_.get());
   listen_again();

@@ -19,9 +19,11 @@ std::size_t place_of(const outcome& why) noexcept {
 
 }  // namespace
 
-void connection_statistics::came_up() noexcept {
+const char* connection_statistics::came_up() noexcept {
   is_up_.store(true, std::memory_order_relaxed);
-  if (has_ended_) reconnects_[ended_by_].add();
+  if (!has_ended_) return nullptr;
+  reconnects_[ended_by_].add();
+  return reasons[ended_by_];
 }
 
 void connection_statistics::went_down(const outcome& why) noexcept {

@@ -16,8 +16,9 @@ namespace mortise::statistics {
 class connection_statistics {
  public:
   void answered(time_ns took) noexcept { round_trips_.note(took); }
-  // It can be used; and not any more, for this reason. The I/O thread.
-  void came_up() noexcept;
+  // It can be used, and why the one before had ended, nullptr for the first; and not any more, for
+  // this reason. The I/O thread.
+  const char* came_up() noexcept;
   void went_down(const outcome& why) noexcept;
 
   // As that of a server of this name.

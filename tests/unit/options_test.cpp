@@ -316,7 +316,7 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
             "connect, "
             "tls_ca_file, tls_ca_folder, tls_certificate_file, tls_key_file, tls_name, tls_verify, "
             "sentinel_password_file, sentinel_tls, sentinel_tls_name, examine, quarantine, acks, "
-            "durability");
+            "durability, metrics_name");
   }
 }
 
