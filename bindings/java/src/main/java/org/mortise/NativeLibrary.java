@@ -5,22 +5,32 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.Locale;
-import java.util.stream.Stream;
+import java.util.Set;
 
-/** Finds and loads the native library, which holds all of Mortise; nothing else is needed. */
+/**
+ * Finds and loads the native library, which holds all of Mortise; nothing else is needed. A program
+ * waits for it as it starts, so there are no lambdas, streams or regular expressions: the first of
+ * each in a JVM takes longer than the library.
+ */
 final class NativeLibrary {
   static final String DIRECTORY_PROPERTY = "org.mortise.native.dir";
   private static final String NAME = "mortise_jni";
   private static final int ELF_HEADER_BYTES = 64;
+  private static final String MUSL = "/ld-musl-";
+  private static final Set<PosixFilePermission> OWNER_ONLY =
+      EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
   private NativeLibrary() {}
 
@@ -77,26 +87,48 @@ final class NativeLibrary {
 
   /** Whether this JVM runs with musl, whose loader is mapped into it then. */
   private static boolean isMusl() {
-    try (Stream<String> mapped = Files.lines(Path.of("/proc/self/maps"), ISO_8859_1)) {
-      return isMusl(mapped);
-    } catch (IOException | UncheckedIOException unreadable) {
+    try {
+      return isMusl(Files.readString(Path.of("/proc/self/maps"), ISO_8859_1));
+    } catch (IOException unreadable) {
       return false;
     }
   }
 
-  static boolean isMusl(Stream<String> mapped) {
-    return mapped.anyMatch(line -> line.matches(".*/ld-musl-[^/]*\\.so\\.1"));
+  static boolean isMusl(String maps) {
+    for (int at = maps.indexOf(MUSL); at >= 0; at = maps.indexOf(MUSL, at + 1)) {
+      int end = maps.indexOf('\n', at);
+      String file = maps.substring(at + 1, end < 0 ? maps.length() : end);
+      if (file.endsWith(".so.1") && file.indexOf('/') < 0) return true;
+    }
+    return false;
   }
 
   private static void loadCopy(InputStream packed) throws IOException {
-    // Readable for this user only, under a name that nobody can guess.
-    Path copy = Files.createTempFile("mortise-", ".so");
+    Path copy = newFile();
     try {
-      Files.copy(packed, copy, StandardCopyOption.REPLACE_EXISTING);
+      try (OutputStream to = Files.newOutputStream(copy)) {
+        packed.transferTo(to);
+      }
       loadWhole(copy);
     } finally {
       // What is loaded stays.
       Files.deleteIfExists(copy);
+    }
+  }
+
+  /**
+   * An empty file that was not there before, for this user only. Files.createTempFile takes longer
+   * than all else here, as it starts what makes random numbers for passwords.
+   */
+  private static Path newFile() throws IOException {
+    Path folder = Path.of(System.getProperty("java.io.tmpdir"));
+    for (; ; ) {
+      Path file = folder.resolve("mortise-" + System.nanoTime() + ".so");
+      try {
+        return Files.createFile(file, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+      } catch (FileAlreadyExistsException ofAnother) {
+        // By then it is another time.
+      }
     }
   }
 

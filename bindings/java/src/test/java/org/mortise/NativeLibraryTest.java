@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -131,9 +130,11 @@ class NativeLibraryTest {
   @Test
   void muslIsToldByItsLoader() {
     String before = "7f0a1c000000-7f0a1c021000 r-xp 00000000 08:01 42   ";
-    assertTrue(NativeLibrary.isMusl(Stream.of(before, before + "/lib/ld-musl-x86_64.so.1")));
-    assertTrue(NativeLibrary.isMusl(Stream.of(before + "/lib/ld-musl-aarch64.so.1")));
-    assertFalse(NativeLibrary.isMusl(Stream.of(before + "/usr/lib/ld-linux-x86-64.so.2")));
-    assertFalse(NativeLibrary.isMusl(Stream.of(before + "/srv/ld-musl-x86_64.so.1/app.jar")));
+    assertTrue(NativeLibrary.isMusl(before + "\n" + before + "/lib/ld-musl-x86_64.so.1\n"));
+    String another = before + "/srv/ld-musl-tools/bin/sh\n";
+    assertTrue(NativeLibrary.isMusl(another + before + "/lib/ld-musl-aarch64.so.1"));
+    assertFalse(NativeLibrary.isMusl(another));
+    assertFalse(NativeLibrary.isMusl(before + "/usr/lib/ld-linux-x86-64.so.2\n"));
+    assertFalse(NativeLibrary.isMusl(before + "/srv/ld-musl-x86_64.so.1/app.jar\n"));
   }
 }
