@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""nginx_test.py FOLDER BUILD: the example for nginx, as it is, in the nginx that ./dev test has put
-into FOLDER. Run under tests/support/with_server."""
+"""nginx_test.py FOLDER SHARE LIB: the example for nginx, as it is, in the nginx that ./dev test has put
+into FOLDER, with the module whose Lua is in SHARE and whose library is in LIB. Run under
+tests/support/with_server."""
 import os
 import pathlib
 import shutil
@@ -11,9 +12,8 @@ import tempfile
 import threading
 import time
 
-FOLDER, BUILD = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
-BINDING = pathlib.Path(__file__).resolve().parent.parent
-EXAMPLE = BINDING / "examples" / "nginx"
+FOLDER, SHARE, LIB = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+EXAMPLE = pathlib.Path(__file__).resolve().parent.parent / "examples" / "nginx"
 PATIENCE_S = 60
 
 HOLDER = """
@@ -34,8 +34,8 @@ def library(name):
 
 
 LUA = {
-    "LUA_PATH": f"{BINDING}/?.lua;{BINDING}/?/init.lua;{FOLDER}/usr/share/lua/5.1/?.lua;;",
-    "LUA_CPATH": f"{BUILD}/lua/5.1/?.so;;",
+    "LUA_PATH": f"{SHARE}/?.lua;{SHARE}/?/init.lua;{FOLDER}/usr/share/lua/5.1/?.lua;;",
+    "LUA_CPATH": f"{LIB}/?.so;;",
     "LD_LIBRARY_PATH": str(library("libluajit-5.1.so.2")),
     "MORTISE_URL": os.environ["MORTISE_TEST_URL"],
 }
