@@ -54,6 +54,8 @@ class LeaderTest {
     first.granted(1);
     LockRegistryLeaderInitiator other = initiator(second, OPTIONS);
     try {
+      // Long enough for the other to be there; it is woken when it is stopped.
+      one.setBusyWaitMillis(10_000);
       one.getContext().yield();
       first.revoked(1);
       second.granted(1);

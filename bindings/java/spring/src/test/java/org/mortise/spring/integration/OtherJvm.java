@@ -2,6 +2,7 @@ package org.mortise.spring.integration;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.mortise.MortiseOptions;
@@ -10,7 +11,7 @@ import org.springframework.integration.support.leader.LockRegistryLeaderInitiato
 /** A JVM that holds a lock, or leads, until it is killed. */
 final class OtherJvm implements AutoCloseable {
   private static final MortiseOptions SOON_OVER =
-      MortiseOptions.DEFAULTS.withLease(Duration.ofSeconds(2));
+      MortiseOptions.DEFAULTS.withLease(Duration.ofSeconds(5));
   private final Process process;
   private final BufferedReader said;
 
@@ -65,7 +66,7 @@ final class OtherJvm implements AutoCloseable {
     }
     System.out.println("ready");
     // Until it is killed, or its parent is.
-    System.in.transferTo(java.io.OutputStream.nullOutputStream());
+    System.in.transferTo(OutputStream.nullOutputStream());
     Runtime.getRuntime().halt(0);
   }
 }
