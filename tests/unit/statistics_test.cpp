@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
 
 #include "statistics/connection_statistics.hpp"
 #include "statistics/series_set.hpp"
@@ -143,6 +144,35 @@ TEST(series_set, a_pattern_stands_for_all_that_match_it) {
   EXPECT_FALSE(matches("abc", "abcd"));
   EXPECT_FALSE(matches("", "a"));
   EXPECT_TRUE(matches("a**", "a"));
+}
+
+// ThreadSanitizer looks on; and what was counted meanwhile is all there in the end.
+TEST(series_set, is_read_while_others_count) {
+  statistics::series_set all("name");
+  constexpr int rounds = 2000;
+  const auto count = [&](const std::string& name) {
+    for (int i = 0; i < rounds; ++i) {
+      auto& counts = all.of(name + std::to_string(i % 50), "", statistics::lock_use::mutex);
+      counts.acquire_began();
+      counts.acquire_ended(status::ok, i);
+    }
+  };
+  std::thread first([&] { count("a"); });
+  std::thread second([&] { count("b"); });
+  for (int i = 0; i < 20; ++i) {
+    snapshot now;
+    all.add_to(now);
+    for (const auto& one : now.samples()) EXPECT_GE(one.value, 0) << one.name;
+  }
+  first.join();
+  second.join();
+  snapshot now;
+  all.add_to(now);
+  double acquired = 0;
+  for (const auto& one : now.samples()) {
+    if (one.name == "mortise_acquire_seconds_count") acquired += one.value;
+  }
+  EXPECT_EQ(acquired, 2 * rounds);
 }
 
 // ---- a connection ---------------------------------------------------------------------------
