@@ -190,6 +190,15 @@ static const mortise_api table = {
     mortise_stats_label_count,
     mortise_stats_label_name,
     mortise_stats_label_value,
+    mortise_client_census,
+    mortise_census_free,
+    mortise_census_json,
+    mortise_census_answered,
+    mortise_census_silent,
+    mortise_census_truncated,
+    mortise_census_count,
+    mortise_census_text,
+    mortise_census_number,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

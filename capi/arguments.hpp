@@ -37,6 +37,17 @@ struct timeout {
   [[nodiscard]] std::int64_t value() const { return ms; }
 };
 
+// How long others may take to answer.
+struct patience {
+  std::int64_t ms;
+  static constexpr std::int64_t most_ms = 60'000;
+  [[nodiscard]] outcome check() const {
+    if (ms >= 1 && ms <= most_ms) return {};
+    return out_of_range("timeout_ms", ms, "1 to " + std::to_string(most_ms));
+  }
+  [[nodiscard]] std::int64_t value() const { return ms; }
+};
+
 // What an extension is to leave; 0 for the handle's own.
 struct lease {
   std::int64_t ms;

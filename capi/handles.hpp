@@ -11,6 +11,7 @@
 #include "client/lock_handle.hpp"
 #include "client/multi_handle.hpp"
 #include "guard.hpp"
+#include "protocol/census.hpp"
 #include "protocol/examination.hpp"
 #include "protocol/query.hpp"
 #include "statistics/snapshot.hpp"
@@ -87,6 +88,11 @@ struct mortise_stats {
   std::vector<mortise::statistics::sample> samples;
   std::string json;
   std::string prometheus;
+};
+
+struct mortise_census {
+  mortise::protocol::census told;
+  std::string json;
 };
 
 struct mortise_info {

@@ -43,6 +43,8 @@ func TestUseAfterClose(t *testing.T) {
 	expect(t, err, ErrClosed)
 	_, err = client.Stats()
 	expect(t, err, ErrClosed)
+	_, err = client.Census(within(t), time.Second)
+	expect(t, err, ErrClosed)
 	expect(t, client.SetCredentials(within(t), "", "x"), ErrClosed)
 	_, err = client.NewLock("a")
 	expect(t, err, ErrClosed)

@@ -39,6 +39,10 @@ var contextCalls = map[string]struct {
 		_, err := s.client.Examine(ctx)
 		return err
 	}},
+	"Client.Census": {nil, func(s *scene, ctx context.Context) error {
+		_, err := s.client.Census(ctx, 20*time.Second)
+		return err
+	}},
 	"Client.SetCredentials": {nil, func(s *scene, ctx context.Context) error {
 		return s.client.SetCredentials(ctx, "", "any")
 	}},

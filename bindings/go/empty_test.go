@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What a constructor that failed gives, and what nobody made, is an error and no crash: here
@@ -32,6 +33,7 @@ func TestNilAndEmptyArguments(t *testing.T) {
 		c := c
 		calls["Ping"] = func() error { return c.Ping(ctx) }
 		calls["Examine"] = func() error { return second(c.Examine(ctx)) }
+		calls["Census"] = func() error { return second(c.Census(ctx, time.Second)) }
 		calls["Stats"] = func() error { return second(c.Stats()) }
 		calls["Examination"] = func() error { return second(c.Examination()) }
 		calls["SetCredentials"] = func() error { return c.SetCredentials(ctx, "", "x") }

@@ -19,6 +19,7 @@ build = {
   modules = {
     ["mortise"] = "mortise/init.lua",
     ["mortise.change"] = "mortise/change.lua",
+    ["mortise.census"] = "mortise/census.lua",
     ["mortise.client"] = "mortise/client.lua",
     ["mortise.dispatcher"] = "mortise/dispatcher.lua",
     ["mortise.handle"] = "mortise/handle.lua",

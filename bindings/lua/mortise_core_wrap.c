@@ -2693,27 +2693,28 @@ SWIG_Lua_dostring(lua_State *L, const char *str) {
 
 #define SWIGTYPE_p_int swig_types[0]
 #define SWIGTYPE_p_long_long swig_types[1]
-#define SWIGTYPE_p_mortise_client swig_types[2]
-#define SWIGTYPE_p_mortise_error swig_types[3]
-#define SWIGTYPE_p_mortise_event swig_types[4]
-#define SWIGTYPE_p_mortise_examination swig_types[5]
-#define SWIGTYPE_p_mortise_info swig_types[6]
-#define SWIGTYPE_p_mortise_lock swig_types[7]
-#define SWIGTYPE_p_mortise_multi swig_types[8]
-#define SWIGTYPE_p_mortise_options swig_types[9]
-#define SWIGTYPE_p_mortise_queue swig_types[10]
-#define SWIGTYPE_p_mortise_rw swig_types[11]
-#define SWIGTYPE_p_mortise_semaphore swig_types[12]
-#define SWIGTYPE_p_mortise_stats swig_types[13]
-#define SWIGTYPE_p_short swig_types[14]
-#define SWIGTYPE_p_signed_char swig_types[15]
-#define SWIGTYPE_p_size_t swig_types[16]
-#define SWIGTYPE_p_unsigned_char swig_types[17]
-#define SWIGTYPE_p_unsigned_int swig_types[18]
-#define SWIGTYPE_p_unsigned_long_long swig_types[19]
-#define SWIGTYPE_p_unsigned_short swig_types[20]
-static swig_type_info *swig_types[22];
-static swig_module_info swig_module = {swig_types, 21, 0, 0, 0, 0};
+#define SWIGTYPE_p_mortise_census swig_types[2]
+#define SWIGTYPE_p_mortise_client swig_types[3]
+#define SWIGTYPE_p_mortise_error swig_types[4]
+#define SWIGTYPE_p_mortise_event swig_types[5]
+#define SWIGTYPE_p_mortise_examination swig_types[6]
+#define SWIGTYPE_p_mortise_info swig_types[7]
+#define SWIGTYPE_p_mortise_lock swig_types[8]
+#define SWIGTYPE_p_mortise_multi swig_types[9]
+#define SWIGTYPE_p_mortise_options swig_types[10]
+#define SWIGTYPE_p_mortise_queue swig_types[11]
+#define SWIGTYPE_p_mortise_rw swig_types[12]
+#define SWIGTYPE_p_mortise_semaphore swig_types[13]
+#define SWIGTYPE_p_mortise_stats swig_types[14]
+#define SWIGTYPE_p_short swig_types[15]
+#define SWIGTYPE_p_signed_char swig_types[16]
+#define SWIGTYPE_p_size_t swig_types[17]
+#define SWIGTYPE_p_unsigned_char swig_types[18]
+#define SWIGTYPE_p_unsigned_int swig_types[19]
+#define SWIGTYPE_p_unsigned_long_long swig_types[20]
+#define SWIGTYPE_p_unsigned_short swig_types[21]
+static swig_type_info *swig_types[23];
+static swig_module_info swig_module = {swig_types, 22, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -2945,6 +2946,7 @@ SWIGINTERN void delete_mortise_event(struct mortise_event *self){ mortise_event_
 SWIGINTERN void delete_mortise_info(struct mortise_info *self){ mortise_info_free(self); }
 SWIGINTERN void delete_mortise_examination(struct mortise_examination *self){ mortise_examination_free(self); }
 SWIGINTERN void delete_mortise_stats(struct mortise_stats *self){ mortise_stats_free(self); }
+SWIGINTERN void delete_mortise_census(struct mortise_census *self){ mortise_census_free(self); }
 
 SWIGINTERN int SWIG_lua_isnilstring(lua_State *L, int idx) {
   int ret = lua_isstring(L, idx);
@@ -3384,6 +3386,45 @@ static swig_lua_namespace swig_stats_Sf_SwigStatic = {
 static swig_lua_class *swig_stats_bases[] = {0};
 static const char *swig_stats_base_names[] = {0};
 static swig_lua_class _wrap_class_stats = { "stats", "stats", &SWIGTYPE_p_mortise_stats,0, swig_delete_stats, swig_stats_methods, swig_stats_attributes, &swig_stats_Sf_SwigStatic, swig_stats_meta, swig_stats_bases, swig_stats_base_names };
+
+static void swig_delete_census(void *obj) {
+struct mortise_census *arg1 = (struct mortise_census *) obj;
+delete_mortise_census(arg1);
+}
+static swig_lua_attribute swig_census_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_method swig_census_methods[]= {
+    {0,0}
+};
+static swig_lua_method swig_census_meta[] = {
+    {0,0}
+};
+
+static swig_lua_attribute swig_census_Sf_SwigStatic_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_const_info swig_census_Sf_SwigStatic_constants[]= {
+    {0,0,0,0,0,0}
+};
+static swig_lua_method swig_census_Sf_SwigStatic_methods[]= {
+    {0,0}
+};
+static swig_lua_class* swig_census_Sf_SwigStatic_classes[]= {
+    0
+};
+
+static swig_lua_namespace swig_census_Sf_SwigStatic = {
+    "census",
+    swig_census_Sf_SwigStatic_methods,
+    swig_census_Sf_SwigStatic_attributes,
+    swig_census_Sf_SwigStatic_constants,
+    swig_census_Sf_SwigStatic_classes,
+    0
+};
+static swig_lua_class *swig_census_bases[] = {0};
+static const char *swig_census_base_names[] = {0};
+static swig_lua_class _wrap_class_census = { "census", "census", &SWIGTYPE_p_mortise_census,0, swig_delete_census, swig_census_methods, swig_census_attributes, &swig_census_Sf_SwigStatic, swig_census_meta, swig_census_bases, swig_census_base_names };
 
 static int _wrap_version(lua_State* L) {
   int SWIG_arg = 0;
@@ -4088,6 +4129,222 @@ static int _wrap_client_stats(lua_State* L) {
   arg1 = (mortise_client *)handle1;
   result = (mortise_stats *)mortise_client_stats(arg1,arg2);
   SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_stats);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_client_census(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_census *result = 0 ;
+  
+  arg2 = MORTISE_FOREVER;
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_client_census",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  if(lua_gettop(L)>=2){
+    if ((wrong2 = mortise_lua_timeout(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
+  }
+  result = (mortise_census *)mortise_client_census(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_census);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_census_free(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  
+  SWIG_check_num_args("mortise_census_free",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_census *)handle1;
+  mortise_census_free(arg1);
+  
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_census_json(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_census_json",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_census *)handle1;
+  result = (char *)mortise_census_json((struct mortise_census const *)arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_census_answered(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_census_answered",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_census *)handle1;
+  result = (int64_t)mortise_census_answered((struct mortise_census const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_census_silent(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_census_silent",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_census *)handle1;
+  result = (int64_t)mortise_census_silent((struct mortise_census const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_census_truncated(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_census_truncated",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_census *)handle1;
+  result = (int64_t)mortise_census_truncated((struct mortise_census const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_census_count(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_census_count",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_census *)handle1;
+  result = (int64_t)mortise_census_count((struct mortise_census const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_census_text(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int64_t arg2 ;
+  char *arg3 = (char *) 0 ;
+  size_t arg4 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong3 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_census_text",3,3)
+  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_census *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  if ((wrong3 = mortise_lua_text(L, 3, "key", &arg3, &arg4)) != 0) return wrong3;
+  result = (char *)mortise_census_text((struct mortise_census const *)arg1,arg2,(char const *)arg3,arg4);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_census_number(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int64_t arg2 ;
+  char *arg3 = (char *) 0 ;
+  size_t arg4 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong3 ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_census_number",3,3)
+  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_census *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  if ((wrong3 = mortise_lua_text(L, 3, "key", &arg3, &arg4)) != 0) return wrong3;
+  result = (int64_t)mortise_census_number((struct mortise_census const *)arg1,arg2,(char const *)arg3,arg4);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -8127,6 +8384,15 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "client_examine", _wrap_client_examine},
     { "client_examination", _wrap_client_examination},
     { "client_stats", _wrap_client_stats},
+    { "client_census", _wrap_client_census},
+    { "census_free", _wrap_census_free},
+    { "census_json", _wrap_census_json},
+    { "census_answered", _wrap_census_answered},
+    { "census_silent", _wrap_census_silent},
+    { "census_truncated", _wrap_census_truncated},
+    { "census_count", _wrap_census_count},
+    { "census_text", _wrap_census_text},
+    { "census_number", _wrap_census_number},
     { "stats_free", _wrap_stats_free},
     { "stats_json", _wrap_stats_json},
     { "stats_prometheus", _wrap_stats_prometheus},
@@ -8288,6 +8554,7 @@ static swig_lua_class* swig_SwigModule_classes[]= {
 &_wrap_class_info,
 &_wrap_class_examination,
 &_wrap_class_stats,
+&_wrap_class_census,
     0
 };
 static swig_lua_namespace* swig_SwigModule_namespaces[] = {
@@ -8310,6 +8577,7 @@ static swig_lua_namespace swig_SwigModule = {
 
 static swig_type_info _swigt__p_int = {"_p_int", "int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|mortise_event_kind *|mortise_reason *|mortise_status *|mortise_verdict *|int *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_long_long = {"_p_long_long", "int64_t *|int_fast64_t *|int_least64_t *|intmax_t *|long long *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_mortise_census = {"_p_mortise_census", "mortise_census *|struct mortise_census *", 0, 0, (void*)&_wrap_class_census, 0};
 static swig_type_info _swigt__p_mortise_client = {"_p_mortise_client", "mortise_client *|struct mortise_client *", 0, 0, (void*)&_wrap_class_client, 0};
 static swig_type_info _swigt__p_mortise_error = {"_p_mortise_error", "mortise_error *|struct mortise_error *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_event = {"_p_mortise_event", "mortise_event *|struct mortise_event *", 0, 0, (void*)&_wrap_class_event, 0};
@@ -8333,6 +8601,7 @@ static swig_type_info _swigt__p_unsigned_short = {"_p_unsigned_short", "uint16_t
 static swig_type_info *swig_type_initial[] = {
   &_swigt__p_int,
   &_swigt__p_long_long,
+  &_swigt__p_mortise_census,
   &_swigt__p_mortise_client,
   &_swigt__p_mortise_error,
   &_swigt__p_mortise_event,
@@ -8356,6 +8625,7 @@ static swig_type_info *swig_type_initial[] = {
 
 static swig_cast_info _swigc__p_int[] = {  {&_swigt__p_int, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_long_long[] = {  {&_swigt__p_long_long, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_mortise_census[] = {  {&_swigt__p_mortise_census, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_client[] = {  {&_swigt__p_mortise_client, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_error[] = {  {&_swigt__p_mortise_error, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_event[] = {  {&_swigt__p_mortise_event, 0, 0, 0},{0, 0, 0, 0}};
@@ -8379,6 +8649,7 @@ static swig_cast_info _swigc__p_unsigned_short[] = {  {&_swigt__p_unsigned_short
 static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_int,
   _swigc__p_long_long,
+  _swigc__p_mortise_census,
   _swigc__p_mortise_client,
   _swigc__p_mortise_error,
   _swigc__p_mortise_event,

@@ -43,6 +43,7 @@ MACRO(mortise_event)
 MACRO(mortise_info)
 MACRO(mortise_examination)
 MACRO(mortise_stats)
+MACRO(mortise_census)
 %enddef
 
 /* MORTISE_EACH_TEXT(MACRO): MACRO(pointer, length) for every string parameter of the ABI. */

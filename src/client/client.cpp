@@ -11,13 +11,18 @@
 #include "client/multi_handle.hpp"
 #include "client/presence.hpp"
 #include "lock/owner.hpp"
+#include "protocol/census.hpp"
 #include "protocol/inbox.hpp"
 #include "protocol/interop.hpp"
 
 namespace mortise::client {
 
 client::client(settings defaults)
-    : id_(random_text(16)), defaults_(std::move(defaults)), counts_(defaults_.metrics_name) {}
+    : id_(random_text(16)),
+      defaults_(std::move(defaults)),
+      counts_(defaults_.metrics_name),
+      respondent_(*this),
+      censuses_(*this) {}
 
 client::~client() { close(); }
 
@@ -44,6 +49,7 @@ void client::close() noexcept {
 bool client::begin_close() noexcept {
   if (is_closed_.exchange(true)) return false;
   gates_.close();
+  censuses_.close();
   if (presence_) presence_->end();
   return true;
 }
@@ -79,7 +85,7 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
   const auto joined = gates_.join(
       keys.front(), registry<gatekeeper>::may_share(kind, rules->facts, terms.fair_strict),
       [&](std::uint64_t gate_id) {
-        return std::make_shared<gatekeeper>(*this, gate_id, name, *rules, keys);
+        return std::make_shared<gatekeeper>(*this, gate_id, kind, name, *rules, keys);
       });
   if (!joined) return client_freed();
   auto own_terms = terms;
@@ -163,6 +169,11 @@ outcome client::read_statistics(statistics::snapshot& into) const {
   return {};
 }
 
+outcome client::take_census(protocol::census& into, time_ns deadline) {
+  if (is_closed()) return client_freed();
+  return answered(censuses_.take(into, deadline));
+}
+
 outcome client::set_credentials(std::string_view user, std::string_view password) {
   if (is_closed()) return client_freed();
   return answered(
@@ -213,7 +224,12 @@ void client::look_anew(std::uint64_t gate_id) noexcept {
 }
 
 void client::on_message(std::string_view text, time_ns /*now*/) noexcept {
-  if (const auto told = protocol::read_message(text)) gates_.deliver(*told);
+  if (protocol::is_census_message(text)) {
+    respondent_.on_message(text);
+    censuses_.on_message(text);
+  } else if (const auto told = protocol::read_message(text)) {
+    gates_.deliver(*told);
+  }
 }
 
 }  // namespace mortise::client

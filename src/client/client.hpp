@@ -12,8 +12,10 @@
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
+#include "client/censuses.hpp"
 #include "client/gatekeeper.hpp"
 #include "client/registry.hpp"
+#include "client/respondent.hpp"
 #include "client/subscriptions.hpp"
 #include "deployment/open.hpp"
 #include "net/reactor.hpp"
@@ -57,6 +59,8 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   outcome read_examination(protocol::examination& into) const;
   // What was counted since it was made.
   outcome read_statistics(statistics::snapshot& into) const;
+  // What all clients that live have and wait for, as they tell until the deadline.
+  outcome take_census(protocol::census& into, time_ns deadline);
   outcome set_credentials(std::string_view user, std::string_view password);
   // What a question came to that is asked for itself: that the client was freed meanwhile, where
   // that is why nobody answered.
@@ -105,6 +109,8 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   std::unique_ptr<presence> presence_;
   subscriptions subscriptions_;
   registry<gatekeeper> gates_;
+  respondent respondent_;
+  censuses censuses_;
   std::mutex mutex_;  // of the next two
   std::vector<std::weak_ptr<multi_handle>> multis_;
   std::set<const protocol::table*> known_protocols_;  // whose scripts the servers were given

@@ -30,10 +30,11 @@ bool may_give_back(lock::step what) noexcept {
 
 }  // namespace
 
-gatekeeper::gatekeeper(client& owner, std::uint64_t id, std::string_view name,
+gatekeeper::gatekeeper(client& owner, std::uint64_t id, lock::lock_kind kind, std::string_view name,
                        const protocol::table& rules, protocol::key_set keys)
     : client_(owner),
       id_(id),
+      kind_(kind),
       rules_(rules),
       name_(name),
       keys_(std::move(keys)),

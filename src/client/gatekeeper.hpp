@@ -26,11 +26,12 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
                          private deployment::inquirer,
                          private net::timer {
  public:
-  gatekeeper(client& owner, std::uint64_t id, std::string_view name, const protocol::table& rules,
-             protocol::key_set keys);
+  gatekeeper(client& owner, std::uint64_t id, lock::lock_kind kind, std::string_view name,
+             const protocol::table& rules, protocol::key_set keys);
   ~gatekeeper() override;
 
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+  [[nodiscard]] lock::lock_kind kind() const noexcept { return kind_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const protocol::table& rules() const noexcept { return rules_; }
   [[nodiscard]] const protocol::key_set& keys() const noexcept { return keys_; }
@@ -101,6 +102,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
 
   client& client_;
   const std::uint64_t id_;
+  const lock::lock_kind kind_;
   const protocol::table& rules_;
   const std::string name_;
   const protocol::key_set keys_;

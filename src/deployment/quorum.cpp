@@ -13,6 +13,7 @@
 #include "lock/lease.hpp"
 #include "net/at_once.hpp"
 #include "net/caller.hpp"
+#include "protocol/census.hpp"
 #include "quorum/tally.hpp"
 
 namespace mortise::deployment {
@@ -107,8 +108,11 @@ class quorum_deployment final : public deployment, private voting::listener {
     }
     // A vote that one server may lose is what a quorum is for; it is asked for again with on_up().
     void on_unacknowledged(const name_set& /*names*/, time_ns /*now*/) noexcept override {}
-    // Votes are no grants: no message is about a quorum but that something is free.
-    void on_message(std::string_view /*text*/, time_ns /*now*/) noexcept override {}
+    // Votes are no grants: no message is about a quorum but that something is free. What clients
+    // tell each other for people is about no lock.
+    void on_message(std::string_view text, time_ns now) noexcept override {
+      if (protocol::is_census_message(text)) all->hears_.on_message(text, now);
+    }
     void on_said(std::string_view channel) noexcept override { all->on_said(number, channel); }
     void on_listening(std::string_view channel) noexcept override {
       all->on_listening(number, channel);

@@ -260,12 +260,18 @@ void gate::abandon_acquire(acquire_operation& given_up, status why, time_ns now)
 }
 
 void gate::note_taken(acquire_operation& wanted) noexcept {
-  if (!std::exchange(wanted.has_found_taken_, true)) wanted.counts().found_taken();
+  if (std::exchange(wanted.has_found_taken_, true)) return;
+  wanted.counts().found_taken();
+  ++traffic_.contended;
 }
 
 void gate::finish(acquire_operation& ended, const outcome& how, time_ns now) {
   waiters_.erase(ended.place_);
   ended.counts().acquire_ended(how.code, now - ended.began);
+  if (how.ok()) {
+    ++traffic_.grants;
+    traffic_.waited_ns += now - ended.began;
+  }
   auto& owner = *ended.owner;
   probe::wait_end(&owner, owner.lock_name, static_cast<std::int32_t>(how.code), now - ended.began);
   owner.pending = nullptr;

@@ -11,6 +11,7 @@
 
 #include "lock/departures.hpp"
 #include "lock/extensions.hpp"
+#include "lock/gate_report.hpp"
 #include "lock/link.hpp"
 #include "lock/operations.hpp"
 #include "lock/owner.hpp"
@@ -110,6 +111,7 @@ class gate {
   [[nodiscard]] bool is_queued() const noexcept {
     return current_ && current_->phase() == tenure_phase::queued;
   }
+  [[nodiscard]] gate_report report(time_ns now) const;
   // Whether nothing is held, waited for or being given back.
   [[nodiscard]] bool is_idle() const noexcept { return !current_ && departures_.is_empty(); }
 
@@ -151,7 +153,7 @@ class gate {
   [[nodiscard]] outcome failure_of_question() const;
 
   // The lock is another's, or awaited by others, so the acquire has to wait or is refused.
-  static void note_taken(acquire_operation& wanted) noexcept;
+  void note_taken(acquire_operation& wanted) noexcept;
   void finish(acquire_operation& ended, const outcome& how, time_ns now);
   void finish_raise(const outcome& how);
 
@@ -164,6 +166,7 @@ class gate {
   std::unique_ptr<tenure> current_;
   departures departures_{operations_};
   passes passes_;
+  gate_traffic traffic_;
   extensions extensions_{operations_};
   operation* raising_ = nullptr;
   owner* holder_ = nullptr;    // who holds by current_

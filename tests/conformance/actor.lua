@@ -181,6 +181,24 @@ local function stats(client, of)
   return fields(status, nil, value, text, details)
 end
 
+-- What all clients have told: how many have, as JSON, or of all entries one field.
+local function census(client, timeout_ms, of)
+  local status, taken, text, details = outcome(client.census, client, timeout_ms)
+  local value
+  if taken and not of then value, text = taken.answered, taken.json end
+  if taken and of == "unheard" then value, text = taken.silent + taken.truncated, nil end
+  if taken and of and of ~= "unheard" then
+    local texts = {}
+    value = 0
+    for _, entry in ipairs(taken.entries) do
+      local field = assert(entry[of], of)
+      if type(field) == "number" then value = value + field else texts[#texts + 1] = field end
+    end
+    text = table.concat(texts, "\n")
+  end
+  return fields(status, nil, value, text, details)
+end
+
 local function call(name, method, given)
   if name == "queue" then return call_queue(method, given) end
   if holds[name] then return call_hold(holds[name], method, given) end
@@ -191,6 +209,7 @@ local function call(name, method, given)
     return fields(mortise.OK)
   end
   if method:find("^examin") then return examine(object, method, given.of) end
+  if method == "census" then return census(object, tonumber(given.timeout_ms), given.of) end
   if method == "stats" then return stats(object, given.of) end
   if method == "fork" then
     local code = require("fork")(function() return -select(3, object:ping()) end)

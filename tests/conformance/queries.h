@@ -129,9 +129,40 @@ static void tell_stats(struct call *call, mortise_stats *counted) {
   mortise_stats_free(counted);
 }
 
+/* What all clients have told: how many have, as JSON, or of all entries one field: a number's sum,
+ * and a text's one a line. */
+static void tell_census(struct call *call, mortise_census *taken) {
+  static char text[65536];
+  const size_t of_len = strlen(call->of);
+  size_t used = 0;
+  call->status = mortise_error_code(error);
+  if (taken == NULL) return;
+  call->text = text;
+  text[0] = '\0';
+  if (call->of[0] == '\0') {
+    call->value = mortise_census_answered(taken);
+    snprintf(text, sizeof text, "%s", mortise_census_json(taken));
+  } else if (strcmp(call->of, "unheard") == 0) {
+    call->value = mortise_census_silent(taken) + mortise_census_truncated(taken);
+  } else {
+    call->value = 0;
+    for (int64_t i = 0; i < mortise_census_count(taken); ++i) {
+      call->value += mortise_census_number(taken, i, call->of, of_len);
+      used += (size_t)snprintf(text + used, sizeof text - used, "%s\n",
+                               mortise_census_text(taken, i, call->of, of_len));
+      if (used >= sizeof text) break;
+    }
+  }
+  mortise_census_free(taken);
+}
+
 static int call_examination(const char *method, struct call *call) {
   if (strcmp(method, "stats") == 0) {
     tell_stats(call, mortise_client_stats(call->object, error));
+    return 1;
+  }
+  if (strcmp(method, "census") == 0) {
+    tell_census(call, mortise_client_census(call->object, call->timeout_ms, error));
     return 1;
   }
   if (strcmp(method, "examine") == 0) {

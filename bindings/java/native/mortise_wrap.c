@@ -910,6 +910,168 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1stats(JNIEnv *je
 }
 
 
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1census(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jlong jresult = 0 ;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_census *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_client *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_census *)mortise_client_census(arg1,arg2,arg3);
+  jresult = (jlong)(intptr_t)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_census_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_census *)(intptr_t)jarg1; 
+  mortise_census_free(arg1);
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_census_1json(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jbyteArray jresult = 0 ;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_census *)(intptr_t)jarg1; 
+  result = (char *)mortise_census_json((struct mortise_census const *)arg1);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_census_1answered(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_census *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_census_answered((struct mortise_census const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_census_1silent(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_census *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_census_silent((struct mortise_census const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_census_1truncated(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_census *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_census_truncated((struct mortise_census const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_census_1count(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_census *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_census_count((struct mortise_census const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_census_1text(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jbyteArray jarg3) {
+  jbyteArray jresult = 0 ;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int64_t arg2 ;
+  char *arg3 = (char *) 0 ;
+  size_t arg4 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_census *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  
+  if (jarg3 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "key");
+    return 0;
+  }
+  arg3 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg3, NULL);
+  if (arg3 == NULL) return 0;
+  arg4 = (size_t)(*jenv)->GetArrayLength(jenv, jarg3);
+  
+  result = (char *)mortise_census_text((struct mortise_census const *)arg1,arg2,(char const *)arg3,arg4);
+  jresult = mortise_java_bytes(jenv, result); 
+  
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg3, (jbyte *)arg3, JNI_ABORT);
+  
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_census_1number(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jbyteArray jarg3) {
+  jlong jresult = 0 ;
+  mortise_census *arg1 = (mortise_census *) 0 ;
+  int64_t arg2 ;
+  char *arg3 = (char *) 0 ;
+  size_t arg4 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_census *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  
+  if (jarg3 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "key");
+    return 0;
+  }
+  arg3 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg3, NULL);
+  if (arg3 == NULL) return 0;
+  arg4 = (size_t)(*jenv)->GetArrayLength(jenv, jarg3);
+  
+  result = (int64_t)mortise_census_number((struct mortise_census const *)arg1,arg2,(char const *)arg3,arg4);
+  jresult = (jlong)result; 
+  
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg3, (jbyte *)arg3, JNI_ABORT);
+  
+  return jresult;
+}
+
+
 SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_stats_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   

@@ -1,4 +1,5 @@
 --- A connection to one server, from which locks and queues are made.
+local census = require "mortise.census"
 local core = require "mortise.core"
 local examination = require "mortise.examination"
 local handle = require "mortise.handle"
@@ -33,6 +34,11 @@ client.examination = reading(core.client_examination, examination)
 -- samples, of which each has name, type, value and labels, and all of it as the texts json and
 -- prometheus.
 client.stats = reading(core.client_stats, stats)
+
+--- census(timeout_ms): asks all clients that live what they hold and wait for, until all have
+-- answered or that time is over. A table with answered, silent, truncated, json and entries, of
+-- which each is what one client has to do with one lock.
+client.census = reading(core.client_census, census)
 
 --- set_credentials(user, password): says another user, "" for the server's default one, and
 -- password on the live connection, and new connections log in with them. Both are any bytes. After

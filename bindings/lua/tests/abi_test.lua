@@ -19,6 +19,8 @@ local OTHERWISE = {
   event_new = "", event_free = "", event_get_kind = "event.kind",
   event_reason = "event.reason of a loss or a risk",
   examination_count = "#findings", examination_free = "", verdict_text = "the verdict is its text",
+  census_count = "#entries", census_free = "", census_text = "an entry's fields",
+  census_number = "an entry's fields",
   stats_count = "#samples", stats_free = "", stats_label_count = "the table of labels",
   stats_label_name = "its keys", stats_label_value = "its values",
   queue_next_batch = "for languages where a call of C costs much",
@@ -45,7 +47,8 @@ check.case("each function has a counterpart or a reason", function(name)
   local event = assert(objects.queue:next(20000))
   local fields = {info = answer, info_entry = answer.holders[1], error = details, event = event,
                   event_error = event.details, examination = assert(client:examine()),
-                  stats = assert(client:stats())}
+                  stats = assert(client:stats()),
+                  census = assert(client:census(20000))}
 
   local function has(called)
     if OTHERWISE[called] then return true end
@@ -65,6 +68,7 @@ check.case("each function has a counterpart or a reason", function(name)
     if fields[kind][method] ~= nil then return true end
     return kind == "event" and fields.event_error[method] ~= nil or
       kind == "examination" and fields.examination.findings[1][method] ~= nil or
+      kind == "census" and fields.census[method] ~= nil or
       kind == "stats" and fields.stats.samples[1][method] ~= nil
   end
 

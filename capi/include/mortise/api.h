@@ -274,6 +274,18 @@ struct mortise_api {
   int64_t (*stats_label_count)(const mortise_stats *stats, int64_t index);
   const char *(*stats_label_name)(const mortise_stats *stats, int64_t index, int64_t label);
   const char *(*stats_label_value)(const mortise_stats *stats, int64_t index, int64_t label);
+  mortise_census *(*client_census)(mortise_client *client, int64_t timeout_ms,
+                                   mortise_error *error);
+  void (*census_free)(mortise_census *census);
+  const char *(*census_json)(const mortise_census *census);
+  int64_t (*census_answered)(const mortise_census *census);
+  int64_t (*census_silent)(const mortise_census *census);
+  int64_t (*census_truncated)(const mortise_census *census);
+  int64_t (*census_count)(const mortise_census *census);
+  const char *(*census_text)(const mortise_census *census, int64_t index, const char *key,
+                             size_t key_len);
+  int64_t (*census_number)(const mortise_census *census, int64_t index, const char *key,
+                           size_t key_len);
 };
 
 #endif  // MORTISE_API_H

@@ -2,8 +2,10 @@
 #ifndef MORTISE_CLIENT_HPP
 #define MORTISE_CLIENT_HPP
 
+#include <chrono>
 #include <memory>
 
+#include "census.hpp"
 #include "examination.hpp"
 #include "options.hpp"
 #include "result.hpp"
@@ -94,6 +96,19 @@ class client {
     if (counted == nullptr) return unexpected(detail::error_from_null(filled));
     return mortise::stats(counted);
   }
+  /**
+   * Asks all clients that live what they hold and wait for; see `mortise_client_census`.
+   * @param patience 1 ms to 1 minute.
+   * @return the census; or status::refused, status::unreachable, status::unknown, status::busy,
+   *   status::limit, status::closed, status::forked, status::no_memory, status::invalid_argument.
+   * @since 1.2
+   */
+  result<mortise::census> census(std::chrono::milliseconds patience, std::nothrow_t) {
+    mortise_error *filled = detail::error_of_thread();
+    mortise_census *taken = mortise_client_census(raw(), patience.count(), filled);
+    if (taken == nullptr) return unexpected(detail::error_from_null(filled));
+    return mortise::census(taken);
+  }
 #if MORTISE_HAS_EXCEPTIONS
   /** As above, throwing exception. @since 1.2 */
   void ping() { detail::checked(ping(std::nothrow)); }
@@ -107,6 +122,10 @@ class client {
   mortise::examination examination() const { return detail::checked(examination(std::nothrow)); }
   /** As above, throwing exception. @since 1.2 */
   mortise::stats stats() const { return detail::checked(stats(std::nothrow)); }
+  /** As above, throwing exception. @since 1.2 */
+  mortise::census census(std::chrono::milliseconds patience) {
+    return detail::checked(census(patience, std::nothrow));
+  }
 #endif
 
   /** For the C functions; NULL after it was moved from. @since 1.2 */

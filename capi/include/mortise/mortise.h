@@ -304,6 +304,8 @@ typedef struct mortise_info mortise_info;
 typedef struct mortise_examination mortise_examination;
 /** What a client has counted. It never changes: any thread. */
 typedef struct mortise_stats mortise_stats;
+/** What all clients that live hold and wait for. It never changes: any thread. */
+typedef struct mortise_census mortise_census;
 /** Every function as a pointer, for users of dlopen; see mortise/api.h. */
 typedef struct mortise_api mortise_api;
 
@@ -612,6 +614,54 @@ MORTISE_NODISCARD MORTISE_API mortise_examination *mortise_client_examination(
  */
 MORTISE_NODISCARD MORTISE_API mortise_stats *mortise_client_stats(mortise_client *client,
                                                                   mortise_error *error);
+
+/**
+ * Asks all clients that live what they hold and wait for: finds their inboxes by PUBSUB CHANNELS,
+ * in a cluster SHARDCHANNELS, sends each a message, and gathers what they answer. It looks for no
+ * keys. What it tells and what it does not is in capi/doc/census.md. It ends when all have
+ * answered, or after `timeout_ms`, which is no error: who has not answered by then is silent. One
+ * census after the other is taken of a client.
+ * @param timeout_ms 1 to 60000.
+ * @return the census; NULL on MORTISE_REFUSED (a right is missing), MORTISE_UNREACHABLE,
+ *   MORTISE_UNKNOWN (a server did not answer in time), MORTISE_BUSY (another one was taken all the
+ *   time), MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT,
+ *   MORTISE_NO_MEMORY. Free it with `mortise_census_free`.
+ * @since 1.2
+ */
+MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_census(mortise_client *client,
+                                                                    int64_t timeout_ms,
+                                                                    mortise_error *error);
+
+/* ---- census ----------------------------------------------------------------------------- */
+
+/** Frees a census. @since 1.2 */
+MORTISE_API void mortise_census_free(mortise_census *census);
+/** All of it as one JSON text in UTF-8; see capi/doc/census.md. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_census_json(const mortise_census *census);
+/** How many clients have answered, the asker among them. @since 1.2 */
+MORTISE_API int64_t mortise_census_answered(const mortise_census *census);
+/** How many live and have not answered in time. @since 1.2 */
+MORTISE_API int64_t mortise_census_silent(const mortise_census *census);
+/** How many have answered, but not to the end in time. @since 1.2 */
+MORTISE_API int64_t mortise_census_truncated(const mortise_census *census);
+/** How many entries there are: each is what one client has to do with one lock. @since 1.2 */
+MORTISE_API int64_t mortise_census_count(const mortise_census *census);
+/**
+ * A text of an entry, by its name in JSON: "client", "host", "label", "name", "kind", "mode"; up to
+ * its first NUL. "" for another key, or beyond the last entry.
+ * @since 1.2
+ */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_census_text(const mortise_census *census,
+                                                               int64_t index, const char *key,
+                                                               size_t key_len);
+/**
+ * A number of an entry, by its name in JSON: "pid"; of its hold "holds", "token", "held_ms",
+ * "time_left_ms", "permits"; "waiters", "waited_ms"; "grants", "contended", "waited_total_ms". 0
+ * for another key, or beyond the last entry.
+ * @since 1.2
+ */
+MORTISE_API int64_t mortise_census_number(const mortise_census *census, int64_t index,
+                                          const char *key, size_t key_len);
 
 /* ---- stats ------------------------------------------------------------------------------ */
 

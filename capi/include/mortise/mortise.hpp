@@ -14,6 +14,7 @@
 #define MORTISE_MORTISE_HPP
 
 #include "awaitable.hpp"
+#include "census.hpp"
 #include "client.hpp"
 #include "dispatcher.hpp"
 #include "error.hpp"

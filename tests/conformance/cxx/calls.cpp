@@ -141,6 +141,51 @@ void call_on(mortise::rw &of, const std::string &method, call &made) {
   }
 }
 
+// A field of an entry, as a number or as a text.
+std::pair<std::int64_t, std::string_view> field_of(const mortise::census_entry &one,
+                                                   const std::string &key) {
+  if (key == "name") return {0, one.name};
+  if (key == "kind") return {0, one.kind};
+  if (key == "mode") return {0, one.mode};
+  if (key == "label") return {0, one.label};
+  if (key == "client") return {0, one.client};
+  if (key == "host") return {0, one.host};
+  if (key == "pid") return {one.pid, ""};
+  if (key == "holds") return {one.holds, ""};
+  if (key == "token") return {one.token, ""};
+  if (key == "held_ms") return {one.held_ms, ""};
+  if (key == "time_left_ms") return {one.time_left_ms, ""};
+  if (key == "permits") return {one.permits, ""};
+  if (key == "waiters") return {one.waiters, ""};
+  if (key == "waited_ms") return {one.waited_ms, ""};
+  if (key == "grants") return {one.grants, ""};
+  if (key == "contended") return {one.contended, ""};
+  if (key == "waited_total_ms") return {one.waited_total_ms, ""};
+  no_such("field", key);
+}
+
+void tell_census(const mortise::result<mortise::census> &taken, call &made) {
+  made.came_to(taken);
+  if (!taken) return;
+  const std::string what = made.text_of("of");
+  if (what.empty()) {
+    made.value = taken->answered();
+    made.text = taken->json();
+  } else if (what == "unheard") {
+    made.value = taken->silent() + taken->truncated();
+  } else {
+    std::int64_t sum = 0;
+    std::string text;
+    for (const mortise::census_entry &one : taken->entries()) {
+      const auto [number, word] = field_of(one, what);
+      sum += number;
+      text.append(word).append("\n");
+    }
+    made.value = sum;
+    made.text = text;
+  }
+}
+
 void tell_stats(const mortise::result<mortise::stats> &counted, call &made) {
   made.came_to(counted);
   if (!counted) return;
@@ -204,6 +249,9 @@ void call_on(mortise::client &of, const std::string &method, call &made) {
     tell_examination(of.examine(std::nothrow), made);
   } else if (method == "examination") {
     tell_examination(of.examination(std::nothrow), made);
+  } else if (method == "census") {
+    const auto patience = std::chrono::milliseconds(made.number("timeout_ms"));
+    tell_census(of.census(patience, std::nothrow), made);
   } else if (method == "stats") {
     tell_stats(of.stats(std::nothrow), made);
   } else if (method == "fork") {

@@ -205,6 +205,41 @@ func (h *handle) query(ctx context.Context) (*mortise.Info, error) {
 	}).Query(ctx)
 }
 
+// census tells what all clients have told: how many have, as JSON, or of all entries one field.
+func (h *handle) census(ctx context.Context, given arguments, of string) result {
+	patience := time.Duration(given.number("timeout_ms", 0)) * time.Millisecond
+	taken, err := h.object.(*mortise.Client).Census(ctx, patience)
+	if err != nil {
+		return failed(err)
+	}
+	if of == "" {
+		return result{value: &taken.Answered, text: taken.JSON}
+	}
+	if of == "unheard" {
+		return number(taken.Silent + taken.Truncated)
+	}
+	var sum int64
+	var texts []string
+	for _, one := range taken.Entries {
+		field, text := fieldOf(one, of)
+		sum += field
+		texts = append(texts, text)
+	}
+	return result{value: &sum, text: strings.Join(texts, "\n")}
+}
+
+// fieldOf is a field of an entry by its name in JSON, as a number or as a text.
+func fieldOf(one mortise.CensusEntry, key string) (int64, string) {
+	texts := map[string]string{"client": one.Client, "host": one.Host, "label": one.Label,
+		"name": one.Name, "kind": one.Kind, "mode": one.Mode}
+	numbers := map[string]int64{"pid": one.Pid, "holds": one.Holds, "token": one.Token,
+		"held_ms": one.Held.Milliseconds(), "time_left_ms": one.TimeLeft.Milliseconds(),
+		"permits": one.Permits, "waiters": one.Waiters, "waited_ms": one.Waited.Milliseconds(),
+		"grants": one.Grants, "contended": one.Contended,
+		"waited_total_ms": one.WaitedTotal.Milliseconds()}
+	return numbers[key], texts[key]
+}
+
 // stats tells what the client has counted: how much, as JSON, or one sample.
 func (h *handle) stats(of string) result {
 	counted, err := h.object.(*mortise.Client).Stats()
@@ -373,6 +408,8 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 		return failed(h.object.(*mortise.Semaphore).Resize(ctx, given.number("permits", 1)))
 	case "examine", "examination":
 		return h.examine(ctx, method, given["of"])
+	case "census":
+		return h.census(ctx, given, given["of"])
 	case "stats":
 		return h.stats(given["of"])
 	case "ping":

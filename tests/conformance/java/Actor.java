@@ -3,9 +3,11 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.mortise.Census;
 import org.mortise.Examination;
 import org.mortise.MortiseClient;
 import org.mortise.MortiseOptions;
@@ -111,12 +113,53 @@ final class Actor {
     return Result.OK;
   }
 
+  /** What all clients have told: how many have, as JSON, or of all entries one field. */
+  private static Result told(Census taken, String of) {
+    if (of == null) return Result.told(taken.answered(), taken.json());
+    if (of.equals("unheard")) return Result.number(taken.silent() + taken.truncated());
+    long sum = 0;
+    var texts = new StringBuilder();
+    for (Census.Entry one : taken.entries()) {
+      Object field = fieldOf(one, of);
+      if (field instanceof Long number) sum += number;
+      if (field instanceof Duration span) sum += span.toMillis();
+      if (field instanceof String text) texts.append(text).append("\n");
+    }
+    return Result.told(sum, texts.toString());
+  }
+
+  private static Object fieldOf(Census.Entry one, String key) {
+    return switch (key) {
+      case "client" -> one.client();
+      case "host" -> one.host();
+      case "pid" -> one.pid();
+      case "label" -> one.label();
+      case "name" -> one.name();
+      case "kind" -> one.kind();
+      case "mode" -> one.mode();
+      case "holds" -> one.holds();
+      case "token" -> one.token();
+      case "held_ms" -> one.held();
+      case "time_left_ms" -> one.timeLeft();
+      case "permits" -> one.permits();
+      case "waiters" -> one.waiters();
+      case "waited_ms" -> one.waited();
+      case "grants" -> one.grants();
+      case "contended" -> one.contended();
+      case "waited_total_ms" -> one.waitedTotal();
+      default -> throw new IllegalArgumentException(key);
+    };
+  }
+
   private static Result callClient(MortiseClient client, String method, Line line) {
     switch (method) {
       case "examine":
         return told(client.examine(), line.given().get("of"));
       case "examination":
         return told(client.examination(), line.given().get("of"));
+      case "census":
+        Duration patience = Duration.ofMillis(line.number("timeout_ms", 0));
+        return told(client.census(patience), line.given().get("of"));
       case "stats":
         return told(client.stats(), line.given().get("of"));
       default:

@@ -6,6 +6,7 @@ import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -203,6 +204,18 @@ public final class MortiseClient implements AutoCloseable {
    */
   public Stats stats() {
     return Stats.take(found(MortiseNative::client_stats));
+  }
+
+  /**
+   * Asks all clients that live what they hold and wait for. Ends when all have answered, or after
+   * that time, and is then without those who have not.
+   *
+   * @param patience 1 ms to 1 minute
+   * @return the census
+   */
+  public Census census(Duration patience) {
+    long timeoutMs = patience.toMillis();
+    return Census.take(found(client -> MortiseNative.client_census(client, timeoutMs)));
   }
 
   private long found(LongUnaryOperator find) {

@@ -54,6 +54,15 @@ final class MortiseNative {
   public final static native long client_examine(long jarg1);
   public final static native long client_examination(long jarg1);
   public final static native long client_stats(long jarg1);
+  public final static native long client_census(long jarg1, long jarg2);
+  public final static native void census_free(long jarg1);
+  public final static native byte[] census_json(long jarg1);
+  public final static native long census_answered(long jarg1);
+  public final static native long census_silent(long jarg1);
+  public final static native long census_truncated(long jarg1);
+  public final static native long census_count(long jarg1);
+  public final static native byte[] census_text(long jarg1, long jarg2, byte[] jarg3);
+  public final static native long census_number(long jarg1, long jarg2, byte[] jarg3);
   public final static native void stats_free(long jarg1);
   public final static native byte[] stats_json(long jarg1);
   public final static native byte[] stats_prometheus(long jarg1);

@@ -1,0 +1,39 @@
+// Asks all clients that live what they hold and wait for, and gathers what they answer.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "protocol/census.hpp"
+
+namespace mortise::client {
+
+class client;
+
+class censuses final {
+ public:
+  explicit censuses(client& asker) : client_(asker) {}
+  // Until all have answered, or the deadline. One after the other.
+  outcome take(protocol::census& into, time_ns deadline);
+  // A message to the inbox; any thread.
+  void on_message(std::string_view text) noexcept;
+  // Ends those that are taken, and lets none begin.
+  void close() noexcept;
+
+ private:
+  class round;
+
+  outcome ask_all(round& taken, bool is_cluster, time_ns deadline);
+
+  client& client_;
+  std::mutex mutex_;  // of all below, and of the round
+  std::condition_variable changed_;
+  round* present_ = nullptr;
+  bool is_closed_ = false;
+};
+
+}  // namespace mortise::client

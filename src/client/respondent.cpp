@@ -1,0 +1,107 @@
+#include "client/respondent.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "client/client.hpp"
+
+namespace mortise::client {
+
+namespace {
+
+constexpr time_ns page_cost_ns = ns_per_s / respondent::pages_per_second;
+
+const char* kind_text(lock::lock_kind kind) noexcept {
+  switch (kind) {
+    case lock::lock_kind::rw:
+      return "rw";
+    case lock::lock_kind::semaphore:
+      return "semaphore";
+    case lock::lock_kind::mutex:
+      break;
+  }
+  return "mutex";
+}
+
+protocol::census_entry entry_of(const gatekeeper& of) {
+  const auto told = of.look([](const lock::gate& gate, time_ns now) { return gate.report(now); });
+  protocol::census_entry one;
+  one.label = told.label;
+  one.name = of.name();
+  one.kind = kind_text(of.kind());
+  if (told.is_held || told.waiters > 0) {
+    one.mode = told.mode == lock::hold_mode::whole ? "exclusive" : "shared";
+  }
+  one.holds = told.is_held ? 1 : 0;
+  one.token = told.token;
+  one.held_ms = told.held_ns / ns_per_ms;
+  one.time_left_ms = told.left_ns / ns_per_ms;
+  one.permits = told.weight;
+  one.waiters = static_cast<std::int64_t>(told.waiters);
+  one.waited_ms = told.waited_ns / ns_per_ms;
+  one.grants = told.traffic.grants;
+  one.contended = told.traffic.contended;
+  one.waited_total_ms = told.traffic.waited_ns / ns_per_ms;
+  return one;
+}
+
+}  // namespace
+
+void respondent::on_message(std::string_view text) noexcept try {
+  auto asked = protocol::read_question(text);
+  if (!asked) return;
+  {
+    const std::lock_guard guard(mutex_);
+    if (!is_new(asked->serial) || !may_answer(boot_now())) return;
+    asked_.push_back(std::move(*asked));
+  }
+  client_.reactor().post(*this);
+} catch (const std::bad_alloc&) {
+  // Silence is an answer, too.
+}
+
+bool respondent::is_new(std::uint64_t serial) noexcept {
+  if (std::find(heard_.begin(), heard_.end(), serial) != heard_.end()) return false;
+  heard_[heard_count_++ % heard_.size()] = serial;
+  return true;
+}
+
+bool respondent::may_answer(time_ns now) noexcept {
+  paid_until_ = std::max(paid_until_, now);
+  if (paid_until_ - now >= ns_per_s) return false;
+  paid_until_ += page_cost_ns;
+  return true;
+}
+
+void respondent::run() noexcept try {
+  std::vector<protocol::census_question> asked;
+  {
+    const std::lock_guard guard(mutex_);
+    asked.swap(asked_);
+  }
+  for (const auto& one : asked) {
+    const auto text = protocol::write_page(page_of(one));
+    client_.servers().new_announcement(protocol::say_to_inbox(one.asker, text))->send();
+  }
+} catch (const std::bad_alloc&) {
+  // As above.
+}
+
+protocol::census_page respondent::page_of(const protocol::census_question& asked) {
+  protocol::census_page told{asked.round, client_.id(), asked.from, 0, {}};
+  std::size_t size = 0;
+  for (auto each = client_.gates().next(asked.from); each;
+       each = client_.gates().next(each->id() + 1)) {
+    if (told.entries.size() == page_entries || size >= page_bytes) {
+      told.next = each->id();
+      break;
+    }
+    auto one = entry_of(*each);
+    size += one.name.size() + one.label.size() + 100;
+    told.entries.push_back(std::move(one));
+  }
+  return told;
+}
+
+}  // namespace mortise::client

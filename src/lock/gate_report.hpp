@@ -1,0 +1,33 @@
+// What a gate tells people who look on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/time.hpp"
+#include "lock/portion.hpp"
+
+namespace mortise::lock {
+
+// Of acquires, since the gate was made.
+struct gate_traffic {
+  std::int64_t grants = 0;
+  std::int64_t contended = 0;  // that have found the lock taken
+  time_ns waited_ns = 0;       // by those that were granted
+};
+
+struct gate_report {
+  bool is_held = false;
+  std::string label;                  // of the holder, or else of the first who waits
+  hold_mode mode = hold_mode::whole;  // likewise
+  std::int64_t token = 0;
+  std::int64_t weight = 0;
+  time_ns held_ns = 0;
+  time_ns left_ns = 0;
+  std::size_t waiters = 0;
+  time_ns waited_ns = 0;  // by the first of them
+  gate_traffic traffic;
+};
+
+}  // namespace mortise::lock

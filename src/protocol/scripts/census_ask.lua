@@ -1,0 +1,17 @@
+-- Says the same to several inboxes, at one of several servers: what is listened to elsewhere is
+-- another's to say.
+--
+-- ARGV  1 `PUBLISH`, or `SPUBLISH` in a cluster; 2 the message; 3… the channels
+-- Reply how many heard it
+-- Error what the server said to the first that it refused, if nobody has heard it
+
+local heard, problem = 0, nil
+for i = 3, #ARGV do
+  local said = redis.pcall(ARGV[1], ARGV[i], ARGV[2])
+  if type(said) == 'number' then
+    heard = heard + said
+  else
+    problem = problem or said
+  end
+end
+return heard == 0 and ARGV[1] == 'PUBLISH' and problem or heard

@@ -1,0 +1,121 @@
+// A census of a real server: pages, how often a client answers, and what it does not tell.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/respondent.hpp"
+#include "protocol/census.hpp"
+#include "safety/handles.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing {
+namespace {
+
+struct free_census {
+  void operator()(mortise_census* census) const { mortise_census_free(census); }
+};
+using census_handle = std::unique_ptr<mortise_census, free_census>;
+
+// The inbox of the one client of a server.
+std::string inbox_of_client(test_server& server) {
+  auto channel = server.command({"PUBSUB", "CHANNELS", "mortise:inbox:*"});
+  return channel.substr(0, channel.find('\n'));
+}
+
+std::string question(std::uint64_t round, std::uint64_t serial) {
+  return protocol::write_question({round, serial, 0, "asker"});
+}
+
+// How many commands PUBLISH the server has carried out.
+int published(test_server& server) {
+  const auto info = server.command({"INFO", "commandstats"});
+  const std::string before = "cmdstat_publish:calls=";
+  const auto at = info.find(before);
+  return at == std::string::npos ? 0 : std::stoi(info.substr(at + before.size()));
+}
+
+TEST(census, tells_of_more_locks_than_a_page_has) {
+  test_server server;
+  const auto client = open_client(server.url());
+  const auto other = open_client(server.url());
+  std::vector<lock_handle> locks;
+  const auto count = 2 * client::respondent::page_entries + 100;
+  for (std::size_t i = 0; i < count; ++i) {
+    locks.push_back(open_lock(client, ("lock " + std::to_string(i)).c_str()));
+    ASSERT_EQ(MORTISE_OK, mortise_lock_try(locks.back().get(), nullptr));
+  }
+  const census_handle taken(mortise_client_census(other.get(), patience_ms, nullptr));
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(2, mortise_census_answered(taken.get()));
+  EXPECT_EQ(0, mortise_census_silent(taken.get()) + mortise_census_truncated(taken.get()));
+  ASSERT_EQ(static_cast<std::int64_t>(count), mortise_census_count(taken.get()));
+  std::set<std::string> names;
+  for (std::int64_t i = 0; i < mortise_census_count(taken.get()); ++i) {
+    names.insert(mortise_census_text(taken.get(), i, "name", 4));
+    EXPECT_EQ(1, mortise_census_number(taken.get(), i, "holds", 5));
+  }
+  EXPECT_EQ(count, names.size());
+}
+
+TEST(census, a_question_that_is_heard_twice_is_answered_once) {
+  test_server server;
+  const auto client = open_client(server.url());
+  const auto inbox = inbox_of_client(server);
+  raw_client asker(server.socket_path());
+  asker.command({"SUBSCRIBE", "mortise:inbox:asker"});
+  for (const auto& text : {question(1, 7), question(1, 7), question(2, 8)}) {
+    ASSERT_EQ("1", server.command({"PUBLISH", inbox, text}));
+  }
+  for (const std::uint64_t round : {1U, 2U}) {
+    const auto told = asker.read_reply();
+    const auto page = protocol::read_page(told.substr(told.find("\nA ") + 1));
+    ASSERT_TRUE(page) << told;
+    EXPECT_EQ(round, page->round);
+  }
+}
+
+TEST(census, an_answer_has_no_owner_token) {
+  test_server server;
+  const auto client = open_client(server.url());
+  const auto lock = open_lock(client, "x");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
+  const auto inbox = inbox_of_client(server);
+  const auto owner = server.command({"GET", "{mortise:x}"});
+  raw_client asker(server.socket_path());
+  asker.command({"SUBSCRIBE", "mortise:inbox:asker"});
+  ASSERT_EQ("1", server.command({"PUBLISH", inbox, question(1, 1)}));
+  const auto told = asker.read_reply();
+  EXPECT_NE(std::string::npos, told.find("\nx\r\n")) << told;
+  EXPECT_EQ(std::string::npos, told.find(owner)) << told;
+  EXPECT_EQ(std::string::npos, told.find("m1:")) << told;
+}
+
+TEST(census, who_asks_all_the_time_is_not_answered_all_the_time) {
+  test_server server;
+  const auto client = open_client(server.url());
+  const auto inbox = inbox_of_client(server);
+  constexpr int questions = 500;
+  const auto before = published(server);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint64_t i = 1; i <= questions; ++i) {
+    ASSERT_EQ("1", server.command({"PUBLISH", inbox, question(i, i)}));
+  }
+  const auto most = [&] {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    return 1 + static_cast<int>(client::respondent::pages_per_second * (1 + passed.count()));
+  };
+  int answers = 0;
+  for (int i = 0; i < 200 && answers < client::respondent::pages_per_second; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    answers = published(server) - before - questions;
+  }
+  EXPECT_GE(answers, client::respondent::pages_per_second);
+  EXPECT_LE(published(server) - before - questions, most());
+}
+
+}  // namespace
+}  // namespace mortise::testing

@@ -1,0 +1,144 @@
+// What clients tell each other for a census, and what a gate tells of itself.
+#include "protocol/census.hpp"
+
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "redis/command.hpp"
+#include "unit/gate_fixture.hpp"
+
+namespace mortise::testing {
+namespace {
+
+using protocol::census_page;
+using protocol::read_page;
+using protocol::read_question;
+
+census_page some_page() {
+  census_page told{7, "the client", 3, 9, {}};
+  protocol::census_entry one;
+  one.name = std::string("a\0b\r\n", 5);
+  one.kind = "mutex";
+  one.mode = "exclusive";
+  one.label = "\"l\"";
+  one.holds = 1;
+  one.token = 1'800'000'000'000'001;
+  one.waited_total_ms = 12;
+  told.entries = {one, {}};
+  return told;
+}
+
+TEST(census, a_question_arrives_as_it_was_asked) {
+  const auto text = protocol::write_question({UINT64_MAX, 2, 3, "asker"});
+  EXPECT_EQ("Q 18446744073709551615 2 3 asker", text);
+  const auto read = read_question(text);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(UINT64_MAX, read->round);
+  EXPECT_EQ(2U, read->serial);
+  EXPECT_EQ(3U, read->from);
+  EXPECT_EQ("asker", read->asker);
+}
+
+TEST(census, an_asker_is_no_way_to_another_channel) {
+  EXPECT_FALSE(read_question("Q 1 2 3 "));
+  EXPECT_FALSE(read_question("Q 1 2 3"));
+  EXPECT_FALSE(read_question("Q 1 2 3 a:b"));
+  EXPECT_FALSE(read_question("Q 1 2 3 a{1}"));
+  EXPECT_FALSE(read_question("Q 1 2 3 a\r\n"));
+  EXPECT_FALSE(read_question("Q 1 2 3 " + std::string(65, 'a')));
+  EXPECT_FALSE(read_question("W 1 2 3 a"));
+}
+
+TEST(census, a_page_arrives_as_it_was_told) {
+  const auto told = some_page();
+  const auto read = read_page(protocol::write_page(told));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(7U, read->round);
+  EXPECT_EQ("the client", read->client);
+  EXPECT_EQ(3U, read->from);
+  EXPECT_EQ(9U, read->next);
+  ASSERT_EQ(2U, read->entries.size());
+  const auto& one = read->entries[0];
+  EXPECT_EQ("the client", one.client);
+  EXPECT_EQ(getpid(), one.pid);
+  EXPECT_FALSE(one.host.empty());
+  EXPECT_EQ(told.entries[0].name, one.name);
+  EXPECT_EQ("\"l\"", one.label);
+  EXPECT_EQ(1'800'000'000'000'001, protocol::census_number(one, "token"));
+  EXPECT_EQ(12, protocol::census_number(one, "waited_total_ms"));
+  EXPECT_EQ("exclusive", *protocol::census_text(one, "mode"));
+  EXPECT_EQ(nullptr, protocol::census_text(one, "token"));
+  EXPECT_EQ(0, protocol::census_number(one, "name"));
+  EXPECT_EQ(0, protocol::census_number(one, "nothing"));
+}
+
+TEST(census, a_page_of_a_later_version_may_tell_more) {
+  std::string text = "A ";
+  redis::command_writer writer(text);
+  writer.begin(7 + 2 * 15);
+  for (const auto* head : {"7", "c", "h", "5", "0", "0", "15"}) writer.arg(head);
+  for (const auto* name : {"a", "b"}) {
+    writer.arg("label").arg(name).arg("mutex").arg("shared");
+    for (int i = 0; i < 10; ++i) writer.arg(std::to_string(i));
+    writer.arg("more");
+  }
+  const auto read = read_page(text);
+  ASSERT_TRUE(read);
+  ASSERT_EQ(2U, read->entries.size());
+  EXPECT_EQ("b", read->entries[1].name);
+  EXPECT_EQ(9, read->entries[1].waited_total_ms);
+}
+
+TEST(census, what_is_no_page_is_left) {
+  const auto whole = protocol::write_page(some_page());
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(read_page(whole.substr(0, size))) << size;
+  }
+  EXPECT_FALSE(read_page("A :1\r\n"));
+  EXPECT_FALSE(read_page("A *7\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:14\r\n"));
+  EXPECT_FALSE(
+      read_page("A *7\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n"
+                "$1\r\n0\r\n"));
+}
+
+TEST(census, json_has_each_field_and_no_byte_that_is_none_of_json) {
+  protocol::census all;
+  all.answered = 1;
+  all.silent = {"x", "y"};
+  all.entries = some_page().entries;
+  const auto json = all.json();
+  EXPECT_TRUE(json.starts_with(R"({"answered":1,"truncated":0,"silent":["x","y"],"entries":[{)"));
+  EXPECT_NE(std::string::npos, json.find(R"("label":"\"l\"","name":"a\u0000b\u000d\u000a",)"));
+  EXPECT_NE(std::string::npos, json.find(R"("token":1800000000000001,)"));
+}
+
+class gate_report_test : public gate_test {};
+
+TEST_F(gate_report_test, tells_of_its_holder_and_of_who_waits_for_how_long) {
+  first_.label = "first";
+  hold_first();
+  ASSERT_TRUE(gate_.acquire(second_call_, start_ns + ms(10)).ok());
+  const auto told = gate_.report(start_ns + ms(41));
+  EXPECT_TRUE(told.is_held);
+  EXPECT_EQ("first", told.label);
+  EXPECT_EQ(first_.token, told.token);
+  EXPECT_EQ(ms(40), told.held_ns);
+  EXPECT_EQ(first_call_.result.code, status::ok);
+  EXPECT_EQ(gate_.valid_until(first_) - (start_ns + ms(41)), told.left_ns);
+  EXPECT_EQ(1U, told.waiters);
+  EXPECT_EQ(ms(31), told.waited_ns);
+  EXPECT_EQ(1, told.traffic.grants);
+  EXPECT_EQ(1, told.traffic.contended);
+  EXPECT_EQ(ms(1), told.traffic.waited_ns);
+}
+
+TEST_F(gate_report_test, tells_of_no_hold_whose_time_is_over) {
+  hold_first();
+  EXPECT_FALSE(gate_.report(gate_.valid_until(first_)).is_held);
+}
+
+}  // namespace
+}  // namespace mortise::testing
