@@ -94,6 +94,49 @@ TEST(census, an_answer_has_no_owner_token) {
   EXPECT_EQ(std::string::npos, told.find("m1:")) << told;
 }
 
+// What draws a queue: the order from a query, and how long each has waited from a census.
+TEST(census, who_is_in_a_queue_is_found_by_the_client_in_its_owner) {
+  test_server server;
+  std::vector<client_handle> clients;
+  std::vector<lock_handle> locks;
+  std::vector<std::jthread> waiting;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(open_client(server.url()));
+    locks.push_back(open_lock(clients.back(), "x"));
+    if (i == 0) {
+      ASSERT_EQ(MORTISE_OK, mortise_lock_try(locks[0].get(), nullptr));
+      continue;
+    }
+    waiting.emplace_back([lock = locks.back().get()] {
+      EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, nullptr));
+      EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock, nullptr));
+    });
+    while (server.command({"LLEN", "{mortise:x}:q"}) != std::to_string(i)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  const info_handle info(mortise_info_new());
+  ASSERT_EQ(MORTISE_OK, mortise_lock_query(locks[0].get(), info.get(), nullptr));
+  const census_handle taken(mortise_client_census(clients[0].get(), patience_ms, nullptr));
+  ASSERT_EQ(3, mortise_info_entry_count(info.get()));
+  std::int64_t longest_ms = 0;
+  for (std::int64_t i = 2; i > 0; --i) {
+    const std::string owner = mortise_info_entry_owner(info.get(), i);
+    const auto client = owner.substr(3, owner.find(':', 3) - 3);
+    int found = 0;
+    for (std::int64_t j = 0; j < mortise_census_count(taken.get()); ++j) {
+      if (client != mortise_census_text(taken.get(), j, "client", 6)) continue;
+      ++found;
+      EXPECT_EQ(1, mortise_census_number(taken.get(), j, "waiters", 7));
+      const auto waited_ms = mortise_census_number(taken.get(), j, "waited_ms", 9);
+      EXPECT_GE(waited_ms, longest_ms);
+      longest_ms = waited_ms;
+    }
+    EXPECT_EQ(1, found);
+  }
+  ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(locks[0].get(), nullptr));
+}
+
 TEST(census, who_asks_all_the_time_is_not_answered_all_the_time) {
   test_server server;
   const auto client = open_client(server.url());
