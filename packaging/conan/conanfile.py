@@ -54,7 +54,7 @@ class MortiseConan(ConanFile):
     def generate(self):
         toolchain = CMakeToolchain(self)
         toolchain.blocks.remove("cppstd")
-        for part in ("TESTS", "JAVA", "LUA"):
+        for part in ("TESTS", "JAVA", "LUA", "COMMAND"):
             toolchain.variables[f"MORTISE_{part}"] = False
         toolchain.generate()
 

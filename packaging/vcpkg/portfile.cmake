@@ -4,7 +4,7 @@
 set(SOURCE_PATH "${CURRENT_PORT_DIR}/../..")
 vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"
-  OPTIONS -DMORTISE_TESTS=OFF -DMORTISE_JAVA=OFF -DMORTISE_LUA=OFF)
+  OPTIONS -DMORTISE_TESTS=OFF -DMORTISE_JAVA=OFF -DMORTISE_LUA=OFF -DMORTISE_COMMAND=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(PACKAGE_NAME Mortise CONFIG_PATH lib/cmake/Mortise)
 vcpkg_fixup_pkgconfig()

@@ -1,0 +1,45 @@
+// When a command has to be gone. Pure arithmetic of CLOCK_BOOTTIME, which goes on while the machine
+// sleeps (hazard 2).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cli/exec/clock.hpp"
+
+namespace mortise::cli::exec {
+
+struct deadlines {
+  int64_t term_at_ns = 0;   // the command is asked to end,
+  int64_t kill_at_ns = 0;   // it is killed by who holds the lock,
+  int64_t front_at_ns = 0;  // and by the other process, if that one does not.
+
+  bool operator==(const deadlines&) const = default;
+};
+
+struct limits {
+  int64_t grace_ms = 0;    // between asking and killing
+  int64_t margin_ms = 0;   // between killing and the end of the lease
+  int64_t at_most_ns = 0;  // 0: no limit
+};
+
+// The hold is valid until `valid_until_ns`; at its end the tree of processes is gone already.
+inline deadlines deadlines_of(int64_t valid_until_ns, const limits& within) {
+  const int64_t margin_ns = within.margin_ms * ns_per_ms;
+  int64_t end_ns = valid_until_ns;
+  if (within.at_most_ns != 0) end_ns = std::min(end_ns, within.at_most_ns);
+  const int64_t kill_at_ns = end_ns - margin_ns;
+  return {kill_at_ns - within.grace_ms * ns_per_ms, kill_at_ns, end_ns - margin_ns / 2};
+}
+
+constexpr int64_t default_grace_ms = 5000;
+constexpr int64_t longest_margin_ms = 500;
+
+// A hold that is renewed at a third of its lease has more than half of it left at any time, so a
+// third for the grace, and a twentieth until the end, leave room for a renewal that is late.
+constexpr int64_t longest_grace_ms(int64_t valid_ms) { return valid_ms / 3; }
+constexpr int64_t margin_ms_of(int64_t valid_ms) {
+  return std::min(longest_margin_ms, valid_ms / 20);
+}
+
+}  // namespace mortise::cli::exec

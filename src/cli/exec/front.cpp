@@ -1,0 +1,175 @@
+#include "cli/exec/front.hpp"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "cli/exec/processes.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/failure.hpp"
+
+namespace mortise::cli::exec {
+namespace {
+
+// A keeper that is asked to give up its place in the queue has so long before nobody waits for it.
+constexpr int64_t longest_farewell_ns = 1000 * ns_per_ms;
+
+// As if it had not been blocked and not been looked at.
+void raise_by_default(int signal) {
+  struct sigaction usual {};
+  struct sigaction before {};
+  usual.sa_handler = SIG_DFL;
+  ::sigaction(signal, &usual, &before);
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, signal);
+  ::raise(signal);
+  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
+  ::sigprocmask(SIG_BLOCK, &one, nullptr);
+  ::sigaction(signal, &before, nullptr);
+}
+
+bool stops(int signal) { return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
+
+bool is_idle_by_default(int signal) {
+  return signal == SIGCONT || signal == SIGWINCH || signal == SIGURG;
+}
+
+}  // namespace
+
+front::front(pid_t keeper, const page& shared, channel& to_keeper)
+    : keeper_(keeper), page_(shared), channel_(to_keeper) {
+  ::sigemptyset(&received_);
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigdelset(&all, SIGCHLD);
+  signals_ = ::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (signals_ < 0) {
+    throw failure(exit_system, std::string("no descriptor is to be had: ") + std::strerror(errno));
+  }
+  processes::adopt_orphans();
+}
+
+front::~front() { ::close(signals_); }
+
+int front::run() {
+  for (;;) {
+    std::array<pollfd, 3> seen = {{{channel_.descriptor(), POLLIN, 0},
+                                   {signals_, POLLIN, 0},
+                                   {timer_.descriptor(), POLLIN, 0}}};
+    ::poll(seen.data(), seen.size(), -1);
+    read_signals();
+    if (hear()) return finish();
+    if (channel_.is_closed() || is_late()) return do_without_keeper();
+  }
+}
+
+int front::do_without_keeper() {
+  if (cancelled_by_ != 0) return finish();
+  if (!channel_.is_closed()) {
+    return end_all("the process that holds the lock does not go on", true);
+  }
+  if (is_started_) return end_all("the process that holds the lock was killed", false);
+  complain("exec", "the process that waits for the lock was killed");
+  return exit_software;
+}
+
+void front::read_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_, &info, sizeof info) == sizeof info) {
+    on_signal(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
+  }
+}
+
+void front::on_signal(int signal, bool is_of_terminal) {
+  ::sigaddset(&received_, signal);
+  if (is_started_) {
+    // The command is in our process group, so it has had what came from the terminal.
+    if (!is_of_terminal) channel_.tell(word::signal, signal);
+    return;
+  }
+  if (stops(signal)) {
+    channel_.tell(word::pause);
+    raise_by_default(signal);
+    channel_.tell(word::resume);
+  } else if (!is_idle_by_default(signal) && cancelled_by_ == 0) {
+    cancelled_by_ = signal;
+    channel_.tell(word::cancel);
+    timer_.set(leaves_at_ns_ = now_ns() + longest_farewell_ns);
+  }
+}
+
+// The shell sees us stop where it would have seen the command stop.
+void front::stop(int signal) {
+  raise_by_default(signal);
+  channel_.tell(word::signal, SIGCONT);
+}
+
+// Whether all is over.
+bool front::hear() {
+  while (const auto heard = channel_.hear()) {
+    switch (heard->what) {
+      case word::started:
+        is_started_ = true;
+        timer_.set(page_.front_at_ns.load(std::memory_order_acquire));
+        // The signal and the grant have crossed each other.
+        if (cancelled_by_ != 0) channel_.tell(word::signal, cancelled_by_);
+        cancelled_by_ = 0;
+        break;
+      case word::stopped:
+        stop(heard->number);
+        break;
+      case word::ended:
+      case word::killed:
+        last_ = *heard;
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
+bool front::is_late() {
+  if (cancelled_by_ != 0) return now_ns() >= leaves_at_ns_;
+  const int64_t front_at_ns = page_.front_at_ns.load(std::memory_order_acquire);
+  if (!is_started_ || front_at_ns == 0) return false;
+  timer_.set(front_at_ns);
+  return now_ns() >= front_at_ns;
+}
+
+// The keeper and its descendants; those come to us when it is gone.
+int front::end_all(const std::string& why, bool is_at_once) {
+  complain("exec", why + ": the command has to end");
+  ::kill(keeper_, SIGKILL);
+  ::waitpid(keeper_, nullptr, 0);
+  processes rest;
+  if (!is_at_once) {
+    rest.send_to_all(SIGTERM);
+    rest.send_to_all(SIGCONT);
+  }
+  const int64_t kill_at_ns = is_at_once ? 0 : page_.front_at_ns.load(std::memory_order_acquire);
+  for (;;) {
+    while (rest.look()) {
+    }
+    if (rest.is_gone()) return exit_lost;
+    if (now_ns() >= kill_at_ns) rest.send_to_all(SIGKILL);
+    ::poll(nullptr, 0, killing_pause_ms);
+  }
+}
+
+int front::finish() const {
+  // If the same signal would have ended the command alone, it ends us, so that shells and service
+  // managers see what they would have seen.
+  const bool is_killed = last_.what == word::killed;
+  if (cancelled_by_ != 0) raise_by_default(cancelled_by_);
+  if (is_killed && ::sigismember(&received_, last_.number) == 1) raise_by_default(last_.number);
+  if (cancelled_by_ != 0) return exit_signal + cancelled_by_;
+  return is_killed ? exit_signal + last_.number : last_.number;
+}
+
+}  // namespace mortise::cli::exec

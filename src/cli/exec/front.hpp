@@ -1,0 +1,50 @@
+// The process of `mortise exec` that whoever called it sees: it passes signals on, tells how the
+// command ended, and keeps the deadline in case the other process does not.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <array>
+#include <string>
+
+#include "cli/exec/channel.hpp"
+#include "cli/exec/clock.hpp"
+#include "cli/exec/page.hpp"
+
+namespace mortise::cli::exec {
+
+class front {
+ public:
+  // All signals are blocked already. Throws a failure.
+  front(pid_t keeper, const page& shared, channel& to_keeper);
+  ~front();
+  front(const front&) = delete;
+  front& operator=(const front&) = delete;
+
+  // What the process ends with; if by a signal, it does not return.
+  int run();
+
+ private:
+  void read_signals();
+  void on_signal(int signal, bool is_of_terminal);
+  void stop(int signal);
+  bool hear();
+  bool is_late();
+  int do_without_keeper();
+  int end_all(const std::string& why, bool is_at_once);
+  int finish() const;
+
+  pid_t keeper_;
+  const page& page_;
+  channel& channel_;
+  timer timer_;
+  int signals_;
+  bool is_started_ = false;
+  int cancelled_by_ = 0;  // the signal that came before there was a command
+  int64_t leaves_at_ns_ = 0;
+  message last_;
+  sigset_t received_;
+};
+
+}  // namespace mortise::cli::exec

@@ -1,0 +1,8 @@
+// What `mortise exec --help` says.
+#pragma once
+
+namespace mortise::cli::exec {
+
+extern const char* const help_text;
+
+}  // namespace mortise::cli::exec

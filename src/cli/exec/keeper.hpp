@@ -1,0 +1,70 @@
+// The process of `mortise exec` that holds the lock, and runs the command meanwhile.
+#pragma once
+
+#include <signal.h>
+
+#include <memory>
+
+#include "cli/exec/channel.hpp"
+#include "cli/exec/clock.hpp"
+#include "cli/exec/deadlines.hpp"
+#include "cli/exec/locks.hpp"
+#include "cli/exec/page.hpp"
+#include "cli/exec/plan.hpp"
+#include "cli/exec/processes.hpp"
+#include "cli/exec/program.hpp"
+
+namespace mortise::cli::exec {
+
+class keeper {
+ public:
+  // `mask` is that of the signals which the command has blocked. Throws a failure.
+  keeper(const plan& wanted, page& shared, channel& front, const sigset_t& mask);
+  ~keeper();
+  keeper(const keeper&) = delete;
+  keeper& operator=(const keeper&) = delete;
+
+  // Acquires, runs the command, and gives back; what the front is to be told. Throws a failure.
+  message run();
+
+ private:
+  // Why a command does not run to its own end.
+  enum class cause { none, lost, at_most, front_gone };
+
+  bool await_grant();
+  void await_resumption();
+  void set_limits();
+  void write_token_file() const;
+  variables variables_of_command() const;
+  void start();
+  void watch();
+  void look_at_command();
+  bool is_over();
+  void wait(int timeout_ms);
+  void hear();
+  void read_news();
+  void look_at_time();
+  void end_command(cause why, const std::string& text);
+  message give_back();
+  message ending() const;
+
+  const plan& plan_;
+  page& page_;
+  channel& front_;
+  sigset_t mask_;
+  locks locks_;
+  timer timer_;
+  int signals_;  // SIGCHLD, as a descriptor
+  processes processes_;
+  limits limits_;
+  int64_t acquired_at_ns_ = 0;
+  int64_t refresh_ns_ = 0;  // how often the deadline is looked at
+  int64_t kill_at_ns_ = 0;
+  bool is_paused_ = false;
+  bool is_lost_ = false;
+  bool is_gone_ = false;  // all that had to end
+  cause cause_ = cause::none;
+  std::optional<state> ended_;
+};
+
+}  // namespace mortise::cli::exec

@@ -1,0 +1,152 @@
+#include "cli/exec/locks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "cli/exit_code.hpp"
+#include "cli/period.hpp"
+
+namespace mortise::cli::exec {
+namespace {
+
+constexpr int64_t queue_capacity = 1024;
+// A hold that a message brought is good for this long until it is confirmed; see
+// mortise_lock_valid_ms.
+constexpr int64_t unconfirmed_ms = 3000;
+// How far a host's clock may be behind the others', at the end of a period.
+constexpr int64_t longest_lateness_ms = 60'000;
+
+std::string utc_text_of(int64_t time_ms) {
+  const time_t seconds = time_ms / 1000;
+  tm broken_down{};
+  ::gmtime_r(&seconds, &broken_down);
+  std::array<char, 32> text{};
+  const auto size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &broken_down);
+  return {text.data(), size};
+}
+
+}  // namespace
+
+locks::locks(const plan& wanted) : wait_ms_(wanted.wait_ms) {
+  if (!error_ || !event_) throw failure(exit_system, "memory ran out");
+  const options_handle defaults(mortise_options_new());
+  const char* const url = wanted.url.empty() ? nullptr : wanted.url.c_str();
+  client_.reset(mortise_client_new(url, wanted.url.size(), defaults.get(), error_.get()));
+  if (!client_) throw failure(error_.get());
+  options_ = options_of(wanted);
+  queue_.reset(mortise_queue_new(client_.get(), queue_capacity, error_.get()));
+  multi_.reset(mortise_multi_new(client_.get(), error_.get()));
+  if (!queue_ || !multi_) throw failure(error_.get());
+  for (const auto& name : wanted.names) add(wanted, name);
+  check(mortise_multi_watch(multi_.get(), queue_.get(), 0, error_.get()));
+  turn_name_ = wanted.names.front() + "@";
+}
+
+// The URL's options, but for what the command line says; and a hold lasts as long as the command.
+options_handle locks::options_of(const plan& wanted) const {
+  options_handle options(mortise_options_new_from(client_.get(), error_.get()));
+  if (!options) throw failure(error_.get());
+  const int64_t longest_ms = wanted.at_most_ms == 0 ? MORTISE_FOREVER : wanted.at_most_ms;
+  check(mortise_options_set_max_hold_ms(options.get(), longest_ms, error_.get()));
+  check(mortise_options_set_renewal(options.get(), 1, error_.get()));
+  if (wanted.lease_ms != 0) {
+    check(mortise_options_set_lease_ms(options.get(), wanted.lease_ms, error_.get()));
+  }
+  if (!wanted.label.empty()) {
+    check(mortise_options_set_label(options.get(), wanted.label.data(), wanted.label.size(),
+                                    error_.get()));
+  }
+  return options;
+}
+
+void locks::add(const plan& wanted, const std::string& name) {
+  auto* const client = client_.get();
+  auto* const multi = multi_.get();
+  auto* const error = error_.get();
+  const auto* const options = options_.get();
+  switch (wanted.how) {
+    case mode::mutex: {
+      auto& lock =
+          mutexes_.emplace_back(mortise_lock_new(client, name.data(), name.size(), options, error));
+      check(lock ? mortise_multi_add_lock(multi, lock.get(), error) : mortise_error_code(error));
+      break;
+    }
+    case mode::reader:
+    case mode::writer: {
+      auto& rw =
+          rws_.emplace_back(mortise_rw_new(client, name.data(), name.size(), options, error));
+      const auto add_to =
+          wanted.how == mode::reader ? mortise_multi_add_reader : mortise_multi_add_writer;
+      check(rw ? add_to(multi, rw.get(), error) : mortise_error_code(error));
+      break;
+    }
+    case mode::permit: {
+      auto& semaphore = semaphores_.emplace_back(
+          mortise_semaphore_new(client, name.data(), name.size(), wanted.permits, options, error));
+      check(semaphore ? mortise_multi_add_semaphore(multi, semaphore.get(), 1, error)
+                      : mortise_error_code(error));
+      break;
+    }
+  }
+}
+
+void locks::check(mortise_status status) const {
+  if (status != MORTISE_OK) throw failure(error_.get());
+}
+
+std::optional<news> locks::next() {
+  if (mortise_queue_next(queue_.get(), 0, event_.get(), error_.get()) != MORTISE_OK) return {};
+  return news{mortise_event_get_kind(event_.get()), mortise_event_status(event_.get()),
+              mortise_event_message(event_.get())};
+}
+
+void locks::start_acquire() {
+  if (wait_ms_ == 0) {
+    check(mortise_multi_try_async(multi_.get(), queue_.get(), 0, error_.get()));
+  } else {
+    check(mortise_multi_acquire_async(multi_.get(), queue_.get(), 0, wait_ms_, error_.get()));
+  }
+}
+
+void locks::confirm() {
+  if (valid_ms() > unconfirmed_ms) return;
+  check(mortise_multi_extend(multi_.get(), 0, error_.get()));
+}
+
+std::vector<int64_t> locks::tokens() const {
+  std::vector<int64_t> tokens;
+  for (const auto& lock : mutexes_) tokens.push_back(mortise_lock_token(lock.get()));
+  for (const auto& rw : rws_) tokens.push_back(mortise_rw_token(rw.get()));
+  for (const auto& one : semaphores_) tokens.push_back(mortise_semaphore_token(one.get()));
+  return tokens;
+}
+
+void locks::unlock() { check(mortise_multi_unlock(multi_.get(), error_.get())); }
+
+void locks::outlive(int64_t time_ms) {
+  check(mortise_multi_extend(multi_.get(), std::max<int64_t>(time_ms, MORTISE_MIN_LEASE_MS),
+                             error_.get()));
+}
+
+// The period is in the name, so that a host whose clock is a little early or late means the same
+// one, whenever in it the command ran.
+bool locks::take_turn(int64_t now_ms, int64_t period_ms) {
+  const int64_t start_ms = now_ms - now_ms % period_ms;
+  turn_ends_ms_ = start_ms + period_ms + std::min(longest_lateness_ms, period_ms / 2);
+  const auto name = turn_name_ + utc_text_of(start_ms) + "/" + text_of_milliseconds(period_ms);
+  turn_.reset(
+      mortise_lock_new(client_.get(), name.data(), name.size(), options_.get(), error_.get()));
+  if (!turn_) throw failure(error_.get());
+  const auto status = mortise_lock_try(turn_.get(), error_.get());
+  if (status != MORTISE_OK && status != MORTISE_NOT_ACQUIRED) throw failure(error_.get());
+  return status == MORTISE_OK;
+}
+
+void locks::keep_turn(int64_t now_ms) {
+  if (!turn_) return;
+  const int64_t rest_ms = std::max<int64_t>(turn_ends_ms_ - now_ms, MORTISE_MIN_LEASE_MS);
+  check(mortise_lock_extend(turn_.get(), rest_ms, error_.get()));
+}
+
+}  // namespace mortise::cli::exec

@@ -1,0 +1,92 @@
+#include "cli/exec/run.hpp"
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "cli/exec/front.hpp"
+#include "cli/exec/keeper.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/failure.hpp"
+
+namespace mortise::cli::exec {
+namespace {
+
+failure of_system(const char* what) {
+  return {exit_system, std::string(what) + ": " + std::strerror(errno)};
+}
+
+page& shared_page() {
+  void* const memory =
+      ::mmap(nullptr, sizeof(page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw of_system("no memory is to be had");
+  return *new (memory) page;
+}
+
+[[noreturn]] void be_keeper(const plan& wanted, page& shared, int socket, const sigset_t& mask) {
+  channel to_front(socket);
+  message last;
+  std::unique_ptr<keeper> one;
+  try {
+    one = std::make_unique<keeper>(wanted, shared, to_front, mask);
+    last = one->run();
+    // What it leaves behind for --at-least is not to be given back.
+    static_cast<void>(one.release());
+  } catch (const failure& problem) {
+    complain("exec", problem.what());
+    last = {word::ended, problem.code()};
+  } catch (const std::exception& problem) {
+    complain("exec", problem.what());
+    last = {word::ended, exit_software};
+  }
+  // Gives back what is held.
+  one.reset();
+  to_front.tell(last.what, last.number);
+  ::_exit(0);
+}
+
+// Before there is any thread: the library starts one, and only in the keeper.
+int run_plan(const plan& wanted) {
+  auto& shared = shared_page();
+  std::array<int, 2> sockets{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
+    throw of_system("no socket is to be had");
+  }
+  sigset_t all;
+  sigset_t mask;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &mask);
+  const pid_t keeper = ::fork();
+  if (keeper < 0) throw of_system("no process is to be had");
+  if (keeper == 0) {
+    ::close(sockets[0]);
+    be_keeper(wanted, shared, sockets[1], mask);
+  }
+  ::close(sockets[1]);
+  channel to_keeper(sockets[0]);
+  return front(keeper, shared, to_keeper).run();
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) {
+  try {
+    plan wanted;
+    if (!read_plan(argc, argv, wanted)) return exit_ok;
+    return run_plan(wanted);
+  } catch (const failure& problem) {
+    complain("exec", problem.what());
+    return problem.code();
+  } catch (const std::exception& problem) {
+    complain("exec", problem.what());
+    return exit_software;
+  }
+}
+
+}  // namespace mortise::cli::exec

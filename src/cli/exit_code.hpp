@@ -1,0 +1,36 @@
+// What the command ends with. 64 to 78 are those of sysexits.h, 124 to 127 those that timeout(1)
+// and shells have; all are in capi/doc/command.md.
+#pragma once
+
+#include <mortise/mortise.h>
+
+namespace mortise::cli {
+
+enum exit_code : int {
+  exit_ok = 0,
+  exit_not_acquired = 1,
+  exit_usage = 64,
+  exit_data = 65,
+  exit_unavailable = 69,
+  exit_software = 70,
+  exit_system = 71,
+  exit_cannot_create = 73,
+  exit_input_output = 74,
+  exit_try_again = 75,
+  exit_no_permission = 77,
+  // The hold was lost, or about to be, while the command ran.
+  exit_lost = 79,
+  // The command ran for as long as --at-most lets it.
+  exit_at_most = 124,
+  exit_not_executable = 126,
+  exit_not_found = 127,
+  // And above it the number of the signal that ended the command.
+  exit_signal = 128
+};
+
+constexpr int largest_exit_code = 255;
+
+// That of a call which did not come to MORTISE_OK.
+int exit_code_of(mortise_status status);
+
+}  // namespace mortise::cli

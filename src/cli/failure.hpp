@@ -1,0 +1,28 @@
+// Why the command does not go on: what it says on stderr, and what it ends with.
+#pragma once
+
+#include <mortise/mortise.h>
+
+#include <exception>
+#include <string>
+
+namespace mortise::cli {
+
+class failure : public std::exception {
+ public:
+  failure(int code, std::string text) : code_(code), text_(std::move(text)) {}
+  // Of a call of the library that did not come to MORTISE_OK.
+  explicit failure(const mortise_error* error);
+
+  const char* what() const noexcept override { return text_.c_str(); }
+  int code() const { return code_; }
+
+ private:
+  int code_;
+  std::string text_;
+};
+
+// Writes "mortise COMMAND: TEXT" to stderr, as one write, since others may write there, too.
+void complain(const char* command, const std::string& text);
+
+}  // namespace mortise::cli

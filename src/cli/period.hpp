@@ -1,0 +1,18 @@
+// Lengths of time as they are written on the command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mortise::cli {
+
+// "30", "0.5", "200ms", "5s", "2m", "1h" or "1d", where a plain number is of seconds, as with
+// flock(1) and sleep(1). Throws a failure that names the option, the value and the mend. More than
+// 366 days, as everywhere in Mortise, and parts of a millisecond are refused.
+int64_t milliseconds_of(const char* option, std::string_view text);
+
+// As people write it: "250ms", "30s", "5m", "2h".
+std::string text_of_milliseconds(int64_t time_ms);
+
+}  // namespace mortise::cli

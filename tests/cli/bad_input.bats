@@ -1,0 +1,148 @@
+# What is wrong is told with its name, its value and the mend; nothing runs, and nothing is held.
+load helpers
+
+# refused <code> <words> <option>…: `mortise exec` with them.
+refused() {
+  local code=$1 words=$2
+  shift 2
+  run mortise exec "$@" "$name" -- touch "$folder/ran"
+  fails_with "$code"
+  says "mortise exec: "
+  says "$words"
+  [ ! -e "$folder/ran" ]
+  mortise exec -n "$name" -- true
+}
+
+@test "an option that there is not" {
+  refused 64 "--no-such" --no-such
+}
+
+@test "lengths of time that are none" {
+  for time in 5x -1 "" s 1e9 1000d 0.0001 nan inf; do
+    refused 64 "--lease" --lease="$time"
+  done
+  refused 64 "--wait \"soon\"" --wait soon
+}
+
+@test "a lease that is too short" {
+  refused 64 "50ms" --lease 10ms
+}
+
+@test "a grace that is too long for the lease" {
+  refused 64 "--grace 5s" --lease 9s --grace 5s
+  refused 64 "a longer --lease" --lease 9s --grace 5s
+}
+
+@test "permits that there cannot be" {
+  refused 64 "--permits 0" --permits 0
+  refused 64 "--permits 1000001" --permits 1000001
+  refused 64 "--permits" --permits many
+}
+
+@test "an exit code that there is not" {
+  refused 64 "-E 256" -E 256
+  refused 64 "-E -1" -E -1
+}
+
+@test "what contradicts itself" {
+  refused 64 "one of them" -n -w 5
+  refused 64 "one of them" -s -x
+  refused 64 "one of them" -s --permits 2
+  run mortise exec -c true "$name" -- true
+  fails_with 64
+}
+
+@test "periods that nobody can keep" {
+  refused 64 "--once-per" --once-per 0
+  refused 64 "--once-per" --once-per 10ms
+  refused 64 "--at-most" --at-most 0
+}
+
+@test "no name, no command, too many names" {
+  run mortise exec -- true
+  fails_with 64
+  says "NAME"
+  run mortise exec "$name"
+  fails_with 64
+  says "--"
+  run mortise exec $(seq 65) -- true
+  fails_with 64
+  says "64"
+}
+
+@test "an empty name, one that is too long, one name twice" {
+  run mortise exec "" -- true
+  fails_with 64
+  run mortise exec "$(printf 'x%.0s' $(seq 1025))" -- true
+  fails_with 64
+  run mortise exec twice twice -- true
+  fails_with 64
+}
+
+@test "a command that there is not, and one that cannot be executed" {
+  run -127 mortise exec "$name" -- "$folder/none"
+  fails_with 127
+  says "$folder/none"
+  echo text >"$folder/text"
+  run mortise exec "$name" -- "$folder/text"
+  fails_with 126
+  run mortise exec "$name" -- "$folder"
+  fails_with 126
+  is_free
+}
+
+@test "a server that is not there, and a URL that is none" {
+  run mortise exec --url redis://127.0.0.1:1 "$name" -- touch "$folder/ran"
+  fails_with 69
+  says "127.0.0.1:1"
+  run mortise exec --url nonsense "$name" -- touch "$folder/ran"
+  fails_with 64
+  [ ! -e "$folder/ran" ]
+}
+
+@test "no URL at all" {
+  unset MORTISE_URL
+  run mortise exec "$name" -- touch "$folder/ran"
+  fails_with 64
+  says "MORTISE_URL"
+}
+
+@test "a name that is another kind of lock" {
+  begin -x
+  run mortise exec "$name" -- touch "$folder/ran"
+  fails_with 65
+  says "$name"
+  [ ! -e "$folder/ran" ]
+}
+
+@test "a server that lets us do nothing" {
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" ACL SETUSER poor on '>poor' '+@connection' '+client'
+  run mortise exec --url "unix://poor:poor@${MORTISE_TEST_URL#unix://}" "$name" -- touch "$folder/ran"
+  fails_with 77
+  run mortise exec --url "unix://poor:wrong@${MORTISE_TEST_URL#unix://}" "$name" -- touch "$folder/ran"
+  fails_with 77
+  [ ! -e "$folder/ran" ]
+}
+
+@test "a token file on a full disk, and in no folder" {
+  refused 73 "No space left" --token-file /dev/full
+  refused 73 "--token-file" --token-file "$folder/none/token"
+}
+
+@test "closed descriptors" {
+  run bash -c 'mortise exec "$name" -- true <&- >&- 2>&-'
+  fails_with 0
+  run bash -c 'mortise exec --no-such "$name" -- true <&- >&- 2>&-'
+  fails_with 64
+}
+
+@test "help into a full disk is no success" {
+  run bash -c 'mortise exec --help >/dev/full'
+  fails_with 74
+}
+
+@test "a command that there is not among ours" {
+  run mortise nonsense
+  fails_with 64
+  says "nonsense"
+}

@@ -1,0 +1,269 @@
+# What `mortise exec` does when all goes well, and what it ends with.
+load helpers
+
+@test "the command runs, and its output and input are untouched" {
+  output=$(echo in | mortise exec "$name" -- sh -c 'cat; echo out; echo err >&2' 2>"$folder/err")
+  [ "$output" = $'in\nout' ]
+  [ "$(cat "$folder/err")" = err ]
+}
+
+@test "the command's exit code is ours" {
+  for code in 0 1 3 125 255; do
+    run mortise exec "$name" -- sh -c "exit $code"
+    fails_with "$code"
+  done
+}
+
+@test "a command that a signal ends is 128 and the signal" {
+  for signal in KILL SEGV TERM USR1; do
+    run mortise exec "$name" -- sh -c "ulimit -c 0; kill -$signal \$\$"
+    fails_with $((128 + $(kill -l "$signal")))
+  done
+}
+
+@test "while one holds it others wait" {
+  begin
+  mortise exec "$name" -- sh -c 'echo second >"$folder/second"' 3>&- &
+  waiter=$!
+  started+=("$waiter")
+  sleep 0.3
+  [ ! -e "$folder/second" ]
+  kill "$command"
+  ends_with "$waiter" 0
+  [ -s "$folder/second" ]
+}
+
+@test "-n does not wait, and ends with 1" {
+  begin
+  run mortise exec -n "$name" -- touch "$folder/ran"
+  fails_with 1
+  [ -z "$output" ]
+  [ ! -e "$folder/ran" ]
+}
+
+@test "-w waits so long, also for a part of a second" {
+  begin
+  run mortise exec -w 0.2 "$name" -- touch "$folder/ran"
+  fails_with 1
+  run mortise exec -w 200ms "$name" -- touch "$folder/ran"
+  fails_with 1
+  [ ! -e "$folder/ran" ]
+}
+
+@test "-w 0 is -n" {
+  begin
+  run mortise exec -w 0 "$name" -- true
+  fails_with 1
+}
+
+@test "-w gets it in time" {
+  begin
+  mortise exec -w 60 "$name" -- touch "$folder/ran" 3>&- &
+  waiter=$!
+  started+=("$waiter")
+  kill "$command"
+  ends_with "$waiter" 0
+  [ -e "$folder/ran" ]
+}
+
+@test "who has waited has the whole lease, and the grace that fits it" {
+  begin
+  mortise exec -w 60 --lease 30s --grace 9s "$name" -- touch "$folder/ran" 3>&- &
+  waiter=$!
+  started+=("$waiter")
+  sleep 0.3
+  kill "$command"
+  ends_with "$waiter" 0
+  [ -e "$folder/ran" ]
+}
+
+@test "-E says what not getting it is, also success" {
+  begin
+  for code in 0 75 255; do
+    run mortise exec -n -E "$code" "$name" -- true
+    fails_with "$code"
+  done
+}
+
+@test "--verbose says that it was not acquired" {
+  begin
+  run mortise exec -n --verbose "$name" -- true
+  fails_with 1
+  says "$name"
+}
+
+@test "readers run side by side and a writer alone" {
+  begin -s
+  run mortise exec -n -s "$name" -- true
+  fails_with 0
+  run mortise exec -n -x "$name" -- true
+  fails_with 1
+}
+
+@test "a writer keeps readers out" {
+  begin -x
+  run mortise exec -n -s "$name" -- true
+  fails_with 1
+}
+
+@test "of N permits there are N" {
+  begin --permits 2
+  run mortise exec -n --permits 2 "$name" -- mortise exec -n --permits 2 "$name" -- true
+  fails_with 1
+  run mortise exec -n --permits 2 "$name" -- true
+  fails_with 0
+}
+
+@test "of several names all are held or none" {
+  begin
+  run mortise exec -n "$name other" "$name" -- true
+  fails_with 1
+  run mortise exec -n "$name other" -- true
+  fails_with 0
+  run mortise exec "$name a" "$name b" -- mortise exec -n "$name b" -- true
+  fails_with 1
+}
+
+@test "the command knows the name and the fencing token, which rises" {
+  first=$(mortise exec "$name" -- sh -c '[ "$MORTISE_NAME" = "$name" ] && echo "$MORTISE_TOKEN"')
+  second=$(mortise exec "$name" -- sh -c 'echo "$MORTISE_TOKEN"')
+  [ "$first" -gt 0 ]
+  [ "$second" -gt "$first" ]
+}
+
+@test "of several names it knows all and their tokens" {
+  run mortise exec "$name a" "$name b" -- sh -c 'printf "%s" "$MORTISE_NAMES"; printf "%s" "$MORTISE_TOKENS"'
+  fails_with 0
+  [ "${#lines[@]}" = 4 ]
+  [ "${lines[0]}" = "$name a" ]
+  [ "${lines[1]}" = "$name b" ]
+  [ "${lines[2]}" != "${lines[3]}" ]
+}
+
+@test "--token-file has the token before the command starts" {
+  mortise exec --token-file "$folder/token" "$name" -- sh -c '[ "$(cat "$folder/token")" = "$MORTISE_TOKEN" ]'
+}
+
+@test "-c is run by the shell, and nothing else is" {
+  run mortise exec "$name" -c 'echo $((1 + 1))'
+  fails_with 0
+  [ "$output" = 2 ]
+  run mortise exec "$name" -- echo '$HOME;true'
+  [ "$output" = '$HOME;true' ]
+}
+
+@test "what looks like our options after -- is the command's" {
+  run mortise exec "$name" -- echo -n -w --help -- x
+  fails_with 0
+  [ "$output" = "-w --help -- x" ]
+}
+
+@test "a script without a first line is the shell's, as in a shell" {
+  echo 'echo script "$1"' >"$folder/script"
+  chmod +x "$folder/script"
+  run mortise exec "$name" -- "$folder/script" x
+  fails_with 0
+  [ "$output" = "script x" ]
+}
+
+@test "descriptors that were open are the command's, and no others" {
+  run mortise exec "$name" -- sh -c 'ls /proc/self/fd | wc -l; echo seven >&7' 7>"$folder/seven"
+  [ "$(cat "$folder/seven")" = seven ]
+  expected=$(sh -c 'ls /proc/self/fd | wc -l' 7>/dev/null)
+  [ "$output" = "$expected" ]
+}
+
+@test "--at-least keeps it when the command is done, without us" {
+  mortise exec --at-least 3s --lease 1s "$name" -- true
+  run mortise exec -n "$name" -- true
+  fails_with 1
+  until_it is_free
+}
+
+@test "--at-most ends the command and says so by 124" {
+  run mortise exec --at-most 500ms --grace 100ms "$name" -- sleep 100
+  fails_with 124
+  says "--at-most"
+}
+
+@test "--at-most lets a command that is faster alone" {
+  run mortise exec --at-most 60 "$name" -- sh -c 'exit 5'
+  fails_with 5
+}
+
+@test "--once-per runs it once in the period, on whichever host" {
+  for _ in 1 2 3; do
+    mortise exec --once-per 1d -E 0 "$name" -- sh -c 'echo ran >>"$folder/ran"'
+  done
+  [ "$(wc -l <"$folder/ran")" = 1 ]
+  # The lock itself is free, and another period is another matter.
+  mortise exec -n "$name" -- true
+  mortise exec --once-per 2d -E 9 "$name" -- true
+}
+
+@test "--once-per does not count a command that could not be started" {
+  run -127 mortise exec --once-per 1d "$name" -- "$folder/none"
+  fails_with 127
+  run mortise exec --once-per 1d "$name" -- true
+  fails_with 0
+}
+
+@test "--label tells others who holds it" {
+  begin --label "nightly backup"
+  run redis-cli -s "${MORTISE_TEST_URL#unix://}" eval "
+    local text = ''
+    for _, key in ipairs(redis.call('KEYS', '*')) do text = text .. (redis.call('DUMP', key) or '') end
+    return string.find(text, 'nightly backup', 1, true) and 1 or 0" 0
+  [ "$output" = 1 ]
+}
+
+@test "local: is a flock of one machine" {
+  export MORTISE_URL=local: MORTISE_LOCAL_DIR=$folder/local MORTISE_LOCAL_IDLE_S=1
+  run mortise exec "$name" -- mortise exec -n "$name" -- true
+  fails_with 1
+  run mortise exec "$name" -- mortise exec -n "$name other" -- true
+  fails_with 0
+}
+
+@test "a thousand short ones never overlap" {
+  echo 0 >"$folder/count"
+  for _ in 1 2 3 4; do
+    (for _ in $(seq 250); do
+      mortise exec "$name" -- sh -c 'read count <count; echo $((count + 1)) >count'
+    done) 3>&- &
+    started+=($!)
+  done
+  for process in "${started[@]}"; do ends_with "$process" 0; done
+  [ "$(cat "$folder/count")" = 1000 ]
+}
+
+@test "help is on stdout, and its examples run" {
+  run --separate-stderr mortise exec --help
+  fails_with 0
+  [ -z "$stderr" ]
+  mkdir bin
+  printf '#!/bin/sh\necho "$(basename "$0") ran"\n' | tee bin/backup bin/report >/dev/null
+  chmod +x bin/*
+  PATH=$folder/bin:$PATH
+  count=0
+  while read -r line; do
+    line=$(sed 's/   .*//' <<<"$line")
+    run bash -c "$line"
+    fails_with 0
+    says " ran"
+    count=$((count + 1))
+  done < <(mortise exec --help | grep '^  mortise exec ')
+  [ "$count" = 3 ]
+}
+
+@test "mortise alone and mortise --help say what there is" {
+  run mortise
+  fails_with 64
+  says "--help"
+  run mortise --help
+  fails_with 0
+  says "mortise exec"
+  run mortise version
+  fails_with 0
+  says "mortise 1."
+}
