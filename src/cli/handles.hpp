@@ -23,6 +23,10 @@ using event_handle = std::unique_ptr<mortise_event, handle_deleter<mortise_event
 using lock_handle = std::unique_ptr<mortise_lock, handle_deleter<mortise_lock_free>>;
 using rw_handle = std::unique_ptr<mortise_rw, handle_deleter<mortise_rw_free>>;
 using semaphore_handle = std::unique_ptr<mortise_semaphore, handle_deleter<mortise_semaphore_free>>;
+using info_handle = std::unique_ptr<mortise_info, handle_deleter<mortise_info_free>>;
+using census_handle = std::unique_ptr<mortise_census, handle_deleter<mortise_census_free>>;
+using examination_handle =
+    std::unique_ptr<mortise_examination, handle_deleter<mortise_examination_free>>;
 using multi_handle = std::unique_ptr<mortise_multi, handle_deleter<mortise_multi_free>>;
 
 }  // namespace mortise::cli

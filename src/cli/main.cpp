@@ -6,9 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "cli/arguments.hpp"
+#include "cli/doctor.hpp"
 #include "cli/exec/run.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
+#include "cli/list.hpp"
+#include "cli/show.hpp"
 #include "cli/version.hpp"
 
 namespace mortise::cli {
@@ -20,8 +24,11 @@ struct subcommand {
   int (*run)(int argc, const char* const* argv);
 };
 
-constexpr std::array<subcommand, 2> subcommands = {{
+constexpr std::array<subcommand, 5> subcommands = {{
     {"exec", "run a command while a lock is held", exec::run},
+    {"list", "who holds which lock, and how many wait", list_locks},
+    {"show", "who holds one lock, and who waits, in order", show_lock},
+    {"doctor", "whether the servers are safe for locks", examine},
     {"version", "which version this is", print_version},
 }};
 
@@ -36,7 +43,7 @@ void print_help() {
 int run(int argc, const char* const* argv) {
   const std::string_view wanted = argc > 1 ? argv[1] : "";
   for (const auto& one : subcommands) {
-    if (one.name == wanted) return one.run(argc - 1, argv + 1);
+    if (one.name == wanted) return run_subcommand(one.name.data(), one.run, argc - 1, argv + 1);
   }
   if (wanted == "--version") return print_version(argc - 1, argv + 1);
   if (wanted == "--help" || wanted == "-h" || wanted == "help") {

@@ -47,6 +47,21 @@ int64_t milliseconds_of(const char* option, std::string_view text) {
   return std::llround(time_ms);
 }
 
+int64_t census_wait_ms_of(std::string_view text) {
+  constexpr int64_t longest_ms = 60'000;
+  const int64_t wait_ms = milliseconds_of("--wait", text);
+  if (wait_ms >= 1 && wait_ms <= longest_ms) return wait_ms;
+  throw failure(exit_usage, "--wait " + std::string(text) + " is out of range; give 1ms to 1m");
+}
+
+std::string rough_text_of(int64_t time_ms) {
+  const unit* fits = &units.front();
+  for (const auto& one : units) {
+    if (time_ms >= 2 * one.ms) fits = &one;
+  }
+  return std::to_string(time_ms / fits->ms) + std::string(fits->name);
+}
+
 std::string text_of_milliseconds(int64_t time_ms) {
   const unit* fits = &units.front();
   for (const auto& one : units) {

@@ -12,6 +12,12 @@ namespace mortise::cli {
 // 366 days, as everywhere in Mortise, and parts of a millisecond are refused.
 int64_t milliseconds_of(const char* option, std::string_view text);
 
+// How long `list` and `show` wait for a census. Throws a failure.
+int64_t census_wait_ms_of(std::string_view text);
+
+// In whole units, of which it has at least two: "250ms", "59s", "3m", "5h". For people.
+std::string rough_text_of(int64_t time_ms);
+
 // As people write it: "250ms", "30s", "5m", "2h".
 std::string text_of_milliseconds(int64_t time_ms);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <ctime>
 
+#include "cli/arguments.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/period.hpp"
 
@@ -30,10 +31,7 @@ std::string utc_text_of(int64_t time_ms) {
 
 locks::locks(const plan& wanted) : wait_ms_(wanted.wait_ms) {
   if (!error_ || !event_) throw failure(exit_system, "memory ran out");
-  const options_handle defaults(mortise_options_new());
-  const char* const url = wanted.url.empty() ? nullptr : wanted.url.c_str();
-  client_.reset(mortise_client_new(url, wanted.url.size(), defaults.get(), error_.get()));
-  if (!client_) throw failure(error_.get());
+  client_ = connect(wanted.url, error_.get());
   options_ = options_of(wanted);
   queue_.reset(mortise_queue_new(client_.get(), queue_capacity, error_.get()));
   multi_.reset(mortise_multi_new(client_.get(), error_.get()));

@@ -1,11 +1,8 @@
 #include "cli/exec/plan.hpp"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <cstdio>
 
+#include "cli/arguments.hpp"
 #include "cli/exec/help.hpp"
 #include "cli/failure.hpp"
 #include "cli/period.hpp"
@@ -119,20 +116,10 @@ bool read_plan(int argc, const char* const* argv, plan& to) {
   const std::vector<std::string> after(separator == end ? end : separator + 1, end);
 
   CLI::App app;
-  app.set_help_flag();
-  bool is_help = false;
-  app.add_flag("-h,--help", is_help);
   written as;
   add_options(app, to, as);
-  try {
-    app.parse(static_cast<int>(separator - argv), argv);
-  } catch (const CLI::ParseError& problem) {
-    refuse(problem.what());
-  }
-  if (is_help) {
-    std::fputs(help_text, stdout);
+  if (!read_arguments(app, "exec", help_text, static_cast<int>(separator - argv), argv))
     return false;
-  }
   read_mode(app, as, to);
   read_times(app, as, to);
   read_command(app, as, after, to);

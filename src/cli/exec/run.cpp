@@ -76,17 +76,8 @@ int run_plan(const plan& wanted) {
 }  // namespace
 
 int run(int argc, const char* const* argv) {
-  try {
-    plan wanted;
-    if (!read_plan(argc, argv, wanted)) return exit_ok;
-    return run_plan(wanted);
-  } catch (const failure& problem) {
-    complain("exec", problem.what());
-    return problem.code();
-  } catch (const std::exception& problem) {
-    complain("exec", problem.what());
-    return exit_software;
-  }
+  plan wanted;
+  return read_plan(argc, argv, wanted) ? run_plan(wanted) : int{exit_ok};
 }
 
 }  // namespace mortise::cli::exec

@@ -1,0 +1,48 @@
+#include "cli/arguments.hpp"
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdio>
+
+#include "cli/exit_code.hpp"
+#include "cli/failure.hpp"
+
+namespace mortise::cli {
+
+bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int argc,
+                    const char* const* argv) {
+  bool is_help = false;
+  app.set_help_flag();
+  app.add_flag("-h,--help", is_help);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    throw failure(exit_usage,
+                  std::string(problem.what()) + "; see mortise " + subcommand + " --help");
+  }
+  if (is_help) std::fputs(help, stdout);
+  return !is_help;
+}
+
+client_handle connect(const std::string& url, mortise_error* error) {
+  const options_handle defaults(mortise_options_new());
+  const char* const given = url.empty() ? nullptr : url.c_str();
+  client_handle client(mortise_client_new(given, url.size(), defaults.get(), error));
+  if (!client) throw failure(error);
+  return client;
+}
+
+int run_subcommand(const char* name, int (*body)(int, const char* const*), int argc,
+                   const char* const* argv) {
+  try {
+    return body(argc, argv);
+  } catch (const failure& problem) {
+    complain(name, problem.what());
+    return problem.code();
+  } catch (const std::exception& problem) {
+    complain(name, problem.what());
+    return exit_software;
+  }
+}
+
+}  // namespace mortise::cli

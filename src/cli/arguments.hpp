@@ -1,0 +1,23 @@
+// What the subcommands have in common on their command lines.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+
+#include "cli/handles.hpp"
+
+namespace mortise::cli {
+
+// Reads a subcommand's words; `help` is what its --help prints. False if that was asked for. Throws
+// a failure for what is wrong.
+bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int argc,
+                    const char* const* argv);
+
+// Connects to the server of that URL, or of MORTISE_URL if it is empty. Throws a failure.
+client_handle connect(const std::string& url, mortise_error* error);
+
+// Runs a subcommand and tells what it throws; what the process ends with.
+int run_subcommand(const char* name, int (*body)(int, const char* const*), int argc,
+                   const char* const* argv);
+
+}  // namespace mortise::cli

@@ -1,0 +1,37 @@
+#include "cli/census.hpp"
+
+#include "cli/failure.hpp"
+
+namespace mortise::cli {
+
+census::census(mortise_client* client, int64_t wait_ms, mortise_error* error)
+    : census_(mortise_client_census(client, wait_ms, error)) {
+  if (!census_) throw failure(error);
+}
+
+std::string census::text(int64_t index, std::string_view key) const {
+  return mortise_census_text(census_.get(), index, key.data(), key.size());
+}
+
+int64_t census::number(int64_t index, std::string_view key) const {
+  return mortise_census_number(census_.get(), index, key.data(), key.size());
+}
+
+std::string census::gaps() const {
+  const auto silent = mortise_census_silent(census_.get());
+  const auto truncated = mortise_census_truncated(census_.get());
+  const auto clients = [](int64_t count) {
+    return std::to_string(count) + (count == 1 ? " client has" : " clients have");
+  };
+  std::string words;
+  if (silent > 0) {
+    words = clients(silent) + " not answered, and may be stopped, slow, or older than 1.2";
+  }
+  if (truncated > 0) {
+    words += (words.empty() ? "" : "; ") + clients(truncated) +
+             " not answered to the end; give a longer --wait";
+  }
+  return words;
+}
+
+}  // namespace mortise::cli

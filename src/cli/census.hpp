@@ -1,0 +1,30 @@
+// What all living clients say of their locks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/handles.hpp"
+
+namespace mortise::cli {
+
+class census {
+ public:
+  // Asks them, and waits so long for those that do not answer. Throws a failure.
+  census(mortise_client* client, int64_t wait_ms, mortise_error* error);
+
+  const char* json() const { return mortise_census_json(census_.get()); }
+  int64_t size() const { return mortise_census_count(census_.get()); }
+  std::string text(int64_t index, std::string_view key) const;
+  int64_t number(int64_t index, std::string_view key) const;
+
+  // Whom it has not seen, in words; "" if it has seen all.
+  std::string gaps() const;
+
+ private:
+  census_handle census_;
+};
+
+}  // namespace mortise::cli

@@ -1,0 +1,104 @@
+#include "cli/doctor.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/arguments.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/failure.hpp"
+
+namespace mortise::cli {
+namespace {
+
+const char* const doctor_help =
+    R"HELP(Examines the servers: whether their settings, rights and clocks are safe for locks.
+
+  mortise doctor
+  mortise doctor --json
+
+Usage: mortise doctor [OPTION...]
+
+      --url URL   the servers; else MORTISE_URL
+      --json      the same as JSON
+      --all       also what is as it should be
+  -h, --help      this text
+
+Nothing is changed. Ends with 0 if all is as it should be; 1 if something may go wrong when
+something else fails, or the server does not tell; 2 if locks do not work, or two may hold one; or
+with 64 and above as mortise exec.
+)HELP";
+
+enum doctor_exit_code : int { exit_warn = 1, exit_bad = 2 };
+
+bool has_colors() {
+  const char* const refusal = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  const bool is_refused = refusal != nullptr && *refusal != '\0';
+  const bool is_able = terminal != nullptr && std::string(terminal) != "dumb";
+  return !is_refused && is_able && ::isatty(STDOUT_FILENO) == 1;
+}
+
+const char* color_of(mortise_verdict verdict) {
+  switch (verdict) {
+    case MORTISE_VERDICT_OK:
+      return "\033[32m";
+    case MORTISE_VERDICT_BAD:
+      return "\033[31m";
+    default:
+      return "\033[33m";
+  }
+}
+
+void print(const mortise_examination* found, int64_t index, bool is_colored) {
+  const auto verdict = mortise_examination_verdict(found, index);
+  std::printf("%s%-7s%s %s at %s: %s\n", is_colored ? color_of(verdict) : "",
+              mortise_verdict_text(verdict), is_colored ? "\033[0m" : "",
+              mortise_examination_name(found, index), mortise_examination_server(found, index),
+              mortise_examination_value(found, index));
+  for (const auto* const text :
+       {mortise_examination_consequence(found, index), mortise_examination_mend(found, index)}) {
+    if (*text != '\0') std::printf("        %s\n", text);
+  }
+}
+
+int exit_code_of_verdict(mortise_verdict worst) {
+  if (worst == MORTISE_VERDICT_OK) return exit_ok;
+  return worst == MORTISE_VERDICT_BAD ? int{exit_bad} : int{exit_warn};
+}
+
+}  // namespace
+
+int examine(int argc, const char* const* argv) {
+  CLI::App app;
+  std::string url;
+  bool is_json = false;
+  bool is_all = false;
+  app.add_option("--url", url);
+  app.add_flag("--json", is_json);
+  app.add_flag("--all", is_all);
+  if (!read_arguments(app, "doctor", doctor_help, argc, argv)) return exit_ok;
+  const error_handle error(mortise_error_new());
+  const auto client = connect(url, error.get());
+  const examination_handle found(mortise_client_examine(client.get(), error.get()));
+  if (!found) throw failure(error.get());
+  const auto worst = mortise_examination_worst(found.get());
+  if (is_json) {
+    std::puts(mortise_examination_json(found.get()));
+    return exit_code_of_verdict(worst);
+  }
+  const auto count = mortise_examination_count(found.get());
+  const bool is_colored = has_colors();
+  int64_t well = 0;
+  for (int64_t index = 0; index < count; ++index) {
+    const bool is_well = mortise_examination_verdict(found.get(), index) == MORTISE_VERDICT_OK;
+    well += int64_t{is_well};
+    if (!is_well || is_all) print(found.get(), index, is_colored);
+  }
+  std::printf("%lld findings, of which %lld are as they should be\n", static_cast<long long>(count),
+              static_cast<long long>(well));
+  return exit_code_of_verdict(worst);
+}
+
+}  // namespace mortise::cli

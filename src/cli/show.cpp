@@ -1,0 +1,195 @@
+#include "cli/show.hpp"
+
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/arguments.hpp"
+#include "cli/census.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/failure.hpp"
+#include "cli/period.hpp"
+#include "cli/text_table.hpp"
+
+namespace mortise::cli {
+namespace {
+
+const char* const show_help = R"HELP(Shows who holds a lock and who waits for it, in their order.
+
+  mortise show nightly
+  mortise show nightly --json
+
+Usage: mortise show [OPTION...] NAME
+
+      --url URL    where the locks are; else MORTISE_URL
+      --json       the same as JSON
+      --wait TIME  how long to wait for clients that do not say how long they have waited; 1s
+                   unless given
+  -h, --help       this text
+
+The first 16 of each are shown. Ends with 0, also if the lock is free, or with 64 and above as
+mortise exec.
+)HELP";
+
+// How long each client has held, or waited for, the lock.
+struct ages {
+  std::map<std::string, int64_t> held_ms;
+  std::map<std::string, int64_t> waited_ms;
+};
+
+ages ages_of(const census& seen, const std::string& name) {
+  ages found;
+  for (int64_t index = 0; index < seen.size(); ++index) {
+    if (seen.text(index, "name") != name) continue;
+    const auto client = seen.text(index, "client");
+    if (seen.number(index, "holds") > 0) found.held_ms[client] = seen.number(index, "held_ms");
+    if (seen.number(index, "waiters") > 0)
+      found.waited_ms[client] = seen.number(index, "waited_ms");
+  }
+  return found;
+}
+
+// An owner is "m1:CLIENT:…".
+std::string client_of(const std::string& owner) {
+  const auto start = owner.find(':') + 1;
+  return start == 0 ? "" : owner.substr(start, owner.find(':', start) - start);
+}
+
+// What the server says of a lock, whichever kind it is.
+struct seen_lock {
+  info_handle info{mortise_info_new()};
+  const char* kind = "";
+};
+
+seen_lock look_at(mortise_client* client, const std::string& name, mortise_error* error) {
+  seen_lock seen;
+  auto* const info = seen.info.get();
+  const lock_handle mutex(mortise_lock_new(client, name.data(), name.size(), nullptr, error));
+  if (!mutex) throw failure(error);
+  auto status = mortise_lock_query(mutex.get(), info, error);
+  seen.kind = "mutex";
+  if (status == MORTISE_REFUSED) {
+    const rw_handle rw(mortise_rw_new(client, name.data(), name.size(), nullptr, error));
+    if (!rw) throw failure(error);
+    status = mortise_rw_query(rw.get(), info, error);
+    seen.kind = "rw";
+  }
+  if (status == MORTISE_REFUSED) {
+    const semaphore_handle permits(
+        mortise_semaphore_new(client, name.data(), name.size(), 1, nullptr, error));
+    if (!permits) throw failure(error);
+    status = mortise_semaphore_query(permits.get(), info, error);
+    seen.kind = "semaphore";
+  }
+  if (status != MORTISE_OK) throw failure(error);
+  return seen;
+}
+
+nlohmann::json json_of(const seen_lock& seen, const std::string& name, const ages& known) {
+  const auto* const info = seen.info.get();
+  nlohmann::json one = {{"name", name},
+                        {"kind", seen.kind},
+                        {"is_held", mortise_info_is_held(info) == 1},
+                        {"holders", mortise_info_holder_count(info)},
+                        {"waiters", mortise_info_waiter_count(info)},
+                        {"latest_token", mortise_info_latest_token(info)},
+                        {"time_left_ms", mortise_info_time_left_ms(info)},
+                        {"permits", mortise_info_permits(info)},
+                        {"permits_in_use", mortise_info_permits_in_use(info)},
+                        {"entries", nlohmann::json::array()}};
+  const auto holders = mortise_info_shown_holder_count(info);
+  for (int64_t index = 0; index < mortise_info_entry_count(info); ++index) {
+    const bool holds = index < holders;
+    const auto& times = holds ? known.held_ms : known.waited_ms;
+    const auto time = times.find(client_of(mortise_info_entry_owner(info, index)));
+    nlohmann::json entry = {{"holds", holds},
+                            {"is_exclusive", mortise_info_entry_is_exclusive(info, index) == 1},
+                            {"permits", mortise_info_entry_weight(info, index)},
+                            {"host", mortise_info_entry_host(info, index)},
+                            {"pid", mortise_info_entry_pid(info, index)},
+                            {"label", mortise_info_entry_label(info, index)}};
+    if (time != times.end()) entry[holds ? "held_ms" : "waited_ms"] = time->second;
+    one["entries"].push_back(std::move(entry));
+  }
+  return one;
+}
+
+std::string what_of(const nlohmann::json& lock, const nlohmann::json& entry) {
+  const bool is_semaphore = lock["kind"] == "semaphore";
+  const bool holds = entry["holds"];
+  if (is_semaphore) {
+    const auto permits = std::to_string(entry["permits"].get<int64_t>());
+    return (holds ? "holds " : "wants ") + permits;
+  }
+  if (lock["kind"] == "mutex") return holds ? "holds" : "waits";
+  const bool writes = entry["is_exclusive"];
+  if (holds) return writes ? "writes" : "reads";
+  return writes ? "waits to write" : "waits to read";
+}
+
+std::string age_of(const nlohmann::json& entry) {
+  for (const auto* const key : {"held_ms", "waited_ms"}) {
+    if (entry.contains(key)) return rough_text_of(entry[key].get<int64_t>());
+  }
+  return "?";
+}
+
+void print(const nlohmann::json& lock) {
+  const int64_t waiters = lock["waiters"];
+  std::string state = "free";
+  if (lock["is_held"]) {
+    state = "held, " + rough_text_of(lock["time_left_ms"].get<int64_t>()) + " left";
+  }
+  if (lock["kind"] == "semaphore" && lock["is_held"]) {
+    state += ", " + std::to_string(lock["permits_in_use"].get<int64_t>()) + " of " +
+             std::to_string(lock["permits"].get<int64_t>()) + " permits in use";
+  }
+  const auto kind = lock["is_held"] ? lock["kind"].get<std::string>() + ", " : "";
+  std::printf("%s: %s%s, %lld waiting\n",
+              printable_of(lock["name"].get_ref<const std::string&>()).c_str(), kind.c_str(),
+              state.c_str(), static_cast<long long>(waiters));
+  text_table table({"WHAT", "FOR", "HOST", "PID", "LABEL"});
+  for (const auto& entry : lock["entries"]) {
+    table.add({what_of(lock, entry), age_of(entry),
+               printable_of(entry["host"].get_ref<const std::string&>()),
+               std::to_string(entry["pid"].get<int64_t>()),
+               printable_of(entry["label"].get_ref<const std::string&>())});
+  }
+  if (!lock["entries"].empty()) table.print();
+}
+
+}  // namespace
+
+int show_lock(int argc, const char* const* argv) {
+  CLI::App app;
+  std::string url;
+  std::string name;
+  std::string wait = "1s";
+  bool is_json = false;
+  app.add_option("NAME", name);
+  app.add_option("--url", url);
+  app.add_flag("--json", is_json);
+  app.add_option("--wait", wait);
+  if (!read_arguments(app, "show", show_help, argc, argv)) return exit_ok;
+  if (app.count("NAME") == 0)
+    throw failure(exit_usage, "there is no NAME; see mortise show --help");
+  const auto wait_ms = census_wait_ms_of(wait);
+  const error_handle error(mortise_error_new());
+  const auto client = connect(url, error.get());
+  const auto seen = look_at(client.get(), name, error.get());
+  ages known;
+  if (mortise_info_entry_count(seen.info.get()) > 0) {
+    known = ages_of(census(client.get(), wait_ms, error.get()), name);
+  }
+  const auto lock = json_of(seen, name, known);
+  if (is_json) {
+    // A name may be any bytes, and JSON's texts are UTF-8.
+    std::puts(lock.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  } else {
+    print(lock);
+  }
+  return exit_ok;
+}
+
+}  // namespace mortise::cli

@@ -1,0 +1,190 @@
+# `mortise list`, `show` and `doctor`: what operators see.
+load helpers
+
+# A second holder, waiter or reader in the background: starts <option>… -- <command>…
+starts() {
+  mortise exec "$@" 2>/dev/null 3>&- &
+  started+=($!)
+}
+
+lists() { mortise list | grep -q "$1"; }
+
+@test "list shows who holds, and how many wait" {
+  begin --label "nightly backup"
+  starts "$name" -- true
+  starts "$name" -- true
+  until_it lists '  2  '
+  run mortise list
+  fails_with 0
+  [ "${#lines[@]}" = 1 ]
+  says "$name  mutex  $(hostname):$keeper  "
+  says "nightly backup"
+}
+
+@test "list counts readers, and knows permits" {
+  starts -s "$name readers" -- sleep 100
+  starts -s "$name readers" -- sleep 100
+  starts --permits 3 "$name permits" -- sleep 100
+  until_it lists "$name readers  *rw .* +1 "
+  until_it lists "$name permits  *semaphore "
+}
+
+@test "list without locks says nothing" {
+  run mortise list
+  fails_with 0
+  [ -z "$output" ]
+}
+
+@test "list --json is what the clients have said" {
+  begin
+  mortise list --json | python3 -c '
+import json, os, sys
+seen = json.load(sys.stdin)
+(one,) = [entry for entry in seen["entries"] if entry["holds"]]
+assert one["name"] == os.environ["name"] and one["token"] > 0 and one["kind"] == "mutex", one'
+}
+
+@test "list says whom it has not heard" {
+  begin
+  kill -STOP "$keeper"
+  run --separate-stderr mortise list --wait 300ms
+  fails_with 0
+  [ -z "$output" ]
+  [[ $stderr == *"1 client has not answered"* ]]
+  kill -CONT "$keeper"
+}
+
+@test "list leaves alone what is not ours, and reads no keys" {
+  local server=(redis-cli -s "${MORTISE_TEST_URL#unix://}")
+  begin
+  "${server[@]}" set other value
+  "${server[@]}" config resetstat
+  mortise list
+  run "${server[@]}" info commandstats
+  for command in keys scan; do
+    if [[ $output == *"cmdstat_$command:"* ]]; then
+      echo "$command was used" >&2
+      return 1
+    fi
+  done
+}
+
+@test "a name that would move the cursor does not" {
+  starts $'bell\a and\nline' -- sleep 100
+  until_it lists '^bell\\x07 and\\x0Aline '
+  run mortise show $'bell\a and\nline'
+  says 'bell\x07 and\x0Aline: mutex, held'
+}
+
+@test "show draws the queue in order, with ages and labels" {
+  begin --label holder
+  for label in first second third; do
+    starts --label "$label" "$name" -- true
+    until_it lists "  $((++count))  "
+  done
+  run mortise show "$name"
+  fails_with 0
+  [[ ${lines[0]} == "$name: mutex, held, "*" left, 3 waiting" ]]
+  [[ ${lines[1]} == holds*$keeper*holder ]]
+  [[ ${lines[2]} == waits*first ]]
+  [[ ${lines[3]} == waits*second ]]
+  [[ ${lines[4]} == waits*third ]]
+  [[ $output != *"?"* ]]
+}
+
+@test "show knows each kind, and a lock that is free" {
+  starts -x "$name rw" -- sleep 100
+  starts --permits 3 "$name permits" -- sleep 100
+  until_it lists "$name rw"
+  until_it lists "$name permits"
+  run mortise show "$name rw"
+  says "rw: rw, held"
+  says "writes"
+  run mortise show "$name permits"
+  says "1 of 3 permits in use"
+  run mortise show "$name free"
+  fails_with 0
+  [ "$output" = "$name free: free, 0 waiting" ]
+}
+
+@test "show --json has the same" {
+  begin
+  mortise show "$name" --json | python3 -c '
+import json, os, sys
+seen = json.load(sys.stdin)
+(one,) = seen["entries"]
+assert seen["is_held"] and seen["name"] == os.environ["name"] and one["held_ms"] >= 0, seen'
+}
+
+@test "doctor names what is unsafe, what could happen, and the mend" {
+  local server=(redis-cli -s "${MORTISE_TEST_URL#unix://}")
+  "${server[@]}" config set maxmemory-policy allkeys-lru maxmemory 1gb
+  run mortise doctor
+  fails_with 2
+  says "bad     maxmemory_policy"
+  says "noeviction"
+  "${server[@]}" config set maxmemory-policy noeviction maxmemory 0
+  run mortise doctor
+  fails_with 1
+  says "warn    persistence"
+  [[ $output != *$'\033'* ]]
+  "${server[@]}" config set appendonly yes appendfsync always
+  run mortise doctor --all
+  says "ok      persistence"
+  well=$(grep -c '^ok ' <<<"$output")
+  says "findings, of which $well are as they should be"
+  "${server[@]}" config set appendonly no
+}
+
+@test "doctor --json has the same" {
+  mortise doctor --json >"$folder/found" || [ $? = 1 ]
+  python3 -c '
+import json, sys
+found = json.load(open(sys.argv[1]))
+assert found["worst"] == "warn" and len(found["findings"]) > 10, found' "$folder/found"
+}
+
+@test "what is wrong is told" {
+  for command in list show doctor; do
+    run mortise "$command" --no-such
+    fails_with 64
+    says "mortise $command: "
+    words=()
+    if [ "$command" = show ]; then words=("$name"); fi
+    run mortise "$command" --url redis://127.0.0.1:1 "${words[@]}"
+    fails_with 69
+  done
+  run mortise show
+  fails_with 64
+  run mortise list extra
+  fails_with 64
+  for wait in 0 61s soon; do
+    run mortise list --wait "$wait"
+    fails_with 64
+    says "--wait"
+  done
+}
+
+@test "each --help begins with an example that runs" {
+  begin
+  for command in list show doctor; do
+    while read -r line; do
+      [[ $line != *jq* || -n $(type -P jq) ]] || continue
+      run bash -c "$line"
+      [ "$status" -le 1 ]
+    done < <(mortise "$command" --help | grep '^  mortise ' | sed "s/nightly/'$name'/")
+  done
+}
+
+@test "on a terminal there are heads, and a line is as wide as that" {
+  begin --label "a label that is much too long for such a terminal"
+  screen="tmux -L look-$$"
+  env -u TMUX $screen -f /dev/null new-session -d -x 60 -y 24 "PS1='> ' exec bash --norc --noprofile" 3>&-
+  $screen send-keys "clear; mortise list; echo done" Enter
+  until_it bash -c "$screen capture-pane -p | grep -q '^done'"
+  run $screen capture-pane -p
+  $screen kill-server
+  [[ ${lines[0]} == NAME*KIND*HOLDER* ]]
+  [[ ${lines[1]} == *…* ]]
+  [[ ${lines[2]} == done ]]
+}
