@@ -33,6 +33,10 @@ refused() {
   refused 64 "a longer --lease" --lease 9s --grace 5s
 }
 
+@test "a grace as long as the command may run" {
+  refused 64 "--grace 5s" --at-most 5s --grace 5s
+}
+
 @test "permits that there cannot be" {
   refused 64 "--permits 0" --permits 0
   refused 64 "--permits 1000001" --permits 1000001

@@ -186,6 +186,11 @@ load helpers
   says "--at-most"
 }
 
+@test "--at-most gives a command most of its time" {
+  run mortise exec --at-most 3s "$name" -- sh -c 'sleep 0.5; exit 5'
+  fails_with 5
+}
+
 @test "--at-most lets a command that is faster alone" {
   run mortise exec --at-most 60 "$name" -- sh -c 'exit 5'
   fails_with 5

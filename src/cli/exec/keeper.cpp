@@ -101,8 +101,11 @@ void keeper::set_limits() {
                                   text_of_milliseconds(valid_ms) + " are safe; give at most " +
                                   text_of_milliseconds(longest_ms) + ", or a longer --lease");
   }
-  limits_.grace_ms = plan_.grace_ms >= 0 ? plan_.grace_ms : std::min(default_grace_ms, longest_ms);
-  limits_.margin_ms = margin_ms_of(valid_ms);
+  // A command that may not run for long has most of that before it is asked to end.
+  const int64_t span_ms = plan_.at_most_ms > 0 ? std::min(valid_ms, plan_.at_most_ms) : valid_ms;
+  const int64_t usual_ms = std::min(default_grace_ms, longest_grace_ms(span_ms));
+  limits_.grace_ms = plan_.grace_ms >= 0 ? plan_.grace_ms : usual_ms;
+  limits_.margin_ms = margin_ms_of(span_ms);
   if (plan_.at_most_ms > 0) limits_.at_most_ns = acquired_at_ns_ + plan_.at_most_ms * ns_per_ms;
   refresh_ns_ = valid_ms * ns_per_ms / 10;
 }

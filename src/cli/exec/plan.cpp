@@ -79,6 +79,10 @@ void read_times(const CLI::App& app, const written& as, plan& to) {
        {std::pair{"--at-most", to.at_most_ms}, std::pair{"--once-per", to.once_per_ms}}) {
     if (app.count(option) > 0 && ms == 0) refuse(std::string(option) + " 0 leaves no time at all");
   }
+  if (to.at_most_ms > 0 && to.grace_ms >= to.at_most_ms) {
+    refuse("--grace " + as.grace + " leaves nothing of --at-most " + as.at_most +
+           "; give a shorter one");
+  }
   if (to.once_per_ms > 0 && to.once_per_ms < 1000) {
     refuse("--once-per " + as.once_per + " is shorter than clocks agree; give 1s or more");
   }
