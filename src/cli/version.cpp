@@ -4,11 +4,26 @@
 
 #include <cstdio>
 
+#include "cli/arguments.hpp"
 #include "cli/exit_code.hpp"
 
 namespace mortise::cli {
+namespace {
 
-int print_version(int /*argc*/, const char* const* /*argv*/) {
+const char* const version_help = R"HELP(Says which version this is.
+
+  mortise version
+
+Usage: mortise version [OPTION...]
+
+  -h, --help  this text
+)HELP";
+
+}  // namespace
+
+int print_version(int argc, const char* const* argv) {
+  CLI::App app;
+  if (!read_arguments(app, "version", version_help, argc, argv)) return exit_ok;
   std::printf("mortise %s\n", mortise_version_text());
   return exit_ok;
 }

@@ -268,7 +268,13 @@ load helpers
   run mortise --help
   fails_with 0
   says "mortise exec"
-  run mortise version
-  fails_with 0
-  says "mortise 1."
+  for words in version --version; do
+    run mortise "$words"
+    fails_with 0
+    says "mortise 1."
+    run mortise "$words" extra
+    fails_with 64
+  done
+  run mortise version --help
+  says "Usage: mortise version"
 }
