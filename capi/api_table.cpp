@@ -199,6 +199,9 @@ static const mortise_api table = {
     mortise_census_count,
     mortise_census_text,
     mortise_census_number,
+    mortise_lock_force_release,
+    mortise_rw_force_release,
+    mortise_semaphore_force_release,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

@@ -96,6 +96,21 @@ struct name {
   [[nodiscard]] std::string_view value() const { return {bytes, length}; }
 };
 
+// Who holds a lock, as a query says.
+struct owner {
+  const char* bytes;
+  std::size_t length;
+  static constexpr std::size_t most_bytes = 4096;
+  [[nodiscard]] outcome check() const {
+    if (bytes == nullptr) return is_null("owner");
+    if (length >= 1 && length <= most_bytes) return {};
+    return bad_argument("owner", std::to_string(length) +
+                                     " bytes; give what mortise_info_entry_owner says, 1 to " +
+                                     std::to_string(most_bytes));
+  }
+  [[nodiscard]] std::string_view value() const { return {bytes, length}; }
+};
+
 // Who logs in, as any bytes. It isn't shown.
 struct user {
   const char* bytes;

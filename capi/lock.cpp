@@ -67,6 +67,11 @@ mortise_status mortise_lock_query(mortise_lock* lock, mortise_info* info, mortis
   return call(lock, error, &lock_handle::query, argument::result{info});
 }
 
+mortise_status mortise_lock_force_release(mortise_lock* lock, const char* owner, size_t owner_len,
+                                          mortise_error* error) {
+  return call(lock, error, &lock_handle::force_release, argument::owner{owner, owner_len});
+}
+
 mortise_status mortise_lock_extend_async(mortise_lock* lock, mortise_queue* queue, int64_t tag,
                                          int64_t lease_ms, mortise_error* error) {
   return call(lock, error, &lock_handle::extend_async, argument::handle{queue}, tag,

@@ -119,6 +119,11 @@ mortise_status mortise_rw_query(mortise_rw* rw, mortise_info* info, mortise_erro
   return call(rw, error, &lock_handle::query, argument::result{info});
 }
 
+mortise_status mortise_rw_force_release(mortise_rw* rw, const char* owner, size_t owner_len,
+                                        mortise_error* error) {
+  return call(rw, error, &lock_handle::force_release, argument::owner{owner, owner_len});
+}
+
 mortise_status mortise_rw_extend_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                        int64_t lease_ms, mortise_error* error) {
   return call(rw, error, &lock_handle::extend_async, argument::handle{queue}, tag,

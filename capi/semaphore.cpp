@@ -89,6 +89,11 @@ mortise_status mortise_semaphore_query(mortise_semaphore* semaphore, mortise_inf
   return call(semaphore, error, &lock_handle::query, argument::result{info});
 }
 
+mortise_status mortise_semaphore_force_release(mortise_semaphore* semaphore, const char* owner,
+                                               size_t owner_len, mortise_error* error) {
+  return call(semaphore, error, &lock_handle::force_release, argument::owner{owner, owner_len});
+}
+
 mortise_status mortise_semaphore_extend_async(mortise_semaphore* semaphore, mortise_queue* queue,
                                               int64_t tag, int64_t lease_ms, mortise_error* error) {
   return call(semaphore, error, &lock_handle::extend_async, argument::handle{queue}, tag,

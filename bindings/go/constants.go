@@ -55,6 +55,8 @@ const (
 	ServerLost Reason = 3
 	// MaxHold: the limit of WithMaxHold ended the renewals.
 	MaxHold Reason = 4
+	// Forced: forceRelease was called for this hold, somewhere.
+	Forced Reason = 5
 )
 
 // What an examination found. The higher, the worse.

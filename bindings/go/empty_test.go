@@ -56,6 +56,7 @@ func TestNilAndEmptyLocks(t *testing.T) {
 		l := l
 		calls["Lock.Acquire"] = func() error { return second(l.Acquire(ctx)) }
 		calls["Lock.Try"] = func() error { return second(l.Try(ctx)) }
+		calls["Lock.ForceRelease"] = func() error { return l.ForceRelease(ctx, "owner") }
 		calls["Lock.Query"] = func() error { return second(l.Query(ctx)) }
 		must(t, l.Close())
 		if l.IsHeld() || l.Token() != 0 || l.Valid() != 0 {
@@ -69,6 +70,7 @@ func TestNilAndEmptyLocks(t *testing.T) {
 		calls["RW.TryRead"] = func() error { return second(rw.TryRead(ctx)) }
 		calls["RW.Write"] = func() error { return second(rw.Write(ctx)) }
 		calls["RW.TryWrite"] = func() error { return second(rw.TryWrite(ctx)) }
+		calls["RW.ForceRelease"] = func() error { return rw.ForceRelease(ctx, "owner") }
 		calls["RW.Query"] = func() error { return second(rw.Query(ctx)) }
 		calls["RW.TryUpgrade"] = func() error { return rw.TryUpgrade(ctx, nil) }
 		calls["RW.Downgrade"] = func() error { return rw.Downgrade(ctx, &Hold{}) }
@@ -86,6 +88,7 @@ func TestNilAndEmptySemaphoresAndMultis(t *testing.T) {
 		s := s
 		calls["Semaphore.Acquire"] = func() error { return second(s.Acquire(ctx, 1)) }
 		calls["Semaphore.Try"] = func() error { return second(s.Try(ctx, 1)) }
+		calls["Semaphore.ForceRelease"] = func() error { return s.ForceRelease(ctx, "owner") }
 		calls["Semaphore.Query"] = func() error { return second(s.Query(ctx)) }
 		calls["Semaphore.Resize"] = func() error { return s.Resize(ctx, 1) }
 		must(t, s.Close())

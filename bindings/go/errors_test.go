@@ -25,6 +25,7 @@ func TestEveryStatusHasItsSentinel(t *testing.T) {
 		"NO_MEMORY": ErrNoMemory, "INTERNAL": ErrInternal, "EVENT_LOST": eventLost,
 		"EVENT_AT_RISK": eventAtRisk, "REASON_NONE": Status(NoReason), "REASON_EXPIRED": Status(Expired),
 		"REASON_REPLACED": Status(Replaced), "REASON_SERVER_LOST": Status(ServerLost),
+		"REASON_FORCED":   Status(Forced),
 		"REASON_MAX_HOLD": Status(MaxHold), "VERDICT_OK": Status(VerdictOK),
 		"VERDICT_UNKNOWN": Status(VerdictUnknown), "VERDICT_WARN": Status(VerdictWarn),
 		"VERDICT_BAD": Status(VerdictBad),

@@ -19,6 +19,7 @@ type kind struct {
 	token     func(address uintptr) int64
 	extend    func(address, queue uintptr, tag, leaseMs int64, details uintptr) int32
 	query     func(address, info, details uintptr) int32
+	force     func(address uintptr, owner string, details uintptr) int32
 	watch     func(address, queue uintptr, tag int64, details uintptr) int32
 	whatItIs  string
 }

@@ -21,6 +21,7 @@ var lockKind = &kind{
 	token:     swig.Lock_token,
 	extend:    swig.Lock_extend_async,
 	query:     swig.Lock_query,
+	force:     swig.Lock_force_release,
 	watch:     swig.Lock_watch,
 }
 
@@ -68,6 +69,14 @@ func (l *Lock) Token() int64 { return l.own().token() }
 
 // Query asks the server who holds the lock and who waits.
 func (l *Lock) Query(ctx context.Context) (*Info, error) { return l.own().query(ctx) }
+
+// ForceRelease ends somebody else's hold at once, for people who know that it is stuck: owner is
+// the Owner of an entry that Query gives. Who waits is next, with a higher token; the holder is
+// told, and its hold ends with ErrLost and the reason Forced. ErrNotOwner: it does not hold, or not
+// any more.
+func (l *Lock) ForceRelease(ctx context.Context, owner string) error {
+	return l.own().forceRelease(ctx, owner)
+}
 
 // Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME,
 // which runs on while the machine is suspended; 0 when nothing is held.

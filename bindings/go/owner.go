@@ -115,6 +115,14 @@ func (o *owner) query(ctx context.Context) (*Info, error) {
 	return info, o.core().told(ctx, err)
 }
 
+func (o *owner) forceRelease(ctx context.Context, holder string) error {
+	defer runtime.KeepAlive(o)
+	h := o.core()
+	return h.told(ctx, h.blocking(ctx, func(address, details uintptr) int32 {
+		return h.kind.force(address, holder, details)
+	}))
+}
+
 // acquire holds something in this mode; it tries, and then waits, which is nil if it is not to
 // wait, until the context is over.
 func (o *owner) acquire(ctx context.Context, how *mode, try, wait submission) (*Hold, error) {

@@ -22,6 +22,7 @@ var rwKind = &kind{
 	token:     swig.Rw_token,
 	extend:    swig.Rw_extend_async,
 	query:     swig.Rw_query,
+	force:     swig.Rw_force_release,
 	watch:     swig.Rw_watch,
 }
 
@@ -124,6 +125,14 @@ func (r *RW) Token() int64 { return r.own().token() }
 
 // Query asks the server who holds the lock and who waits.
 func (r *RW) Query(ctx context.Context) (*Info, error) { return r.own().query(ctx) }
+
+// ForceRelease ends somebody else's hold at once, for people who know that it is stuck: owner is
+// the Owner of an entry that Query gives. Who waits is next, with a higher token; the holder is
+// told, and its hold ends with ErrLost and the reason Forced. ErrNotOwner: it does not hold, or not
+// any more.
+func (r *RW) ForceRelease(ctx context.Context, owner string) error {
+	return r.own().forceRelease(ctx, owner)
+}
 
 // Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME,
 // which runs on while the machine is suspended; 0 when nothing is held.

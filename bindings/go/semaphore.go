@@ -22,6 +22,7 @@ var semaphoreKind = &kind{
 	token:     swig.Semaphore_token,
 	extend:    swig.Semaphore_extend_async,
 	query:     swig.Semaphore_query,
+	force:     swig.Semaphore_force_release,
 	watch:     swig.Semaphore_watch,
 }
 
@@ -87,6 +88,14 @@ func (s *Semaphore) Token() int64 { return s.own().token() }
 
 // Query asks the server who holds permits and who waits.
 func (s *Semaphore) Query(ctx context.Context) (*Info, error) { return s.own().query(ctx) }
+
+// ForceRelease ends somebody else's hold at once, for people who know that it is stuck: owner is
+// the Owner of an entry that Query gives. Who waits is next, with a higher token; the holder is
+// told, and its hold ends with ErrLost and the reason Forced. ErrNotOwner: it does not hold, or not
+// any more.
+func (s *Semaphore) ForceRelease(ctx context.Context, owner string) error {
+	return s.own().forceRelease(ctx, owner)
+}
 
 // Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME,
 // which runs on while the machine is suspended; 0 when nothing is held.

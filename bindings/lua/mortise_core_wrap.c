@@ -5201,6 +5201,34 @@ static int _wrap_lock_query(lua_State* L) {
 }
 
 
+static int _wrap_lock_force_release(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_lock_force_release",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "owner", &arg2, &arg3)) != 0) return wrong2;
+  result = (mortise_status)mortise_lock_force_release(arg1,(char const *)arg2,arg3,arg4);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_lock_try_async(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -5890,6 +5918,34 @@ static int _wrap_rw_query(lua_State* L) {
   if (wrong2 != 0) return wrong2;
   arg2 = (mortise_info *)handle2;
   result = (mortise_status)mortise_rw_query(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_force_release(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_rw_force_release",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "owner", &arg2, &arg3)) != 0) return wrong2;
+  result = (mortise_status)mortise_rw_force_release(arg1,(char const *)arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
@@ -6665,6 +6721,34 @@ static int _wrap_semaphore_query(lua_State* L) {
   if (wrong2 != 0) return wrong2;
   arg2 = (mortise_info *)handle2;
   result = (mortise_status)mortise_semaphore_query(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_semaphore_force_release(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_semaphore_force_release",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "owner", &arg2, &arg3)) != 0) return wrong2;
+  result = (mortise_status)mortise_semaphore_force_release(arg1,(char const *)arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
@@ -8349,6 +8433,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("REASON_REPLACED", MORTISE_REASON_REPLACED)},
     {SWIG_LUA_CONSTTAB_INT("REASON_SERVER_LOST", MORTISE_REASON_SERVER_LOST)},
     {SWIG_LUA_CONSTTAB_INT("REASON_MAX_HOLD", MORTISE_REASON_MAX_HOLD)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_FORCED", MORTISE_REASON_FORCED)},
     {SWIG_LUA_CONSTTAB_INT("VERDICT_OK", MORTISE_VERDICT_OK)},
     {SWIG_LUA_CONSTTAB_INT("VERDICT_UNKNOWN", MORTISE_VERDICT_UNKNOWN)},
     {SWIG_LUA_CONSTTAB_INT("VERDICT_WARN", MORTISE_VERDICT_WARN)},
@@ -8428,6 +8513,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "lock_deadline_ns", _wrap_lock_deadline_ns},
     { "lock_token", _wrap_lock_token},
     { "lock_query", _wrap_lock_query},
+    { "lock_force_release", _wrap_lock_force_release},
     { "lock_try_async", _wrap_lock_try_async},
     { "lock_acquire_async", _wrap_lock_acquire_async},
     { "lock_unlock_async", _wrap_lock_unlock_async},
@@ -8453,6 +8539,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "rw_valid_ms", _wrap_rw_valid_ms},
     { "rw_token", _wrap_rw_token},
     { "rw_query", _wrap_rw_query},
+    { "rw_force_release", _wrap_rw_force_release},
     { "rw_read_try_async", _wrap_rw_read_try_async},
     { "rw_read_acquire_async", _wrap_rw_read_acquire_async},
     { "rw_read_unlock_async", _wrap_rw_read_unlock_async},
@@ -8478,6 +8565,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "semaphore_valid_ms", _wrap_semaphore_valid_ms},
     { "semaphore_token", _wrap_semaphore_token},
     { "semaphore_query", _wrap_semaphore_query},
+    { "semaphore_force_release", _wrap_semaphore_force_release},
     { "semaphore_try_async", _wrap_semaphore_try_async},
     { "semaphore_acquire_async", _wrap_semaphore_acquire_async},
     { "semaphore_release_async", _wrap_semaphore_release_async},

@@ -54,6 +54,7 @@ MACRO(const char *key, size_t key_len)
 MACRO(const char *value, size_t value_len)
 MACRO(const char *label, size_t label_len)
 MACRO(const char *protocol, size_t protocol_len)
+MACRO(const char *owner, size_t owner_len)
 MACRO(const char *user, size_t user_len)
 MACRO(const char *password, size_t password_len)
 %enddef

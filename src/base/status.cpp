@@ -73,6 +73,8 @@ const char* reason_text(reason why) noexcept {
       return "the server does not have the hold any more";
     case reason::max_hold:
       return "max_hold has passed, so it is not renewed any more";
+    case reason::forced:
+      return "somebody has ended the hold by force";
   }
   return "";
 }

@@ -41,6 +41,7 @@ enum class reason : std::int32_t {
   replaced = 2,
   server_lost = 3,
   max_hold = 4,
+  forced = 5,
 };
 
 // In words; "" for none.

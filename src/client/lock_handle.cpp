@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "client/client.hpp"
 #include "client/gatekeeper.hpp"
 #include "lock/lease.hpp"
@@ -174,6 +175,23 @@ outcome lock_handle::extend(std::int64_t lease_ms) {
 
 outcome lock_handle::resize(std::int64_t permits) {
   return ask(protocol::resize(gatekeeper_->keys(), permits), client_->command_deadline());
+}
+
+outcome lock_handle::force_release(std::string_view owner) {
+  const auto& rules = gatekeeper_->rules();
+  if (rules.force_release.code == nullptr) {
+    return outcome::of(status::refused, "protocol: a hold of ", rules.facts.name,
+                       " cannot be ended by force, as its owner would not hear of it; wait until "
+                       "its lease ends");
+  }
+  lock::question asked;
+  asked.limit = owner_.limit;
+  bool was_owner = false;
+  auto how = ask(protocol::force_release(rules, gatekeeper_->keys(), owner, asked, was_owner),
+                 client_->command_deadline());
+  if (!how.ok() || was_owner) return how;
+  return outcome::of(status::not_owner, "owner: ", printable(owner),
+                     " does not hold it, or not any more");
 }
 
 outcome lock_handle::query(protocol::lock_info& info) {

@@ -48,6 +48,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome query(protocol::lock_info& info);
   // Of a semaphore: how many permits there are from now on.
   outcome resize(std::int64_t permits);
+  // Ends the hold of another handle, anywhere.
+  outcome force_release(std::string_view owner);
   // The same, ending in one event when they are accepted.
   outcome try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                     const lock::portion& wanted);

@@ -14,6 +14,7 @@
 #include "net/at_once.hpp"
 #include "net/caller.hpp"
 #include "protocol/census.hpp"
+#include "protocol/inbox.hpp"
 #include "quorum/tally.hpp"
 
 namespace mortise::deployment {
@@ -109,9 +110,12 @@ class quorum_deployment final : public deployment, private voting::listener {
     // A vote that one server may lose is what a quorum is for; it is asked for again with on_up().
     void on_unacknowledged(const name_set& /*names*/, time_ns /*now*/) noexcept override {}
     // Votes are no grants: no message is about a quorum but that something is free. What clients
-    // tell each other for people is about no lock.
+    // tell each other for people is about no lock, and who hears of force asks them all.
     void on_message(std::string_view text, time_ns now) noexcept override {
-      if (protocol::is_census_message(text)) all->hears_.on_message(text, now);
+      const auto told = protocol::read_message(text);
+      const bool is_of_force = told && told->kind == protocol::message_kind::forced;
+      if (is_of_force) all->votes_.on_forced(told->owner);
+      if (is_of_force || protocol::is_census_message(text)) all->hears_.on_message(text, now);
     }
     void on_said(std::string_view channel) noexcept override { all->on_said(number, channel); }
     void on_listening(std::string_view channel) noexcept override {
@@ -322,8 +326,11 @@ std::size_t quorum_deployment::look(const named_key& lock, const protocol::comma
   net::at_once(all_.size(), [&](std::size_t number) {
     try {
       auto copy = asked;
-      copy.read = [&asked, &said = gists[number]](const redis::value& reply) {
-        said = asked.gist ? asked.gist(reply) : gist();
+      copy.read = [&, &said = gists[number]](const redis::value& reply) {
+        if (asked.gist) said = asked.gist(reply);
+        if (!asked.is_change || !asked.read) return;
+        const std::lock_guard guard(mutex_);
+        asked.read(reply);
       };
       came[number] = all_.named(number, all_.at(number).ask(lock, copy, deadline));
     } catch (const std::bad_alloc&) {
@@ -335,7 +342,7 @@ std::size_t quorum_deployment::look(const named_key& lock, const protocol::comma
 }
 
 // All are asked what they have to agree on, and of those that say what a quorum does, the one that
-// says least beside it is asked for the whole.
+// says least beside it is asked for the whole. A change is made at all.
 outcome quorum_deployment::ask(const named_key& lock, const protocol::command& asked,
                                time_ns deadline) {
   std::vector<gist> gists(all_.size());
@@ -345,6 +352,7 @@ outcome quorum_deployment::ask(const named_key& lock, const protocol::command& a
   if (answered < needed_) {
     return *std::find_if(came.begin(), came.end(), [](auto& how) { return !how.ok(); });
   }
+  if (asked.is_change) return {};
   for (const auto number : by_agreement(gists, came)) {
     if (all_.at(number).ask(lock, asked, deadline).ok()) return {};
   }

@@ -416,13 +416,19 @@ void voting::top_up(quorum_round& asked, claim& about, time_ns now) {
   auto again = asked.asked();
   again.what = step::reacquire;
   again.ttl_ms -= (now - asked.sent()) / ns_per_ms + 1;
-  if (again.ttl_ms <= 0 || !about.is_kept) return;
+  if (again.ttl_ms <= 0 || !about.is_kept || about.is_forced) return;
   about.proposal = std::max(about.proposal + 1, proposals_.next(now));
   again.proposal = about.proposal;
   for (std::size_t server = 0; server < servers_.size(); ++server) {
     if (vacant.test(server)) send_errand(server, again, about, now);
   }
   asked.topped_up |= vacant;
+}
+
+void voting::on_forced(std::string_view token) noexcept {
+  const lock_type lock(mutex_);
+  const auto known = claims_.find(token);
+  if (known != claims_.end()) known->second.is_forced = true;
 }
 
 status voting::send_errand(std::size_t server, const question& asked, const claim& about,

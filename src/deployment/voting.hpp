@@ -45,10 +45,11 @@ struct claim {
   std::string name;  // of the lock
   const protocol::table* rules = nullptr;
   std::shared_ptr<const protocol::key_set> keys;
-  std::int64_t proposal = 0;      // the highest that votes were asked for with
-  bool is_kept = false;           // votes are asked for, or held
-  quorum::server_set has;         // whose votes it has, or may have: owed unless they are kept
-  time_ns lapses_at = 0;          // no server has a vote for it any more
+  std::int64_t proposal = 0;  // the highest that votes were asked for with
+  bool is_kept = false;       // votes are asked for, or held
+  bool is_forced = false;     // somebody ends it by force: no server is asked for its vote again
+  quorum::server_set has;     // whose votes it has, or may have: owed unless they are kept
+  time_ns lapses_at = 0;      // no server has a vote for it any more
   time_ns retry_at = time_never;  // what has failed is worth asking again
   lock::step give_back =
       lock::step::release_alone;  // a release tells those who wait, this does not
@@ -74,6 +75,8 @@ class voting final : private quorum_round_listener, private net::timer {
   void forget(const quorum_inquiry& gone) noexcept;
   // What was owed to this server can be brought to it now.
   void on_server_up(std::size_t server, time_ns now) noexcept;
+  // Somebody takes its votes away, one server's after the other.
+  void on_forced(std::string_view token) noexcept;
   // A fencing token that this client has seen: it proposes none that is not above it.
   void note_token(std::int64_t token) noexcept;
   // No timer runs from now on.

@@ -553,6 +553,10 @@ void gate::on_wanted(std::string_view token, time_ns now) {
   passes_.begin(now);
 }
 
+void gate::on_forced(std::string_view token, time_ns now) {
+  if (current_ && current_->token() == token) current_->on_forced(now);
+}
+
 void gate::on_up(time_ns now) {
   if (current_) current_->on_up(now);
   if (raising_ != nullptr) current_->raise_again(now);

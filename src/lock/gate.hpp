@@ -97,6 +97,7 @@ class gate {
                 bool others_wait, time_ns now);
   void on_head(std::string_view token, std::int64_t ttl_ms, time_ns now);
   void on_wanted(std::string_view token, time_ns now);
+  void on_forced(std::string_view token, time_ns now);
   void on_free(time_ns now) {
     if (current_) current_->on_free(now);
   }

@@ -107,11 +107,31 @@ void hold::renew_if_wanted(questions& to, time_ns now) {
   renew((target - now) / ns_per_ms, 0, nullptr, to, now);
 }
 
-// Finds out at once whether the hold has survived, also one that is not to be prolonged.
+// Whether the hold has survived, also one that is not to be prolonged.
+void hold::find_out(questions& to, time_ns now) {
+  if (to.open() == 0) renew(0, 0, nullptr, to, now);
+}
+
 void hold::on_up(questions& to, time_ns now) {
   renew_at_ = now;
   renew_if_wanted(to, now);
-  if (to.open() == 0) renew(0, 0, nullptr, to, now);
+  find_out(to, now);
+}
+
+// A message is only a hint (hazard 24), and anybody could have said it: the server decides.
+void hold::on_forced(questions& to, time_ns now) {
+  forced_since_ = to.serial();
+  find_out(to, now);
+}
+
+// What was asked before the message may have been answered before the force.
+void hold::look_into_force(const open_question& asked, const verdict& said, questions& to,
+                           time_ns now) {
+  const bool is_owner =
+      said.what == answer::renewed || said.what == answer::granted || said.what == answer::not_free;
+  if (!forced_since_ || !is_owner) return;
+  if (asked.serial > *forced_since_) return forced_since_.reset();
+  find_out(to, now);
 }
 
 // A renewal that was asked for before may still be answered by the server that was left (hazard 7).
@@ -155,10 +175,13 @@ news hold::on_answer(const open_question& asked, const verdict& said, questions&
   // The deadline decides, not the answer: once it has passed nothing brings the hold back.
   if (now >= valid_until_) return lose(threat(to.terms()));
   if (said.what == answer::not_owner) {
+    if (forced_since_) return lose(reason::forced);
     return lose(said.is_replaced ? reason::replaced : reason::server_lost);
   }
-  return asked.what == step::renew ? on_renew_answer(asked, said, to, now)
-                                   : on_raise_answer(asked, said, to, now);
+  const auto what = asked.what == step::renew ? on_renew_answer(asked, said, to, now)
+                                              : on_raise_answer(asked, said, to, now);
+  look_into_force(asked, said, to, now);
+  return what;
 }
 
 // A look that a message has overtaken. If the lock was deleted in between it has found us gone, and

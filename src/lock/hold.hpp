@@ -19,6 +19,8 @@ class hold {
   news on_timer(questions& to, time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
   void on_wanted() noexcept { others_wait_ = true; }
+  // Somebody says that the hold has been ended by force: the server is asked at once whether it is.
+  void on_forced(questions& to, time_ns now);
   void on_unacknowledged(const questions& to) noexcept;
   // What was asked so has been carried out.
   void on_acknowledged(std::uint32_t serial) noexcept;
@@ -54,6 +56,8 @@ class hold {
   news on_renew_answer(const open_question& asked, const verdict& said, questions& to, time_ns now);
   news on_raise_answer(const open_question& asked, const verdict& said, questions& to, time_ns now);
   news on_late_look(const verdict& said) noexcept;
+  void find_out(questions& to, time_ns now);
+  void look_into_force(const open_question& asked, const verdict& said, questions& to, time_ns now);
   news lose(reason why) noexcept;
   void take_tokens(std::int64_t last, std::int64_t count) noexcept;
   void plan_renewal(time_ns from, questions& to) noexcept;
@@ -72,6 +76,8 @@ class hold {
   bool may_be_queued_ = false;  // a look came too late, and may have put us into the queue again
   // The last question to a server whose acknowledgements count for nothing any more.
   std::optional<std::uint32_t> unacknowledged_since_;
+  // The last question before it was said that the hold has been ended by force.
+  std::optional<std::uint32_t> forced_since_;
   std::int64_t next_token_ = 1;
   std::int64_t last_token_ = 0;
   reason loss_ = reason::none;

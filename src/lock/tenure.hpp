@@ -42,6 +42,10 @@ class tenure {
   void on_free(time_ns now);
   // "Somebody waits for your release".
   void on_wanted() noexcept { hold_.on_wanted(); }
+  // "Somebody has ended your hold by force".
+  void on_forced(time_ns now) {
+    if (phase_ == tenure_phase::held) hold_.on_forced(questions_, now);
+  }
   // The connection is there (again): makes every open matter definite (hazards 15 and 16).
   void on_up(time_ns now);
   news on_timer(time_ns now);

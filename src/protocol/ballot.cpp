@@ -72,6 +72,7 @@ const table& ballot() {
       .owner_token = make_owner_token,
       .rows = ballot_rows(),
       .query = {&scripts::token_query, 2, 1, ""},
+      .force_release = {&scripts::ballot_release, 2, 3, "force", true},
   };
   return protocol;
 }
@@ -85,6 +86,7 @@ const table& ballot_token() {
       .owner_token = make_owner_token,
       .rows = ballot_rows(),
       .query = {&scripts::token_query, 2, 1, ""},
+      .force_release = {&scripts::ballot_release, 2, 3, "force", true},
   };
   return protocol;
 }
@@ -100,6 +102,7 @@ const table& ballot_rw() {
       .owner_token = make_owner_token,
       .rows = ballot_rw_rows(),
       .query = {&scripts::ballot_rw_query, 2, 1, ""},
+      .force_release = {&scripts::ballot_rw_release, 3, 4, "force", true},
   };
   return protocol;
 }

@@ -50,6 +50,9 @@ std::optional<message> read_message(std::string_view text) {
     case 'W':
       told.kind = message_kind::wanted;
       break;
+    case 'R':
+      told.kind = message_kind::forced;
+      break;
     default:
       return std::nullopt;
   }
@@ -67,6 +70,8 @@ void tell(lock::gate& gate, const message& told, time_ns now) {
       return gate.on_head(told.owner, told.ttl_ms, now);
     case message_kind::wanted:
       return gate.on_wanted(told.owner, now);
+    case message_kind::forced:
+      return gate.on_forced(told.owner, now);
   }
 }
 

@@ -14,6 +14,7 @@ enum class message_kind : std::uint8_t {
   grant,   // "G <last token> <server time in us> <others wait> <owner token>"
   head,    // "N <ttl in ms> <owner token>": the owner's wait has become the head of its queue
   wanted,  // "W <owner token>": somebody waits for the owner's release
+  forced,  // "R <owner token>": somebody has ended the owner's hold by force
 };
 
 struct message {

@@ -1,4 +1,5 @@
-// What the server knows of a lock: asked for people, never to decide whether one may act.
+// What the server knows of a lock, and what may be changed from outside: asked for people, never to
+// decide whether one may act.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,10 @@ command query(const table& rules, const key_set& keys, const lock::question& ask
               lock_info& info);
 // Changes how many permits the semaphore with these keys has.
 command resize(const key_set& keys, std::int64_t permits);
+// Ends the hold with this owner token, for everybody and at once, and tells its owner. `was_owner`
+// becomes true where it was one, at any server; it is not written to otherwise.
+command force_release(const table& rules, const key_set& keys, std::string_view owner,
+                      const lock::question& asked, bool& was_owner);
 
 // The number that a text begins with, or 0.
 std::int64_t number_in(std::string_view text);

@@ -45,6 +45,7 @@ const table& queued() {
               .cancel = {&scripts::queued_cancel, 3, 1, ""},
           },
       .query = {&scripts::queued_query, 3, 1, ""},
+      .force_release = {&scripts::queued_release, 3, 3, "force"},
   };
   return protocol;
 }

@@ -44,6 +44,7 @@ table shared_table(std::size_t keys, key_set (*keys_of_name)(std::string_view na
               .cancel = {&scripts::shared_cancel, keys, 5, ""},
           },
       .query = {&scripts::shared_query, keys, 5, ""},
+      .force_release = {&scripts::shared_release, keys, 5, "force"},
   };
 }
 

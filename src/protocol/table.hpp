@@ -68,6 +68,8 @@ struct table {
   std::string (*owner_token)(const owner_seed& seed) = nullptr;
   row_set rows;
   row query;
+  // Ends the hold of whoever is named, and tells it; none where it cannot be done.
+  row force_release = {};
 };
 
 // The default protocol of the mutex: FIFO at the server, direct grant.

@@ -22,7 +22,7 @@ constexpr std::array<acquire_end, 9> acquire_ends{{{status::ok, "acquired"},
 
 constexpr std::array release_names{"released", "handed_over", "passed", "lost", "failed"};
 // By the numbers of `reason`.
-constexpr std::array reason_names{"unknown", "expired", "replaced", "server", "max_hold"};
+constexpr std::array reason_names{"unknown", "expired", "replaced", "server", "max_hold", "forced"};
 
 labels with(const labels& of, const char* name, const char* value) {
   auto all = of;

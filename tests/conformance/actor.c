@@ -147,7 +147,7 @@ struct call {
   const char *text;
   int64_t token, value;
   char label[MORTISE_MAX_LABEL_LEN + 1];
-  const struct word *user, *password;
+  const struct word *user, *password, *owner;
 };
 
 #include "holds.h"
@@ -182,6 +182,10 @@ static int call_special(const struct handle *handle, const char *method, struct 
   if (handle->kind == CLIENT && call_examination(method, call)) return 1;
   if (strcmp(method, "query") == 0) {
     query_into(call, query_of(handle->kind));
+    return 1;
+  }
+  if (strcmp(method, "force_release") == 0) {
+    force_release(call, handle->kind);
     return 1;
   }
   if (strcmp(method, "fork") == 0) {
@@ -246,7 +250,8 @@ static void do_call(struct words *line, int is_async) {
                       INT64_MIN,
                       "",
                       words_find(line, "user"),
-                      words_find(line, "password")};
+                      words_find(line, "password"),
+                      words_find(line, "owner")};
   mortise_error_free(error);
   error = mortise_error_new();
   if (hold != NULL) {

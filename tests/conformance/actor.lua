@@ -111,6 +111,7 @@ local function arguments(kind, method, given)
     list[#list + 1] = given.user
     list[#list + 1] = given.password
   end
+  if method == "force_release" then list[#list + 1] = given.owner end
   if method == "resize" then list[#list + 1] = tonumber(given.permits) end
   return list
 end
@@ -218,6 +219,10 @@ local function call(name, method, given)
   if method == "watch" then
     local status, _, text = outcome(object.watch, object, queue, handle.tag)
     return fields(status, nil, nil, text)
+  end
+  if method == "force_release" and not given.owner then
+    local first = object:query().holders[1]
+    given.owner = first and first.owner or ""
   end
   local status, result, text, details =
     outcome(object[method], object, unpack(arguments(handle.kind, method, given)))

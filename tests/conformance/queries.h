@@ -35,6 +35,22 @@ static query_function query_of(enum kind kind) {
   return kind == LOCK ? query_lock : kind == RW ? query_rw : query_semaphore;
 }
 
+/* Ends the hold of the owner that is given, or of the first that the server knows of. */
+static void force_release(struct call *call, enum kind kind) {
+  mortise_info *info = mortise_info_new();
+  const char *owner = call->owner != NULL ? call->owner->value : NULL;
+  if (owner == NULL && query_of(kind)(call->object, info, error) == MORTISE_OK) {
+    owner = mortise_info_entry_owner(info, 0);
+  }
+  const size_t length = owner == NULL ? 0 : strlen(owner);
+  if (kind == LOCK) call->status = mortise_lock_force_release(call->object, owner, length, error);
+  if (kind == RW) call->status = mortise_rw_force_release(call->object, owner, length, error);
+  if (kind == SEMAPHORE) {
+    call->status = mortise_semaphore_force_release(call->object, owner, length, error);
+  }
+  mortise_info_free(info);
+}
+
 /* One that runs in a thread of its own. */
 struct query {
   query_function ask;

@@ -96,6 +96,7 @@ struct seen_event {
   mortise_status status = MORTISE_OK;
   std::int64_t tag = 0;
   std::int64_t token = 0;
+  mortise_reason reason = MORTISE_REASON_NONE;
 };
 
 inline seen_event next_event(const queue_handle& queue, std::int64_t timeout_ms = patience_ms) {
@@ -106,6 +107,7 @@ inline seen_event next_event(const queue_handle& queue, std::int64_t timeout_ms 
   seen.status = mortise_event_status(event.get());
   seen.tag = mortise_event_tag(event.get());
   seen.token = mortise_event_token(event.get());
+  seen.reason = mortise_event_reason(event.get());
   return seen;
 }
 

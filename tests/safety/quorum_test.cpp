@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "safety/call_script.hpp"
 #include "safety/quorum_fixture.hpp"
 
 namespace mortise::testing {
@@ -256,6 +257,28 @@ TEST_F(quorum, a_server_that_comes_back_is_topped_up_for_the_rest_of_the_lease) 
   EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) != 0; }, 4'000));
   expect_released(lock);
   EXPECT_TRUE(eventually([&] { return is_free_at(1) && is_free_at(2); }));
+}
+
+// Its owner hears of it at the first, and does not take it back there while it has the others.
+TEST_F(quorum, hazard_17_force_takes_the_votes_of_one_server_after_the_other) {
+  start(3);
+  const auto [client, lock] = open_user(url("quarantine=0&lease=300s"));
+  const auto queue = open_queue(client);
+  expect_acquired(lock);
+  ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock.get(), queue.get(), 7, nullptr));
+  ASSERT_TRUE(eventually([&] { return !is_free_at(0) && owner_at(0) == owner_at(2); }));
+  const auto owner = owner_at(0);
+  for (std::size_t number = 0; number < 2; ++number) {
+    const auto key = lock_key(name);
+    EXPECT_EQ("1", call_script(*servers[number], scripts::ballot_release, {key, key + ":ballot"}, 2,
+                               {owner, "0", "force", "9007199254740991"}));
+    if (number == 0) {
+      EXPECT_TRUE(always([&] { return is_free_at(0); }, second_ms / 2));
+    }
+  }
+  EXPECT_EQ(MORTISE_REASON_FORCED, next_loss(queue).reason);
+  EXPECT_FALSE(mortise_lock_is_held(lock.get()));
+  EXPECT_TRUE(eventually([&] { return is_free(); }));
 }
 
 // ---- other programs of the algorithm --------------------------------------------------------

@@ -214,5 +214,23 @@ TEST_F(queued_scripts, the_next_head_is_told_when_the_head_gives_up) {
   EXPECT_EQ(told_, "");
 }
 
+// Only the hold that was named, and its owner hears of it behind whoever has the lock now.
+TEST_F(queued_scripts, hazard_17_force_ends_the_hold_that_was_named_and_tells_its_owner) {
+  take(alice);
+  EXPECT_EQ(run(scripts::queued_release, {bob, "0", "force"}).integer, 0);
+  EXPECT_EQ(held(), alice);
+  EXPECT_FALSE(was_told("R "));
+  server_.call({"RPUSH", "lock:q", bob});
+  EXPECT_EQ(run(scripts::queued_release, {alice, "0", "force"}).integer, 2);
+  EXPECT_EQ(held(), bob);
+  EXPECT_TRUE(was_told("R " + alice)) << told_;
+  EXPECT_LT(told_.find("G "), told_.find("R "));
+  EXPECT_FALSE(renew(alice));
+  told_.clear();
+  EXPECT_EQ(run(scripts::queued_release, {bob, "0", "force"}).integer, 1);
+  EXPECT_EQ(held(), "");
+  EXPECT_TRUE(was_told("R " + bob));
+}
+
 }  // namespace
 }  // namespace mortise::simulation

@@ -48,6 +48,7 @@ class run {
   void kill_connections();
   void lose_data();
   void promote();
+  void force_release(const watched_name& of);
   void meddle();
   void administer(const arguments& command);
   void step_clock();

@@ -222,6 +222,23 @@ void run::promote() {
   });
 }
 
+// As a client does that was told by a query who holds.
+void run::force_release(const watched_name& of) {
+  auto owners = holders(of);
+  const auto& locks = world_.plan.locks;
+  const auto known = std::find_if(locks.begin(), locks.end(),
+                                  [&](const auto& lock) { return lock.name == of.name; });
+  const auto& script = known->rules().force_release;
+  if (owners.empty() || script.code == nullptr) return;
+  if (owners.front().ends_with('*')) owners.front().pop_back();  // others wait for it
+  arguments command{"EVAL", std::string(script.code->text), std::to_string(script.keys)};
+  const auto keys = known->rules().keys(of.name);
+  std::copy_n(keys.begin(), script.keys, std::back_inserter(command));
+  command.insert(command.end(), {owners.front(), "0", "force"});
+  if (script.arguments > 3) command.insert(command.end(), {"1", std::to_string(known->limit)});
+  administer(command);
+}
+
 void run::meddle() {
   ++world_.seen[count::meddlings];
   const auto& chosen = some_name();
@@ -229,7 +246,7 @@ void run::meddle() {
   const auto& queue = chosen.queue_key;
   const auto until = world_.time.now() + world_.dice.spread(2 * ns_per_s);
   std::vector<std::string> spoilt;
-  switch (world_.dice.below(7)) {
+  switch (world_.dice.below(8)) {
     case 0:
       administer({"DEL", lock});
       break;
@@ -252,8 +269,11 @@ void run::meddle() {
       administer({"SET", queue, "no list"});
       spoilt = {"DEL", queue};
       break;
-    default:
+    case 6:
       administer({"SET", "mortise:fence", "no number"});
+      break;
+    default:
+      force_release(chosen);
       break;
   }
   world_.say("---- an administrator meddles");

@@ -131,5 +131,28 @@ TEST_F(shared_scripts, whoever_waits_for_more_than_there_is_now_is_told_to_ask) 
   EXPECT_TRUE(holds("1 " + carol));
 }
 
+// Whatever the owner has, which the one who asks does not know.
+TEST_F(shared_scripts, hazard_17_force_ends_all_that_one_owner_has_and_tells_it) {
+  EXPECT_EQ(semaphore(scripts::shared_acquire, alice, "2").items.at(0).integer, 1);
+  EXPECT_EQ(semaphore(scripts::shared_acquire, carol, "1").items.at(0).integer, 1);
+  EXPECT_EQ(semaphore(scripts::shared_acquire, bob, "2").items.at(0).integer, 0);
+  const auto force = [&](const std::string& owner) {
+    return server_
+        .call({"EVAL", std::string(scripts::shared_release.text), "4", "lock", "fence", "lock:sq",
+               "lock:permits", owner, "0", "force", "1", "3"})
+        .integer;
+  };
+  EXPECT_EQ(force("semaphore"), 0);
+  EXPECT_EQ(force(bob), 0);
+  EXPECT_FALSE(was_told("R "));
+  EXPECT_EQ(force(alice), 2);
+  EXPECT_FALSE(holds("2 " + alice));
+  EXPECT_TRUE(holds("1 " + carol) && holds("2 " + bob));
+  EXPECT_TRUE(was_told("R " + alice)) << told_;
+  EXPECT_LT(told_.find("G "), told_.find("R "));
+  EXPECT_EQ(force(carol), 1);
+  EXPECT_TRUE(was_told("R " + carol)) << told_;
+}
+
 }  // namespace
 }  // namespace mortise::simulation

@@ -62,7 +62,7 @@ struct plan {
   // Outside the promise of exclusion.
   time_ns data_losses = 0;   // FLUSHALL, a restart without data
   time_ns promotions = 0;    // the server is a replica that was behind
-  time_ns meddlings = 0;     // an administrator deletes or overwrites keys
+  time_ns meddlings = 0;     // an administrator deletes or overwrites keys, or ends a hold by force
   time_ns clock_steps = 0;   // of the server
   bool is_exclusive = true;  // none of the last four
 

@@ -216,6 +216,44 @@ TEST_F(gate_test, hazard_14_a_renewal_that_finds_nothing_is_a_loss_at_once) {
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(10'002)));
 }
 
+TEST_F(gate_test, hazard_24_word_of_force_is_asked_about_at_once_and_the_answer_counts) {
+  hold_first();
+  const auto token = link_.last().token;
+  const auto asked = link_.count();
+  gate_.on_forced(token, start_ns + ms(2));
+  ASSERT_EQ(link_.count(), asked + 1);
+  ASSERT_EQ(link_.last().what, step::renew);
+  EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(2)));
+  answer_last(said(answer::renewed), start_ns + ms(3));
+  EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(3))) << "it was not true";
+
+  gate_.on_timer(gate_.next_timer());
+  answer_last(said(answer::not_owner), start_ns + ms(10'001));
+  EXPECT_EQ(lost_, &first_);
+  EXPECT_EQ(first_.loss, reason::server_lost) << "and does not explain what happens later";
+}
+
+// The answer to what was asked before may be older than the force.
+TEST_F(gate_test, hazard_24_word_of_force_amid_a_renewal_is_asked_about_behind_it) {
+  hold_first();
+  gate_.on_timer(gate_.next_timer());
+  const auto asked = link_.count();
+  gate_.on_forced(link_.last().token, start_ns + ms(10'001));
+  EXPECT_EQ(link_.count(), asked);
+  answer_last(said(answer::renewed), start_ns + ms(10'002));
+  ASSERT_EQ(link_.count(), asked + 1);
+  answer_last(said(answer::not_owner), start_ns + ms(10'003));
+  EXPECT_EQ(lost_, &first_);
+  EXPECT_EQ(first_.loss, reason::forced);
+}
+
+TEST_F(gate_test, word_of_force_against_another_hold_is_left) {
+  hold_first();
+  const auto asked = link_.count();
+  gate_.on_forced("m1:another:1.1::500", start_ns + ms(2));
+  EXPECT_EQ(link_.count(), asked);
+}
+
 TEST_F(gate_test, reentrancy_is_counted_locally) {
   first_.is_reentrant = {true, true};
   hold_first();

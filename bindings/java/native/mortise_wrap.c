@@ -1623,6 +1623,39 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1query(JNIEnv *jenv,
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1force_1release(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2) {
+  jint jresult = 0 ;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_lock *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "owner");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  result = (mortise_status)mortise_lock_force_release(arg1,(char const *)arg2,arg3,arg4);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg4); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg4); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1try_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3) {
   jint jresult = 0 ;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -2078,6 +2111,39 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1query(JNIEnv *jenv, j
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg3); 
   mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1force_1release(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2) {
+  jint jresult = 0 ;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_rw *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "owner");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  result = (mortise_status)mortise_rw_force_release(arg1,(char const *)arg2,arg3,arg4);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg4); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg4); 
   return jresult;
 }
 
@@ -2569,6 +2635,39 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1query(JNIEnv *
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg3); 
   mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1force_1release(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2) {
+  jint jresult = 0 ;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "owner");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  result = (mortise_status)mortise_semaphore_force_release(arg1,(char const *)arg2,arg3,arg4);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg4); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg4); 
   return jresult;
 }
 

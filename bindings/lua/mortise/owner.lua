@@ -71,6 +71,7 @@ function owner.class(prefix, endings, blocks, looks, plain)
   for _, name in ipairs(looks) do add(name, handle.look(in_c(name))) end
   for _, name in ipairs(plain) do add(name, handle.method(in_c(name))) end
   if in_c("query") then add("query", querying(in_c("query"))) end
+  if in_c("force_release") then add("force_release", handle.method(in_c("force_release"))) end
   if in_c("watch") then add("watch", handle.method_with(in_c("watch"))) end
   return class
 end

@@ -286,6 +286,12 @@ struct mortise_api {
                              size_t key_len);
   int64_t (*census_number)(const mortise_census *census, int64_t index, const char *key,
                            size_t key_len);
+  mortise_status (*lock_force_release)(mortise_lock *lock, const char *owner, size_t owner_len,
+                                       mortise_error *error);
+  mortise_status (*rw_force_release)(mortise_rw *rw, const char *owner, size_t owner_len,
+                                     mortise_error *error);
+  mortise_status (*semaphore_force_release)(mortise_semaphore *semaphore, const char *owner,
+                                            size_t owner_len, mortise_error *error);
 };
 
 #endif  // MORTISE_API_H

@@ -195,7 +195,22 @@ class named_handle : public handle {
     if (code != MORTISE_OK) return unexpected(detail::error_from(code, filled));
     return answer;
   }
+  /**
+   * Ends somebody else's hold at once, which is lost then, for reason::forced; see
+   * `mortise_lock_force_release`.
+   * @param owner as `info::entry::owner` says.
+   * @return status::not_owner: it does not hold it, or not any more. Else as `query`.
+   * @since 1.2
+   */
+  result<void> force_release(std::string_view owner, std::nothrow_t) {
+    mortise_error *filled = detail::error_of_thread();
+    return detail::done(calls().force_release(raw(), owner.data(), owner.size(), filled), filled);
+  }
 #if MORTISE_HAS_EXCEPTIONS
+  /** As above, throwing exception. @since 1.2 */
+  void force_release(std::string_view owner) {
+    detail::checked(force_release(owner, std::nothrow));
+  }
   /** As above, throwing exception. @since 1.2 */
   info query() { return detail::checked(query(std::nothrow)); }
 #endif

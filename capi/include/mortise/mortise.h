@@ -261,7 +261,9 @@ enum mortise_reason_code {
    */
   MORTISE_REASON_SERVER_LOST = 3,
   /** The option `max_hold` ended the renewals. */
-  MORTISE_REASON_MAX_HOLD = 4
+  MORTISE_REASON_MAX_HOLD = 4,
+  /** `mortise_lock_force_release` was called for this hold, somewhere. @since 1.2 */
+  MORTISE_REASON_FORCED = 5
 };
 /** A value of `enum mortise_reason_code`, or one that a later version adds. */
 typedef int32_t mortise_reason;
@@ -877,6 +879,20 @@ MORTISE_API int64_t mortise_lock_token(const mortise_lock *lock);
 MORTISE_API mortise_status mortise_lock_query(mortise_lock *lock, mortise_info *info,
                                               mortise_error *error);
 /**
+ * Ends somebody else's hold of this lock at once, whoever it is: for people who know that it is
+ * stuck. Whoever waits is next and has a higher fencing token, as after an unlock. The holder is
+ * told and asks the server, which says that the hold is LOST, for the reason MORTISE_REASON_FORCED;
+ * what it does until it has heard, two do at a time, unless what is written to refuses the lower
+ * token. A hold that was named is ended, never one that has begun since.
+ * @param owner who holds it, as `mortise_info_entry_owner` says, any bytes.
+ * @return MORTISE_OK: it held, and does not any more. MORTISE_NOT_OWNER: it does not hold it, or
+ *   not any more; nothing has changed. MORTISE_REFUSED: the protocol is one of other programs,
+ *   whose owners would not hear of it. Else as `mortise_semaphore_resize`.
+ * @since 1.2
+ */
+MORTISE_API mortise_status mortise_lock_force_release(mortise_lock *lock, const char *owner,
+                                                      size_t owner_len, mortise_error *error);
+/**
  * As `mortise_lock_try`, ending in one MORTISE_EVENT_ACQUIRED on the queue. When this call itself
  * fails there is no event.
  * @param tag any number; comes back in the event.
@@ -1021,6 +1037,9 @@ MORTISE_API int64_t mortise_rw_token(const mortise_rw *rw);
 /** As `mortise_lock_query`: up to 16 holders, then up to 16 waiters. @since 1.1 */
 MORTISE_API mortise_status mortise_rw_query(mortise_rw *rw, mortise_info *info,
                                             mortise_error *error);
+/** As `mortise_lock_force_release`. A writer or a reader, of whom there may be many. @since 1.2 */
+MORTISE_API mortise_status mortise_rw_force_release(mortise_rw *rw, const char *owner,
+                                                    size_t owner_len, mortise_error *error);
 /** As `mortise_rw_read_try`, ending in one event; see `mortise_lock_try_async`. @since 1.1 */
 MORTISE_API mortise_status mortise_rw_read_try_async(mortise_rw *rw, mortise_queue *queue,
                                                      int64_t tag, mortise_error *error);
@@ -1124,6 +1143,10 @@ MORTISE_API int64_t mortise_semaphore_token(const mortise_semaphore *semaphore);
 /** As `mortise_lock_query`: up to 16 holders, then up to 16 waiters. @since 1.1 */
 MORTISE_API mortise_status mortise_semaphore_query(mortise_semaphore *semaphore, mortise_info *info,
                                                    mortise_error *error);
+/** As `mortise_lock_force_release`. All permits of that handle. @since 1.2 */
+MORTISE_API mortise_status mortise_semaphore_force_release(mortise_semaphore *semaphore,
+                                                           const char *owner, size_t owner_len,
+                                                           mortise_error *error);
 /** As `mortise_semaphore_try`, ending in one event; see `mortise_lock_try_async`. @since 1.1 */
 MORTISE_API mortise_status mortise_semaphore_try_async(mortise_semaphore *semaphore,
                                                        mortise_queue *queue, int64_t tag,

@@ -21,6 +21,7 @@ inline constexpr kind multi_kind = {erased<mortise_multi_free>::call,
                                     erased<mortise_multi_deadline_ns>::call,
                                     nullptr,
                                     nullptr,
+                                    nullptr,
                                     nullptr};
 
 inline constexpr mode multi_mode = {erased<mortise_multi_try>::call,

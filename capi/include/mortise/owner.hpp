@@ -27,6 +27,7 @@ struct kind {
   const char *(*name)(void *, std::size_t *);
   std::int64_t (*token)(void *);
   mortise_status (*query)(void *, mortise_info *, mortise_error *);
+  mortise_status (*force_release)(void *, const char *, std::size_t, mortise_error *);
 };
 
 /** How it is held: the only one of most kinds, reading or writing of a read-write lock. */

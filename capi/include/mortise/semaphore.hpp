@@ -15,7 +15,7 @@ inline constexpr kind semaphore_kind = {
     erased<mortise_semaphore_interrupt>::call,    erased<mortise_semaphore_watch>::call,
     erased<mortise_semaphore_valid_ms>::call,     erased<mortise_semaphore_deadline_ns>::call,
     erased<mortise_semaphore_name>::call,         erased<mortise_semaphore_token>::call,
-    erased<mortise_semaphore_query>::call};
+    erased<mortise_semaphore_query>::call,        erased<mortise_semaphore_force_release>::call};
 
 inline constexpr mode semaphore_mode = {nullptr,
                                         nullptr,

@@ -56,7 +56,8 @@ enum class reason : std::int32_t {
   expired = MORTISE_REASON_EXPIRED,
   replaced = MORTISE_REASON_REPLACED,
   server_lost = MORTISE_REASON_SERVER_LOST,
-  max_hold = MORTISE_REASON_MAX_HOLD
+  max_hold = MORTISE_REASON_MAX_HOLD,
+  forced = MORTISE_REASON_FORCED
 };
 
 /** What an examination found of one matter, as `mortise_verdict`. @since 1.2 */

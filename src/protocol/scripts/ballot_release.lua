@@ -2,10 +2,13 @@
 -- proposal: a release that is overtaken by its owner's next contest takes nothing (hazard 16).
 --
 -- KEYS  1 lock, 2 ballot
--- ARGV  1 owner token, 2 ttl in ms (unused), 3 `tell` those who wait, or be `quiet`, 4 proposal
+-- ARGV  1 owner token, 2 ttl in ms (unused), 3 `tell` those who wait, or be `quiet`, or `force`
+--       when somebody else asks: the owner is told, too; 4 proposal
 -- Reply 1 released, 0 not the owner (any more): nothing was changed (hazard 17)
 
 -- #include "refusal.lua"
+
+-- #include "inbox.lua"
 
 local held = redis.pcall('GET', KEYS[1])
 if held ~= ARGV[1] then
@@ -16,7 +19,10 @@ if (tonumber(redis.call('GET', KEYS[2]) or nil) or 0) > tonumber(ARGV[4]) then
 end
 redis.call('DEL', KEYS[1])
 -- Nobody hears of it without the right, and asks again when the lease would have ended (hazard 23).
-if ARGV[3] == 'tell' then
+if ARGV[3] ~= 'quiet' then
   redis.pcall('PUBLISH', 'mortise:free:' .. KEYS[1], '')
+end
+if ARGV[3] == 'force' then
+  tell(ARGV[1], 'R')
 end
 return 1

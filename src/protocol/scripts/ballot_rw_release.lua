@@ -3,24 +3,27 @@
 --
 -- KEYS  1 votes, 2 unused, 3 waiting writer
 -- ARGV  1 owner token, 2 unused, 3 `tell` those who wait, `leave`, or `quiet`: its owner asks on,
---       and readers are held back for it, as they are no longer otherwise, 4 unused, 5 proposal
+--       and readers are held back for it, as they are no longer otherwise; `force` when somebody
+--       else asks: the owner is told, too; 4 unused, 5 proposal
 -- Reply 1 released, 0 not the owner (any more): no vote was changed (hazard 17)
 
 -- #include "fence.lua"
+-- #include "inbox.lua"
 -- #include "refusal.lua"
 -- #include "votes.lua"
 
 local owner, mode = ARGV[1], ARGV[3]
 local mine = votes[owner]
 local is_released = mine and mine.proposal <= tonumber(ARGV[5])
-local was_waiting = mode ~= 'quiet' and redis.call('GET', KEYS[3]) == owner
+local was_waiting = (mode == 'tell' or mode == 'leave') and redis.call('GET', KEYS[3]) == owner
 if was_waiting then redis.call('DEL', KEYS[3]) end
 if is_released then
   redis.call('HDEL', KEYS[1], owner)
   votes[owner] = nil
 end
 -- Nobody hears of it without the right, and asks again when the lease would have ended (hazard 23).
-if was_waiting or is_released and mode == 'tell' and not next(votes) then
+if was_waiting or is_released and (mode == 'tell' or mode == 'force') and not next(votes) then
   redis.pcall('PUBLISH', 'mortise:free:' .. KEYS[1], '')
 end
+if is_released and mode == 'force' then tell(owner, 'R') end
 return is_released and 1 or 0

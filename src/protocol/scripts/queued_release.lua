@@ -2,7 +2,8 @@
 -- Only its owner can.
 --
 -- KEYS  1 lock, 2 fence, 3 queue
--- ARGV  1 owner token
+-- ARGV  1 owner token, 2 unused, 3 `force` when somebody else asks: its owner is told, last, so
+--       that whoever has the lock now knows first; else nothing
 -- Reply 1 released, 2 handed over, 0 not the owner (any more): nothing was changed (hazard 17)
 
 local held = redis.call('GET', KEYS[1])
@@ -16,8 +17,11 @@ end
 -- #include "unsettled.lua"
 -- #include "handover.lua"
 
-if hand_over(false) then
-  return 2
+local is_handed_over = hand_over(false)
+if not is_handed_over then
+  redis.call('DEL', KEYS[1])
 end
-redis.call('DEL', KEYS[1])
-return 1
+if ARGV[3] == 'force' then
+  tell(ARGV[1], 'R')
+end
+return is_handed_over and 2 or 1

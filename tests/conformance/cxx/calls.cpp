@@ -28,6 +28,16 @@ void query_into(mortise::named_handle &of, call &made) {
   if (what == "label" && !entries.empty()) made.text = entries.front().label;
 }
 
+/** Ends the hold of the owner that is given, or of the first that the server knows of. */
+void force_release(mortise::named_handle &of, call &made) {
+  std::string owner = made.text_of("owner");
+  if (owner.empty() && !made.has("owner")) {
+    const auto info = of.query(std::nothrow);
+    if (info && !info->entries().empty()) owner = info->entries().front().owner;
+  }
+  made.came_to(of.force_release(owner, std::nothrow));
+}
+
 /** What all handles but clients have; whether it was that. */
 bool call_common(mortise::handle &of, const std::string &method, call &made) {
   if (method == "extend") {
@@ -54,6 +64,8 @@ bool call_named(mortise::named_handle &of, const std::string &method, call &made
     made.value = of.token();
   } else if (method == "query") {
     query_into(of, made);
+  } else if (method == "force_release") {
+    force_release(of, made);
   } else if (call_common(of, method, made)) {
     if (method == "extend") made.token = of.token();
   } else {

@@ -205,6 +205,19 @@ func (h *handle) query(ctx context.Context) (*mortise.Info, error) {
 	}).Query(ctx)
 }
 
+// forceRelease ends the hold of the owner that is given, or of the first that the server knows of.
+func (h *handle) forceRelease(ctx context.Context, given arguments) error {
+	owner, isGiven := given["owner"]
+	if !isGiven {
+		if info, err := h.query(ctx); err == nil && len(info.Holders) > 0 {
+			owner = info.Holders[0].Owner
+		}
+	}
+	return h.object.(interface {
+		ForceRelease(context.Context, string) error
+	}).ForceRelease(ctx, owner)
+}
+
 // census tells what all clients have told: how many have, as JSON, or of all entries one field.
 func (h *handle) census(ctx context.Context, given arguments, of string) result {
 	patience := time.Duration(given.number("timeout_ms", 0)) * time.Millisecond
@@ -390,6 +403,8 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 			return failed(err)
 		}
 		return toldBy(info, given["of"])
+	case "force_release":
+		return failed(h.forceRelease(ctx, given))
 	case "member_count":
 		return number(int64(h.object.(*mortise.Multi).MemberCount()))
 	case "deadline_ns":

@@ -158,6 +158,16 @@ final class Handle implements LossListener {
     };
   }
 
+  /** Ends the hold of the owner that is given, or of the first that the server knows of. */
+  private Result forceRelease(String given) {
+    String whose = given;
+    if (whose == null) {
+      var holders = owner.query().holders();
+      whose = holders.isEmpty() ? "" : holders.get(0).owner();
+    }
+    return Result.of(owner.forceRelease(whose) ? Status.OK : Status.NOT_OWNER);
+  }
+
   /** The calls that need no lease. */
   private Result callOther(String method, Line line) {
     switch (method) {
@@ -186,6 +196,7 @@ final class Handle implements LossListener {
           case "deadline_ns" -> Result.number(owner.deadlineNanos());
           case "token" -> Result.number(owner.token());
           case "query" -> told(owner.query(), line.given().getOrDefault("of", ""));
+          case "force_release" -> forceRelease(line.given().get("owner"));
           case "member_count" -> Result.number(((Multi) owner).memberCount());
           default -> throw new IllegalArgumentException(method);
         };

@@ -76,22 +76,22 @@ typedef long long swig_type_46;
 typedef long long swig_type_47;
 typedef long long swig_type_48;
 typedef long long swig_type_49;
-typedef long long swig_type_50;
+typedef _gostring_ swig_type_50;
 typedef long long swig_type_51;
 typedef long long swig_type_52;
 typedef long long swig_type_53;
 typedef long long swig_type_54;
 typedef long long swig_type_55;
 typedef long long swig_type_56;
-typedef _gostring_ swig_type_57;
-typedef long long swig_type_58;
+typedef long long swig_type_57;
+typedef _gostring_ swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
 typedef long long swig_type_61;
 typedef long long swig_type_62;
 typedef long long swig_type_63;
 typedef long long swig_type_64;
-typedef long long swig_type_65;
+typedef _gostring_ swig_type_65;
 typedef long long swig_type_66;
 typedef long long swig_type_67;
 typedef long long swig_type_68;
@@ -103,9 +103,9 @@ typedef long long swig_type_73;
 typedef long long swig_type_74;
 typedef long long swig_type_75;
 typedef long long swig_type_76;
-typedef _gostring_ swig_type_77;
+typedef long long swig_type_77;
 typedef long long swig_type_78;
-typedef long long swig_type_79;
+typedef _gostring_ swig_type_79;
 typedef long long swig_type_80;
 typedef long long swig_type_81;
 typedef long long swig_type_82;
@@ -115,7 +115,7 @@ typedef long long swig_type_85;
 typedef long long swig_type_86;
 typedef long long swig_type_87;
 typedef long long swig_type_88;
-typedef long long swig_type_89;
+typedef _gostring_ swig_type_89;
 typedef long long swig_type_90;
 typedef long long swig_type_91;
 typedef long long swig_type_92;
@@ -154,198 +154,204 @@ typedef long long swig_type_124;
 typedef long long swig_type_125;
 typedef long long swig_type_126;
 typedef long long swig_type_127;
-extern void _wrap_Swig_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_swig_ae5734e1caf4fb44(swig_intgo arg1);
-extern swig_type_1 _wrap_go_drain_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
-extern int _wrap_version_swig_ae5734e1caf4fb44(void);
-extern swig_voidp _wrap_version_text_swig_ae5734e1caf4fb44(void);
-extern int _wrap_check_abi_swig_ae5734e1caf4fb44(int arg1, int arg2);
-extern swig_voidp _wrap_status_text_swig_ae5734e1caf4fb44(int arg1);
-extern uintptr_t _wrap_error_new_swig_ae5734e1caf4fb44(void);
-extern void _wrap_error_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_error_code_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_error_message_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_error_server_text_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_error_is_retryable_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_error_is_ambiguous_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_error_lock_name_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_error_reason_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern uintptr_t _wrap_options_new_swig_ae5734e1caf4fb44(void);
-extern uintptr_t _wrap_options_new_from_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_options_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_options_set_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
-extern int _wrap_options_set_lease_ms_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
-extern int _wrap_options_set_renewal_swig_ae5734e1caf4fb44(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_max_hold_ms_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_swig_ae5734e1caf4fb44(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_read_swig_ae5734e1caf4fb44(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_write_swig_ae5734e1caf4fb44(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_protocol_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_interval_ms_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_attempts_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
-extern int _wrap_options_set_fair_strict_swig_ae5734e1caf4fb44(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern int _wrap_options_set_drift_ppm_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_ae5734e1caf4fb44(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
-extern void _wrap_client_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_client_ping_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_set_credentials_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_15 arg2, swig_type_16 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_client_examine_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_examination_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_stats_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_census_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_17 arg2, uintptr_t arg3);
-extern void _wrap_census_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_census_json_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_18 _wrap_census_answered_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_19 _wrap_census_silent_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_20 _wrap_census_truncated_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_21 _wrap_census_count_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_census_text_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_22 arg2, swig_type_23 arg3);
-extern swig_type_24 _wrap_census_number_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_25 arg2, swig_type_26 arg3);
-extern void _wrap_stats_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_stats_json_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_stats_prometheus_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_27 _wrap_stats_count_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_stats_name_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_28 arg2);
-extern swig_voidp _wrap_stats_type_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_29 arg2);
-extern double _wrap_stats_value_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_30 arg2);
-extern swig_type_31 _wrap_stats_label_count_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_32 arg2);
-extern swig_voidp _wrap_stats_label_name_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_33 arg2, swig_type_34 arg3);
-extern swig_voidp _wrap_stats_label_value_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_35 arg2, swig_type_36 arg3);
-extern void _wrap_examination_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_37 _wrap_examination_count_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_examination_worst_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_examination_name_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_38 arg2);
-extern int _wrap_examination_verdict_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_39 arg2);
-extern swig_voidp _wrap_examination_server_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_40 arg2);
-extern swig_voidp _wrap_examination_value_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_41 arg2);
-extern swig_voidp _wrap_examination_consequence_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_42 arg2);
-extern swig_voidp _wrap_examination_mend_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_43 arg2);
-extern swig_voidp _wrap_examination_json_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_verdict_text_swig_ae5734e1caf4fb44(int arg1);
-extern uintptr_t _wrap_lock_new_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_44 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_lock_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_lock_try_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_45 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_46 arg2, uintptr_t arg3);
-extern int _wrap_lock_cancel_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_interrupt_swig_ae5734e1caf4fb44(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_lock_is_held_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_47 _wrap_lock_valid_ms_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_48 _wrap_lock_deadline_ns_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_49 _wrap_lock_token_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_lock_query_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_50 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_51 arg3, swig_type_52 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_53 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_54 arg3, swig_type_55 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_56 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_57 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_rw_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_rw_read_try_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_58 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_try_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_59 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_upgrade_try_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_downgrade_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
-extern int _wrap_rw_interrupt_swig_ae5734e1caf4fb44(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_rw_cancel_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_is_reading_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_rw_is_writing_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_61 _wrap_rw_deadline_ns_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_62 _wrap_rw_valid_ms_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_63 _wrap_rw_token_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_rw_query_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_65 arg3, swig_type_66 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, swig_type_70 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_try_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_72 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, swig_type_75 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_77 arg2, swig_type_78 arg3, uintptr_t arg4, uintptr_t arg5);
-extern void _wrap_semaphore_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_79 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_80 arg2, swig_type_81 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_release_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_83 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_interrupt_swig_ae5734e1caf4fb44(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_semaphore_cancel_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_is_held_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_84 _wrap_semaphore_deadline_ns_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_85 _wrap_semaphore_valid_ms_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_86 _wrap_semaphore_token_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_semaphore_query_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_87 arg3, swig_type_88 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_89 arg3, swig_type_90 arg4, swig_type_91 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, swig_type_94 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_95 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_multi_new_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_multi_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_multi_add_lock_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_reader_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_writer_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, uintptr_t arg4);
-extern int _wrap_multi_try_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_97 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_98 arg2, uintptr_t arg3);
-extern int _wrap_multi_interrupt_swig_ae5734e1caf4fb44(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_multi_cancel_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_is_held_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_99 _wrap_multi_valid_ms_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_100 _wrap_multi_deadline_ns_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_101 _wrap_multi_member_count_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_103 arg3, swig_type_104 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, swig_type_107 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_ae5734e1caf4fb44(uintptr_t arg1, uintptr_t arg2, swig_type_108 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_info_new_swig_ae5734e1caf4fb44(void);
-extern void _wrap_info_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_info_is_held_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_info_is_mine_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_109 _wrap_info_time_left_ms_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_110 _wrap_info_latest_token_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_111 _wrap_info_holder_count_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_112 _wrap_info_shown_holder_count_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_113 _wrap_info_permits_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_114 _wrap_info_permits_in_use_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_115 _wrap_info_waiter_count_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_116 _wrap_info_entry_count_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_117 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_118 arg2);
-extern swig_type_119 _wrap_info_entry_weight_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_120 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_121 arg2);
-extern swig_type_122 _wrap_info_entry_pid_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_123 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_124 arg2);
-extern uintptr_t _wrap_queue_new_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_type_125 arg2, uintptr_t arg3);
-extern void _wrap_queue_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_queue_fd_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern void _wrap_queue_wake_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern void _wrap_queue_shutdown_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern uintptr_t _wrap_event_new_swig_ae5734e1caf4fb44(void);
-extern void _wrap_event_free_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_event_get_kind_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_126 _wrap_event_tag_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_event_status_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_type_127 _wrap_event_token_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_event_message_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_event_reason_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern swig_voidp _wrap_event_lock_name_swig_ae5734e1caf4fb44(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_event_server_text_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_event_is_retryable_swig_ae5734e1caf4fb44(uintptr_t arg1);
-extern int _wrap_event_is_ambiguous_swig_ae5734e1caf4fb44(uintptr_t arg1);
+typedef long long swig_type_128;
+typedef long long swig_type_129;
+typedef long long swig_type_130;
+extern void _wrap_Swig_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_swig_d9fcef9dc194707f(swig_intgo arg1);
+extern swig_type_1 _wrap_go_drain_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
+extern int _wrap_version_swig_d9fcef9dc194707f(void);
+extern swig_voidp _wrap_version_text_swig_d9fcef9dc194707f(void);
+extern int _wrap_check_abi_swig_d9fcef9dc194707f(int arg1, int arg2);
+extern swig_voidp _wrap_status_text_swig_d9fcef9dc194707f(int arg1);
+extern uintptr_t _wrap_error_new_swig_d9fcef9dc194707f(void);
+extern void _wrap_error_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_error_code_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_error_message_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_error_server_text_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_error_is_retryable_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_error_is_ambiguous_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_error_lock_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_error_reason_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern uintptr_t _wrap_options_new_swig_d9fcef9dc194707f(void);
+extern uintptr_t _wrap_options_new_from_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_options_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_options_set_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
+extern int _wrap_options_set_lease_ms_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
+extern int _wrap_options_set_renewal_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_max_hold_ms_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_read_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_write_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_protocol_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_interval_ms_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_attempts_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
+extern int _wrap_options_set_fair_strict_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_d9fcef9dc194707f(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
+extern void _wrap_client_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_client_ping_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_set_credentials_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_15 arg2, swig_type_16 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_client_examine_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_examination_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_stats_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_census_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_17 arg2, uintptr_t arg3);
+extern void _wrap_census_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_census_json_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_18 _wrap_census_answered_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_19 _wrap_census_silent_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_20 _wrap_census_truncated_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_21 _wrap_census_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_census_text_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_22 arg2, swig_type_23 arg3);
+extern swig_type_24 _wrap_census_number_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_25 arg2, swig_type_26 arg3);
+extern void _wrap_stats_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_stats_json_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_stats_prometheus_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_27 _wrap_stats_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_stats_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_28 arg2);
+extern swig_voidp _wrap_stats_type_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_29 arg2);
+extern double _wrap_stats_value_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_30 arg2);
+extern swig_type_31 _wrap_stats_label_count_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_32 arg2);
+extern swig_voidp _wrap_stats_label_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_33 arg2, swig_type_34 arg3);
+extern swig_voidp _wrap_stats_label_value_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_35 arg2, swig_type_36 arg3);
+extern void _wrap_examination_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_37 _wrap_examination_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_examination_worst_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_examination_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_38 arg2);
+extern int _wrap_examination_verdict_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_39 arg2);
+extern swig_voidp _wrap_examination_server_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_40 arg2);
+extern swig_voidp _wrap_examination_value_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_41 arg2);
+extern swig_voidp _wrap_examination_consequence_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_42 arg2);
+extern swig_voidp _wrap_examination_mend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_43 arg2);
+extern swig_voidp _wrap_examination_json_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_verdict_text_swig_d9fcef9dc194707f(int arg1);
+extern uintptr_t _wrap_lock_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_44 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_lock_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_lock_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_45 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_46 arg2, uintptr_t arg3);
+extern int _wrap_lock_cancel_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_interrupt_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_lock_is_held_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_47 _wrap_lock_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_48 _wrap_lock_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_49 _wrap_lock_token_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_lock_query_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_lock_force_release_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_50 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_51 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_52 arg3, swig_type_53 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_54 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_55 arg3, swig_type_56 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_57 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_58 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_rw_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_rw_read_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_read_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_59 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_upgrade_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_downgrade_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3);
+extern int _wrap_rw_interrupt_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_rw_cancel_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_is_reading_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_rw_is_writing_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_62 _wrap_rw_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_63 _wrap_rw_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_64 _wrap_rw_token_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_rw_query_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_rw_force_release_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_65 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, swig_type_68 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_type_72 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_75 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, swig_type_77 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_79 arg2, swig_type_80 arg3, uintptr_t arg4, uintptr_t arg5);
+extern void _wrap_semaphore_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_semaphore_try_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_82 arg2, swig_type_83 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_release_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_resize_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_85 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_interrupt_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_semaphore_cancel_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_is_held_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_86 _wrap_semaphore_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_87 _wrap_semaphore_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_88 _wrap_semaphore_token_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_semaphore_query_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_semaphore_force_release_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_89 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_type_91 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, swig_type_93 arg4, swig_type_94 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_95 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, swig_type_97 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_multi_new_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_multi_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_multi_add_lock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_reader_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_writer_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_semaphore_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, uintptr_t arg4);
+extern int _wrap_multi_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_100 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_101 arg2, uintptr_t arg3);
+extern int _wrap_multi_interrupt_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_multi_cancel_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_is_held_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_102 _wrap_multi_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_103 _wrap_multi_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_104 _wrap_multi_member_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, swig_type_107 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_108 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_109 arg3, swig_type_110 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_info_new_swig_d9fcef9dc194707f(void);
+extern void _wrap_info_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_info_is_held_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_info_is_mine_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_112 _wrap_info_time_left_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_113 _wrap_info_latest_token_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_114 _wrap_info_holder_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_115 _wrap_info_shown_holder_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_116 _wrap_info_permits_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_117 _wrap_info_permits_in_use_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_118 _wrap_info_waiter_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_119 _wrap_info_entry_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_120 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_121 arg2);
+extern swig_type_122 _wrap_info_entry_weight_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_123 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_124 arg2);
+extern swig_type_125 _wrap_info_entry_pid_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_126 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_127 arg2);
+extern uintptr_t _wrap_queue_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_128 arg2, uintptr_t arg3);
+extern void _wrap_queue_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_queue_fd_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern void _wrap_queue_wake_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern void _wrap_queue_shutdown_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern uintptr_t _wrap_event_new_swig_d9fcef9dc194707f(void);
+extern void _wrap_event_free_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_event_get_kind_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_129 _wrap_event_tag_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_event_status_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_130 _wrap_event_token_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_event_message_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_event_reason_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_event_lock_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_event_server_text_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_event_is_retryable_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_event_is_ambiguous_swig_d9fcef9dc194707f(uintptr_t arg1);
 #undef intgo
 */
 import "C"
@@ -399,13 +405,13 @@ func Name(object uintptr, ask func(object uintptr, length *int64) *byte) string 
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_ae5734e1caf4fb44(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_d9fcef9dc194707f(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -416,19 +422,19 @@ func Go_drain(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 *int64, arg5 int64) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int64)(C._wrap_go_drain_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
+	swig_r = (int64)(C._wrap_go_drain_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
 	return swig_r
 }
 
 func Version() (_swig_ret int32) {
 	var swig_r int32
-	swig_r = (int32)(C._wrap_version_swig_ae5734e1caf4fb44())
+	swig_r = (int32)(C._wrap_version_swig_d9fcef9dc194707f())
 	return swig_r
 }
 
 func Version_text() (_swig_ret *byte) {
 	var swig_r *byte
-	swig_r = (*byte)(C._wrap_version_text_swig_ae5734e1caf4fb44())
+	swig_r = (*byte)(C._wrap_version_text_swig_d9fcef9dc194707f())
 	return swig_r
 }
 
@@ -436,60 +442,60 @@ func Check_abi(arg1 int32, arg2 int32) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_check_abi_swig_ae5734e1caf4fb44(C.int(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (int32)(C._wrap_check_abi_swig_d9fcef9dc194707f(C.int(_swig_i_0), C.int(_swig_i_1)))
 	return swig_r
 }
 
 func Status_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_status_text_swig_ae5734e1caf4fb44(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_status_text_swig_d9fcef9dc194707f(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Error_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_error_new_swig_ae5734e1caf4fb44())
+	swig_r = (uintptr)(C._wrap_error_new_swig_d9fcef9dc194707f())
 	return swig_r
 }
 
 func Error_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_error_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_error_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Error_code(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_code_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_code_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_message_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_message_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_server_text_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_server_text_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_retryable_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_retryable_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -497,20 +503,20 @@ func Error_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_error_lock_name_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_error_lock_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Error_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_reason_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_reason_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Options_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_options_new_swig_ae5734e1caf4fb44())
+	swig_r = (uintptr)(C._wrap_options_new_swig_d9fcef9dc194707f())
 	return swig_r
 }
 
@@ -518,13 +524,13 @@ func Options_new_from(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_options_new_from_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_options_new_from_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Options_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_options_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_options_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_ret int32) {
@@ -533,7 +539,7 @@ func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_options_set_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_options_set_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -548,7 +554,7 @@ func Options_set_lease_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -557,7 +563,7 @@ func Options_set_renewal(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_renewal_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_renewal_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -566,7 +572,7 @@ func Options_set_max_hold_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -575,7 +581,7 @@ func Options_set_reentrant(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -584,7 +590,7 @@ func Options_set_reentrant_read(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -593,7 +599,7 @@ func Options_set_reentrant_write(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -602,7 +608,7 @@ func Options_set_protocol(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_protocol_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_protocol_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -614,7 +620,7 @@ func Options_set_poll_interval_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -623,7 +629,7 @@ func Options_set_poll_attempts(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -632,7 +638,7 @@ func Options_set_fair_strict(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -641,7 +647,7 @@ func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -653,7 +659,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -662,7 +668,7 @@ func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -671,7 +677,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_ae5734e1caf4fb44(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_d9fcef9dc194707f(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -680,14 +686,14 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 
 func Client_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_client_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_client_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Client_ping(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_client_ping_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_client_ping_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -697,7 +703,7 @@ func Client_set_credentials(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_client_set_credentials_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_client_set_credentials_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -711,7 +717,7 @@ func Client_examine(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_examine_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_examine_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -719,7 +725,7 @@ func Client_examination(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_examination_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_examination_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -727,7 +733,7 @@ func Client_stats(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_stats_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_stats_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -736,47 +742,47 @@ func Client_census(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_census_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_17(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_census_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_17(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Census_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_census_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_census_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Census_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_census_json_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_census_json_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Census_answered(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_census_answered_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_census_answered_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Census_silent(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_census_silent_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_census_silent_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Census_truncated(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_census_truncated_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_census_truncated_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Census_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_census_count_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_census_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -785,7 +791,7 @@ func Census_text(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_census_text_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_22(_swig_i_1), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (*byte)(C._wrap_census_text_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_22(_swig_i_1), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -797,7 +803,7 @@ func Census_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int64)(C._wrap_census_number_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_25(_swig_i_1), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (int64)(C._wrap_census_number_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_25(_swig_i_1), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -806,27 +812,27 @@ func Census_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 
 func Stats_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_stats_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_stats_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Stats_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_stats_json_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_stats_json_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Stats_prometheus(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_stats_prometheus_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_stats_prometheus_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Stats_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_stats_count_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_stats_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -834,7 +840,7 @@ func Stats_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_name_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1)))
 	return swig_r
 }
 
@@ -842,7 +848,7 @@ func Stats_type(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_type_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_type_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1)))
 	return swig_r
 }
 
@@ -850,7 +856,7 @@ func Stats_value(arg1 uintptr, arg2 int64) (_swig_ret float64) {
 	var swig_r float64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (float64)(C._wrap_stats_value_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_30(_swig_i_1)))
+	swig_r = (float64)(C._wrap_stats_value_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_30(_swig_i_1)))
 	return swig_r
 }
 
@@ -858,7 +864,7 @@ func Stats_label_count(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_stats_label_count_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_32(_swig_i_1)))
+	swig_r = (int64)(C._wrap_stats_label_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_32(_swig_i_1)))
 	return swig_r
 }
 
@@ -867,7 +873,7 @@ func Stats_label_name(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_name_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_33(_swig_i_1), C.swig_type_34(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_33(_swig_i_1), C.swig_type_34(_swig_i_2)))
 	return swig_r
 }
 
@@ -876,26 +882,26 @@ func Stats_label_value(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_value_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1), C.swig_type_36(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_value_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1), C.swig_type_36(_swig_i_2)))
 	return swig_r
 }
 
 func Examination_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_examination_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_examination_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Examination_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_examination_count_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_examination_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Examination_worst(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_examination_worst_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_examination_worst_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -903,7 +909,7 @@ func Examination_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_name_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
 	return swig_r
 }
 
@@ -911,7 +917,7 @@ func Examination_verdict(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_examination_verdict_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1)))
+	swig_r = (int32)(C._wrap_examination_verdict_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1)))
 	return swig_r
 }
 
@@ -919,7 +925,7 @@ func Examination_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_server_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_server_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1)))
 	return swig_r
 }
 
@@ -927,7 +933,7 @@ func Examination_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_value_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_value_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
 	return swig_r
 }
 
@@ -935,7 +941,7 @@ func Examination_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_consequence_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_consequence_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1)))
 	return swig_r
 }
 
@@ -943,21 +949,21 @@ func Examination_mend(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_mend_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_43(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_mend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_43(_swig_i_1)))
 	return swig_r
 }
 
 func Examination_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_examination_json_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_examination_json_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Verdict_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_verdict_text_swig_ae5734e1caf4fb44(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_verdict_text_swig_d9fcef9dc194707f(C.int(_swig_i_0)))
 	return swig_r
 }
 
@@ -967,7 +973,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), *(*C.swig_type_44)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_44)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -976,14 +982,14 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 
 func Lock_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_lock_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_lock_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Lock_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_try_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -992,7 +998,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1000,7 +1006,7 @@ func Lock_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_unlock_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_unlock_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1009,7 +1015,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_46(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_46(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1017,7 +1023,7 @@ func Lock_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_cancel_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_cancel_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1026,35 +1032,35 @@ func Lock_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_interrupt_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_interrupt_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Lock_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_lock_is_held_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_lock_is_held_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_valid_ms_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_valid_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_token_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_token_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1063,7 +1069,19 @@ func Lock_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_query_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_query_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_lock_force_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_50)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
 	return swig_r
 }
 
@@ -1073,7 +1091,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_50(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_51(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1084,7 +1102,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_51(_swig_i_2), C.swig_type_52(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_52(_swig_i_2), C.swig_type_53(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1094,7 +1112,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_53(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_54(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1105,7 +1123,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_54(_swig_i_2), C.swig_type_55(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_55(_swig_i_2), C.swig_type_56(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1115,7 +1133,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_56(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_57(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1125,7 +1143,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), *(*C.swig_type_57)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_58)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1134,14 +1152,14 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 
 func Rw_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_rw_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_rw_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Rw_read_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_try_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1150,7 +1168,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_58(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_59(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1158,7 +1176,7 @@ func Rw_read_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_unlock_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1166,7 +1184,7 @@ func Rw_write_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_try_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1175,7 +1193,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_59(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1183,7 +1201,7 @@ func Rw_write_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_unlock_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1191,7 +1209,7 @@ func Rw_upgrade_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1199,7 +1217,7 @@ func Rw_downgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_downgrade_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_downgrade_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1208,7 +1226,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_61(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1217,7 +1235,7 @@ func Rw_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_interrupt_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_interrupt_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1225,42 +1243,42 @@ func Rw_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_cancel_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_cancel_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Rw_is_reading(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_reading_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_reading_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_is_writing(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_writing_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_writing_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_valid_ms_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_valid_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_token_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_token_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1269,7 +1287,19 @@ func Rw_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_query_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_query_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_rw_force_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_65)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
 	return swig_r
 }
 
@@ -1279,7 +1309,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_66(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1290,7 +1320,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_65(_swig_i_2), C.swig_type_66(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_type_68(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1300,7 +1330,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1310,7 +1340,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1321,7 +1351,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.swig_type_70(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.swig_type_72(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1331,7 +1361,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1341,7 +1371,7 @@ func Rw_upgrade_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_72(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1351,7 +1381,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_75(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1362,7 +1392,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.swig_type_77(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1372,7 +1402,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1383,7 +1413,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), *(*C.swig_type_77)(unsafe.Pointer(&_swig_i_1)), C.swig_type_78(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_79)(unsafe.Pointer(&_swig_i_1)), C.swig_type_80(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1392,7 +1422,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 
 func Semaphore_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_semaphore_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_semaphore_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
@@ -1400,7 +1430,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_79(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_81(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1410,7 +1440,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1), C.swig_type_81(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.swig_type_83(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1418,7 +1448,7 @@ func Semaphore_release(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_release_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1427,7 +1457,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_84(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1436,7 +1466,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1445,7 +1475,7 @@ func Semaphore_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1453,35 +1483,35 @@ func Semaphore_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_cancel_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_cancel_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Semaphore_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_semaphore_is_held_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_semaphore_is_held_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_token_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_token_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1490,7 +1520,19 @@ func Semaphore_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_query_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_query_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_89)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
 	return swig_r
 }
 
@@ -1501,7 +1543,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_87(_swig_i_2), C.swig_type_88(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_type_91(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1513,7 +1555,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_89(_swig_i_2), C.swig_type_90(_swig_i_3), C.swig_type_91(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_92(_swig_i_2), C.swig_type_93(_swig_i_3), C.swig_type_94(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1523,7 +1565,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_92(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_95(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1534,7 +1576,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_type_94(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.swig_type_97(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1544,7 +1586,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_95(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1552,13 +1594,13 @@ func Multi_new(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_multi_new_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_multi_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_multi_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_multi_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
@@ -1566,7 +1608,7 @@ func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_lock_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_lock_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1575,7 +1617,7 @@ func Multi_add_reader(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_reader_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_reader_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1584,7 +1626,7 @@ func Multi_add_writer(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_writer_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_writer_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1594,7 +1636,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1602,7 +1644,7 @@ func Multi_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_try_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1611,7 +1653,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_97(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_100(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1619,7 +1661,7 @@ func Multi_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_unlock_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_unlock_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1628,7 +1670,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_98(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_101(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1637,7 +1679,7 @@ func Multi_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_interrupt_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_interrupt_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1645,35 +1687,35 @@ func Multi_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_cancel_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_cancel_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_multi_is_held_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_multi_is_held_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_valid_ms_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_valid_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_member_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_member_count_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_member_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1683,7 +1725,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1694,7 +1736,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_103(_swig_i_2), C.swig_type_104(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), C.swig_type_107(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1704,7 +1746,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_108(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1715,7 +1757,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), C.swig_type_107(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_109(_swig_i_2), C.swig_type_110(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1725,88 +1767,88 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_108(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
 func Info_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_info_new_swig_ae5734e1caf4fb44())
+	swig_r = (uintptr)(C._wrap_info_new_swig_d9fcef9dc194707f())
 	return swig_r
 }
 
 func Info_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_info_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_info_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Info_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_held_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_held_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_is_mine(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_mine_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_mine_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_time_left_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_time_left_ms_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_time_left_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_latest_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_latest_token_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_latest_token_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_holder_count_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_holder_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_shown_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits_in_use(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_in_use_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_in_use_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_waiter_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_waiter_count_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_waiter_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_entry_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_entry_count_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_entry_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1814,7 +1856,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_117(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_120(_swig_i_1)))
 	return swig_r
 }
 
@@ -1822,7 +1864,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_118(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_121(_swig_i_1)))
 	return swig_r
 }
 
@@ -1830,7 +1872,7 @@ func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_120(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_weight_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_123(_swig_i_1)))
 	return swig_r
 }
 
@@ -1838,7 +1880,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_121(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_124(_swig_i_1)))
 	return swig_r
 }
 
@@ -1846,7 +1888,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_123(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_126(_swig_i_1)))
 	return swig_r
 }
 
@@ -1854,7 +1896,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_124(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_127(_swig_i_1)))
 	return swig_r
 }
 
@@ -1863,82 +1905,82 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_type_125(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_128(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Queue_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_fd(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_queue_fd_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_queue_fd_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Queue_wake(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_wake_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_wake_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_shutdown(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_shutdown_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_shutdown_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Event_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_event_new_swig_ae5734e1caf4fb44())
+	swig_r = (uintptr)(C._wrap_event_new_swig_d9fcef9dc194707f())
 	return swig_r
 }
 
 func Event_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_event_free_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0))
+	C._wrap_event_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
 }
 
 func Event_get_kind(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_get_kind_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_get_kind_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_tag(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_tag_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_tag_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_status_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_status_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_token_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_token_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_message_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_message_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_reason_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_reason_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1946,28 +1988,28 @@ func Event_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_event_lock_name_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_event_lock_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Event_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_server_text_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_server_text_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_retryable_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_retryable_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_ae5734e1caf4fb44(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

@@ -202,7 +202,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
 extern "C" {
 #endif
 
-void _wrap_Swig_free_swig_ae5734e1caf4fb44(void *_swig_go_0) {
+void _wrap_Swig_free_swig_d9fcef9dc194707f(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -212,7 +212,7 @@ void _wrap_Swig_free_swig_ae5734e1caf4fb44(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_swig_ae5734e1caf4fb44(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_swig_d9fcef9dc194707f(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -225,7 +225,7 @@ void *_wrap_Swig_malloc_swig_ae5734e1caf4fb44(intgo _swig_go_0) {
 }
 
 
-long long _wrap_go_drain_swig_ae5734e1caf4fb44(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
+long long _wrap_go_drain_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   mortise_event *arg2 = (mortise_event *) 0 ;
   int64_t arg3 ;
@@ -246,7 +246,7 @@ long long _wrap_go_drain_swig_ae5734e1caf4fb44(mortise_queue *_swig_go_0, mortis
 }
 
 
-int _wrap_version_swig_ae5734e1caf4fb44() {
+int _wrap_version_swig_d9fcef9dc194707f() {
   int32_t result;
   int _swig_go_result;
   
@@ -257,7 +257,7 @@ int _wrap_version_swig_ae5734e1caf4fb44() {
 }
 
 
-char *_wrap_version_text_swig_ae5734e1caf4fb44() {
+char *_wrap_version_text_swig_d9fcef9dc194707f() {
   char *result = 0 ;
   char *_swig_go_result;
   
@@ -268,7 +268,7 @@ char *_wrap_version_text_swig_ae5734e1caf4fb44() {
 }
 
 
-int _wrap_check_abi_swig_ae5734e1caf4fb44(int _swig_go_0, int _swig_go_1) {
+int _wrap_check_abi_swig_d9fcef9dc194707f(int _swig_go_0, int _swig_go_1) {
   int32_t arg1 ;
   int32_t arg2 ;
   mortise_status result;
@@ -283,7 +283,7 @@ int _wrap_check_abi_swig_ae5734e1caf4fb44(int _swig_go_0, int _swig_go_1) {
 }
 
 
-char *_wrap_status_text_swig_ae5734e1caf4fb44(int _swig_go_0) {
+char *_wrap_status_text_swig_d9fcef9dc194707f(int _swig_go_0) {
   mortise_status arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -296,7 +296,7 @@ char *_wrap_status_text_swig_ae5734e1caf4fb44(int _swig_go_0) {
 }
 
 
-mortise_error *_wrap_error_new_swig_ae5734e1caf4fb44() {
+mortise_error *_wrap_error_new_swig_d9fcef9dc194707f() {
   mortise_error *result = 0 ;
   mortise_error *_swig_go_result;
   
@@ -307,7 +307,7 @@ mortise_error *_wrap_error_new_swig_ae5734e1caf4fb44() {
 }
 
 
-void _wrap_error_free_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
+void _wrap_error_free_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   
   arg1 = (mortise_error *)_swig_go_0; 
@@ -317,7 +317,7 @@ void _wrap_error_free_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_code_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
+int _wrap_error_code_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -330,7 +330,7 @@ int _wrap_error_code_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_message_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
+char *_wrap_error_message_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -343,7 +343,7 @@ char *_wrap_error_message_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_server_text_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
+char *_wrap_error_server_text_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -356,7 +356,7 @@ char *_wrap_error_server_text_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_retryable_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
+int _wrap_error_is_retryable_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -369,7 +369,7 @@ int _wrap_error_is_retryable_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_ambiguous_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
+int _wrap_error_is_ambiguous_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -382,7 +382,7 @@ int _wrap_error_is_ambiguous_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_lock_name_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_error_lock_name_swig_d9fcef9dc194707f(mortise_error *_swig_go_0, long long *_swig_go_1) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -397,7 +397,7 @@ char *_wrap_error_lock_name_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0, lon
 }
 
 
-int _wrap_error_reason_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
+int _wrap_error_reason_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -410,7 +410,7 @@ int _wrap_error_reason_swig_ae5734e1caf4fb44(mortise_error *_swig_go_0) {
 }
 
 
-mortise_options *_wrap_options_new_swig_ae5734e1caf4fb44() {
+mortise_options *_wrap_options_new_swig_d9fcef9dc194707f() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
   
@@ -421,7 +421,7 @@ mortise_options *_wrap_options_new_swig_ae5734e1caf4fb44() {
 }
 
 
-mortise_options *_wrap_options_new_from_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_options *_wrap_options_new_from_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_options *result = 0 ;
@@ -436,7 +436,7 @@ mortise_options *_wrap_options_new_from_swig_ae5734e1caf4fb44(mortise_client *_s
 }
 
 
-void _wrap_options_free_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0) {
+void _wrap_options_free_swig_d9fcef9dc194707f(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
   arg1 = (mortise_options *)_swig_go_0; 
@@ -446,7 +446,7 @@ void _wrap_options_free_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0) {
 }
 
 
-int _wrap_options_set_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_options_set_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -475,7 +475,7 @@ int _wrap_options_set_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, _gostri
 }
 
 
-int _wrap_options_set_lease_ms_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_lease_ms_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -492,7 +492,7 @@ int _wrap_options_set_lease_ms_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_renewal_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_renewal_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -509,7 +509,7 @@ int _wrap_options_set_renewal_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0,
 }
 
 
-int _wrap_options_set_max_hold_ms_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_max_hold_ms_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -526,7 +526,7 @@ int _wrap_options_set_max_hold_ms_swig_ae5734e1caf4fb44(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_reentrant_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -543,7 +543,7 @@ int _wrap_options_set_reentrant_swig_ae5734e1caf4fb44(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_reentrant_read_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_read_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -560,7 +560,7 @@ int _wrap_options_set_reentrant_read_swig_ae5734e1caf4fb44(mortise_options *_swi
 }
 
 
-int _wrap_options_set_reentrant_write_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_write_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -577,7 +577,7 @@ int _wrap_options_set_reentrant_write_swig_ae5734e1caf4fb44(mortise_options *_sw
 }
 
 
-int _wrap_options_set_protocol_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_protocol_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -599,7 +599,7 @@ int _wrap_options_set_protocol_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_poll_interval_ms_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_interval_ms_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -616,7 +616,7 @@ int _wrap_options_set_poll_interval_ms_swig_ae5734e1caf4fb44(mortise_options *_s
 }
 
 
-int _wrap_options_set_poll_attempts_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_attempts_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -633,7 +633,7 @@ int _wrap_options_set_poll_attempts_swig_ae5734e1caf4fb44(mortise_options *_swig
 }
 
 
-int _wrap_options_set_fair_strict_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_fair_strict_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -650,7 +650,7 @@ int _wrap_options_set_fair_strict_swig_ae5734e1caf4fb44(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_label_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_label_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -672,7 +672,7 @@ int _wrap_options_set_label_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, _
 }
 
 
-int _wrap_options_set_command_timeout_ms_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_command_timeout_ms_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -689,7 +689,7 @@ int _wrap_options_set_command_timeout_ms_swig_ae5734e1caf4fb44(mortise_options *
 }
 
 
-int _wrap_options_set_drift_ppm_swig_ae5734e1caf4fb44(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_drift_ppm_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -706,7 +706,7 @@ int _wrap_options_set_drift_ppm_swig_ae5734e1caf4fb44(mortise_options *_swig_go_
 }
 
 
-mortise_client *_wrap_client_new_swig_ae5734e1caf4fb44(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
+mortise_client *_wrap_client_new_swig_d9fcef9dc194707f(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
@@ -728,7 +728,7 @@ mortise_client *_wrap_client_new_swig_ae5734e1caf4fb44(_gostring_ _swig_go_0, mo
 }
 
 
-void _wrap_client_free_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0) {
+void _wrap_client_free_swig_d9fcef9dc194707f(mortise_client *_swig_go_0) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   
   arg1 = (mortise_client *)_swig_go_0; 
@@ -738,7 +738,7 @@ void _wrap_client_free_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0) {
 }
 
 
-int _wrap_client_ping_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_ping_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -753,7 +753,7 @@ int _wrap_client_ping_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, mortise_
 }
 
 
-int _wrap_client_set_credentials_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_client_set_credentials_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -782,7 +782,7 @@ int _wrap_client_set_credentials_swig_ae5734e1caf4fb44(mortise_client *_swig_go_
 }
 
 
-mortise_examination *_wrap_client_examine_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_examination *_wrap_client_examine_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_examination *result = 0 ;
@@ -797,7 +797,7 @@ mortise_examination *_wrap_client_examine_swig_ae5734e1caf4fb44(mortise_client *
 }
 
 
-mortise_examination *_wrap_client_examination_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_examination *_wrap_client_examination_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_examination *result = 0 ;
@@ -812,7 +812,7 @@ mortise_examination *_wrap_client_examination_swig_ae5734e1caf4fb44(mortise_clie
 }
 
 
-mortise_stats *_wrap_client_stats_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_stats *_wrap_client_stats_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_stats *result = 0 ;
@@ -827,7 +827,7 @@ mortise_stats *_wrap_client_stats_swig_ae5734e1caf4fb44(mortise_client *_swig_go
 }
 
 
-mortise_census *_wrap_client_census_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_census *_wrap_client_census_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -844,7 +844,7 @@ mortise_census *_wrap_client_census_swig_ae5734e1caf4fb44(mortise_client *_swig_
 }
 
 
-void _wrap_census_free_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0) {
+void _wrap_census_free_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   
   arg1 = (mortise_census *)_swig_go_0; 
@@ -854,7 +854,7 @@ void _wrap_census_free_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0) {
 }
 
 
-char *_wrap_census_json_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0) {
+char *_wrap_census_json_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -867,7 +867,7 @@ char *_wrap_census_json_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0) {
 }
 
 
-long long _wrap_census_answered_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0) {
+long long _wrap_census_answered_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -880,7 +880,7 @@ long long _wrap_census_answered_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0
 }
 
 
-long long _wrap_census_silent_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0) {
+long long _wrap_census_silent_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -893,7 +893,7 @@ long long _wrap_census_silent_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0) 
 }
 
 
-long long _wrap_census_truncated_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0) {
+long long _wrap_census_truncated_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -906,7 +906,7 @@ long long _wrap_census_truncated_swig_ae5734e1caf4fb44(mortise_census *_swig_go_
 }
 
 
-long long _wrap_census_count_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0) {
+long long _wrap_census_count_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -919,7 +919,7 @@ long long _wrap_census_count_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0) {
 }
 
 
-char *_wrap_census_text_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
+char *_wrap_census_text_swig_d9fcef9dc194707f(mortise_census *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -941,7 +941,7 @@ char *_wrap_census_text_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0, long l
 }
 
 
-long long _wrap_census_number_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
+long long _wrap_census_number_swig_d9fcef9dc194707f(mortise_census *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -963,7 +963,7 @@ long long _wrap_census_number_swig_ae5734e1caf4fb44(mortise_census *_swig_go_0, 
 }
 
 
-void _wrap_stats_free_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0) {
+void _wrap_stats_free_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   
   arg1 = (mortise_stats *)_swig_go_0; 
@@ -973,7 +973,7 @@ void _wrap_stats_free_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_json_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0) {
+char *_wrap_stats_json_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -986,7 +986,7 @@ char *_wrap_stats_json_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_prometheus_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0) {
+char *_wrap_stats_prometheus_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -999,7 +999,7 @@ char *_wrap_stats_prometheus_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0) {
 }
 
 
-long long _wrap_stats_count_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0) {
+long long _wrap_stats_count_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1012,7 +1012,7 @@ long long _wrap_stats_count_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_name_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0, long long _swig_go_1) {
+char *_wrap_stats_name_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1027,7 +1027,7 @@ char *_wrap_stats_name_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0, long lon
 }
 
 
-char *_wrap_stats_type_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0, long long _swig_go_1) {
+char *_wrap_stats_type_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1042,7 +1042,7 @@ char *_wrap_stats_type_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0, long lon
 }
 
 
-double _wrap_stats_value_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0, long long _swig_go_1) {
+double _wrap_stats_value_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   double result;
@@ -1057,7 +1057,7 @@ double _wrap_stats_value_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0, long l
 }
 
 
-long long _wrap_stats_label_count_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0, long long _swig_go_1) {
+long long _wrap_stats_label_count_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -1072,7 +1072,7 @@ long long _wrap_stats_label_count_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_
 }
 
 
-char *_wrap_stats_label_name_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+char *_wrap_stats_label_name_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1089,7 +1089,7 @@ char *_wrap_stats_label_name_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0, lo
 }
 
 
-char *_wrap_stats_label_value_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+char *_wrap_stats_label_value_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1106,7 +1106,7 @@ char *_wrap_stats_label_value_swig_ae5734e1caf4fb44(mortise_stats *_swig_go_0, l
 }
 
 
-void _wrap_examination_free_swig_ae5734e1caf4fb44(mortise_examination *_swig_go_0) {
+void _wrap_examination_free_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   
   arg1 = (mortise_examination *)_swig_go_0; 
@@ -1116,7 +1116,7 @@ void _wrap_examination_free_swig_ae5734e1caf4fb44(mortise_examination *_swig_go_
 }
 
 
-long long _wrap_examination_count_swig_ae5734e1caf4fb44(mortise_examination *_swig_go_0) {
+long long _wrap_examination_count_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1129,7 +1129,7 @@ long long _wrap_examination_count_swig_ae5734e1caf4fb44(mortise_examination *_sw
 }
 
 
-int _wrap_examination_worst_swig_ae5734e1caf4fb44(mortise_examination *_swig_go_0) {
+int _wrap_examination_worst_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   mortise_verdict result;
   int _swig_go_result;
@@ -1142,7 +1142,7 @@ int _wrap_examination_worst_swig_ae5734e1caf4fb44(mortise_examination *_swig_go_
 }
 
 
-char *_wrap_examination_name_swig_ae5734e1caf4fb44(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_name_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1157,7 +1157,7 @@ char *_wrap_examination_name_swig_ae5734e1caf4fb44(mortise_examination *_swig_go
 }
 
 
-int _wrap_examination_verdict_swig_ae5734e1caf4fb44(mortise_examination *_swig_go_0, long long _swig_go_1) {
+int _wrap_examination_verdict_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   mortise_verdict result;
@@ -1172,7 +1172,7 @@ int _wrap_examination_verdict_swig_ae5734e1caf4fb44(mortise_examination *_swig_g
 }
 
 
-char *_wrap_examination_server_swig_ae5734e1caf4fb44(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_server_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1187,7 +1187,7 @@ char *_wrap_examination_server_swig_ae5734e1caf4fb44(mortise_examination *_swig_
 }
 
 
-char *_wrap_examination_value_swig_ae5734e1caf4fb44(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_value_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1202,7 +1202,7 @@ char *_wrap_examination_value_swig_ae5734e1caf4fb44(mortise_examination *_swig_g
 }
 
 
-char *_wrap_examination_consequence_swig_ae5734e1caf4fb44(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_consequence_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1217,7 +1217,7 @@ char *_wrap_examination_consequence_swig_ae5734e1caf4fb44(mortise_examination *_
 }
 
 
-char *_wrap_examination_mend_swig_ae5734e1caf4fb44(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_mend_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1232,7 +1232,7 @@ char *_wrap_examination_mend_swig_ae5734e1caf4fb44(mortise_examination *_swig_go
 }
 
 
-char *_wrap_examination_json_swig_ae5734e1caf4fb44(mortise_examination *_swig_go_0) {
+char *_wrap_examination_json_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1245,7 +1245,7 @@ char *_wrap_examination_json_swig_ae5734e1caf4fb44(mortise_examination *_swig_go
 }
 
 
-char *_wrap_verdict_text_swig_ae5734e1caf4fb44(int _swig_go_0) {
+char *_wrap_verdict_text_swig_d9fcef9dc194707f(int _swig_go_0) {
   mortise_verdict arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1258,7 +1258,7 @@ char *_wrap_verdict_text_swig_ae5734e1caf4fb44(int _swig_go_0) {
 }
 
 
-mortise_lock *_wrap_lock_new_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_lock *_wrap_lock_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1282,7 +1282,7 @@ mortise_lock *_wrap_lock_new_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, _
 }
 
 
-void _wrap_lock_free_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0) {
+void _wrap_lock_free_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   
   arg1 = (mortise_lock *)_swig_go_0; 
@@ -1292,7 +1292,7 @@ void _wrap_lock_free_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_try_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_try_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1307,7 +1307,7 @@ int _wrap_lock_try_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_error
 }
 
 
-int _wrap_lock_acquire_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_acquire_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1324,7 +1324,7 @@ int _wrap_lock_acquire_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, long long
 }
 
 
-int _wrap_lock_unlock_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_unlock_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1339,7 +1339,7 @@ int _wrap_lock_unlock_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_extend_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_extend_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1356,7 +1356,7 @@ int _wrap_lock_extend_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, long long 
 }
 
 
-int _wrap_lock_cancel_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_cancel_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1371,7 +1371,7 @@ int _wrap_lock_cancel_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_interrupt_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_interrupt_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1388,7 +1388,7 @@ int _wrap_lock_interrupt_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, int _sw
 }
 
 
-int _wrap_lock_is_held_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0) {
+int _wrap_lock_is_held_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1401,7 +1401,7 @@ int _wrap_lock_is_held_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_valid_ms_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0) {
+long long _wrap_lock_valid_ms_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1414,7 +1414,7 @@ long long _wrap_lock_valid_ms_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_deadline_ns_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0) {
+long long _wrap_lock_deadline_ns_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1427,7 +1427,7 @@ long long _wrap_lock_deadline_ns_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0)
 }
 
 
-long long _wrap_lock_token_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0) {
+long long _wrap_lock_token_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1440,7 +1440,7 @@ long long _wrap_lock_token_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_query_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_query_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1457,7 +1457,29 @@ int _wrap_lock_query_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_inf
 }
 
 
-int _wrap_lock_try_async_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_force_release_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_lock *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_lock_force_release(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+int _wrap_lock_try_async_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1476,7 +1498,7 @@ int _wrap_lock_try_async_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise
 }
 
 
-int _wrap_lock_acquire_async_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_acquire_async_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1497,7 +1519,7 @@ int _wrap_lock_acquire_async_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mor
 }
 
 
-int _wrap_lock_unlock_async_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_unlock_async_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1516,7 +1538,7 @@ int _wrap_lock_unlock_async_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_extend_async_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_extend_async_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1537,7 +1559,7 @@ int _wrap_lock_extend_async_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_watch_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_watch_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1556,7 +1578,7 @@ int _wrap_lock_watch_swig_ae5734e1caf4fb44(mortise_lock *_swig_go_0, mortise_que
 }
 
 
-mortise_rw *_wrap_rw_new_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_rw *_wrap_rw_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1580,7 +1602,7 @@ mortise_rw *_wrap_rw_new_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, _gost
 }
 
 
-void _wrap_rw_free_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0) {
+void _wrap_rw_free_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   
   arg1 = (mortise_rw *)_swig_go_0; 
@@ -1590,7 +1612,7 @@ void _wrap_rw_free_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_try_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_try_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1605,7 +1627,7 @@ int _wrap_rw_read_try_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_read_acquire_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_acquire_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1622,7 +1644,7 @@ int _wrap_rw_read_acquire_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, long lon
 }
 
 
-int _wrap_rw_read_unlock_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_unlock_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1637,7 +1659,7 @@ int _wrap_rw_read_unlock_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_write_try_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_try_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1652,7 +1674,7 @@ int _wrap_rw_write_try_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_write_acquire_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_acquire_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1669,7 +1691,7 @@ int _wrap_rw_write_acquire_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, long lo
 }
 
 
-int _wrap_rw_write_unlock_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_unlock_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1684,7 +1706,7 @@ int _wrap_rw_write_unlock_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_upgrade_try_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_upgrade_try_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1699,7 +1721,7 @@ int _wrap_rw_upgrade_try_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_downgrade_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_downgrade_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1714,7 +1736,7 @@ int _wrap_rw_downgrade_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_extend_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_extend_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1731,7 +1753,7 @@ int _wrap_rw_extend_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, long long _swi
 }
 
 
-int _wrap_rw_interrupt_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_interrupt_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1748,7 +1770,7 @@ int _wrap_rw_interrupt_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, int _swig_g
 }
 
 
-int _wrap_rw_cancel_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_cancel_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1763,7 +1785,7 @@ int _wrap_rw_cancel_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_error 
 }
 
 
-int _wrap_rw_is_reading_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_reading_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1776,7 +1798,7 @@ int _wrap_rw_is_reading_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_is_writing_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_writing_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1789,7 +1811,7 @@ int _wrap_rw_is_writing_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_deadline_ns_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0) {
+long long _wrap_rw_deadline_ns_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1802,7 +1824,7 @@ long long _wrap_rw_deadline_ns_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_valid_ms_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0) {
+long long _wrap_rw_valid_ms_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1815,7 +1837,7 @@ long long _wrap_rw_valid_ms_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_token_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0) {
+long long _wrap_rw_token_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1828,7 +1850,7 @@ long long _wrap_rw_token_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_query_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_query_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1845,7 +1867,29 @@ int _wrap_rw_query_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_info *_
 }
 
 
-int _wrap_rw_read_try_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_force_release_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_rw_force_release(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+int _wrap_rw_read_try_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1864,7 +1908,7 @@ int _wrap_rw_read_try_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortis
 }
 
 
-int _wrap_rw_read_acquire_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_acquire_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1885,7 +1929,7 @@ int _wrap_rw_read_acquire_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_read_unlock_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_unlock_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1904,7 +1948,7 @@ int _wrap_rw_read_unlock_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_write_try_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_try_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1923,7 +1967,7 @@ int _wrap_rw_write_try_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_write_acquire_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_acquire_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1944,7 +1988,7 @@ int _wrap_rw_write_acquire_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, m
 }
 
 
-int _wrap_rw_write_unlock_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_unlock_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1963,7 +2007,7 @@ int _wrap_rw_write_unlock_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_upgrade_try_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_upgrade_try_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1982,7 +2026,7 @@ int _wrap_rw_upgrade_try_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_downgrade_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_downgrade_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2001,7 +2045,7 @@ int _wrap_rw_downgrade_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_extend_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_extend_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2022,7 +2066,7 @@ int _wrap_rw_extend_async_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_watch_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_watch_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2041,7 +2085,7 @@ int _wrap_rw_watch_swig_ae5734e1caf4fb44(mortise_rw *_swig_go_0, mortise_queue *
 }
 
 
-mortise_semaphore *_wrap_semaphore_new_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
+mortise_semaphore *_wrap_semaphore_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2067,7 +2111,7 @@ mortise_semaphore *_wrap_semaphore_new_swig_ae5734e1caf4fb44(mortise_client *_sw
 }
 
 
-void _wrap_semaphore_free_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0) {
+void _wrap_semaphore_free_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   
   arg1 = (mortise_semaphore *)_swig_go_0; 
@@ -2077,7 +2121,7 @@ void _wrap_semaphore_free_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0) {
 }
 
 
-int _wrap_semaphore_try_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_try_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2094,7 +2138,7 @@ int _wrap_semaphore_try_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, lon
 }
 
 
-int _wrap_semaphore_acquire_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_acquire_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -2113,7 +2157,7 @@ int _wrap_semaphore_acquire_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_release_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_release_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2128,7 +2172,7 @@ int _wrap_semaphore_release_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_resize_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_resize_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2145,7 +2189,7 @@ int _wrap_semaphore_resize_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_extend_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_extend_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2162,7 +2206,7 @@ int _wrap_semaphore_extend_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_interrupt_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_interrupt_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2179,7 +2223,7 @@ int _wrap_semaphore_interrupt_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_cancel_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_cancel_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2194,7 +2238,7 @@ int _wrap_semaphore_cancel_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_is_held_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0) {
+int _wrap_semaphore_is_held_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2207,7 +2251,7 @@ int _wrap_semaphore_is_held_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0)
 }
 
 
-long long _wrap_semaphore_deadline_ns_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_deadline_ns_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2220,7 +2264,7 @@ long long _wrap_semaphore_deadline_ns_swig_ae5734e1caf4fb44(mortise_semaphore *_
 }
 
 
-long long _wrap_semaphore_valid_ms_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_valid_ms_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2233,7 +2277,7 @@ long long _wrap_semaphore_valid_ms_swig_ae5734e1caf4fb44(mortise_semaphore *_swi
 }
 
 
-long long _wrap_semaphore_token_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_token_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2246,7 +2290,7 @@ long long _wrap_semaphore_token_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_g
 }
 
 
-int _wrap_semaphore_query_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_query_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2263,7 +2307,29 @@ int _wrap_semaphore_query_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, m
 }
 
 
-int _wrap_semaphore_try_async_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_force_release_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_semaphore *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_semaphore_force_release(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+int _wrap_semaphore_try_async_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2284,7 +2350,7 @@ int _wrap_semaphore_try_async_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_acquire_async_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
+int _wrap_semaphore_acquire_async_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2307,7 +2373,7 @@ int _wrap_semaphore_acquire_async_swig_ae5734e1caf4fb44(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_release_async_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_release_async_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2326,7 +2392,7 @@ int _wrap_semaphore_release_async_swig_ae5734e1caf4fb44(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_extend_async_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_extend_async_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2347,7 +2413,7 @@ int _wrap_semaphore_extend_async_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_watch_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_watch_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2366,7 +2432,7 @@ int _wrap_semaphore_watch_swig_ae5734e1caf4fb44(mortise_semaphore *_swig_go_0, m
 }
 
 
-mortise_multi *_wrap_multi_new_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_multi *_wrap_multi_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_multi *result = 0 ;
@@ -2381,7 +2447,7 @@ mortise_multi *_wrap_multi_new_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_multi_free_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0) {
+void _wrap_multi_free_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   
   arg1 = (mortise_multi *)_swig_go_0; 
@@ -2391,7 +2457,7 @@ void _wrap_multi_free_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0) {
 }
 
 
-int _wrap_multi_add_lock_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_lock_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2408,7 +2474,7 @@ int _wrap_multi_add_lock_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_add_reader_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_reader_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2425,7 +2491,7 @@ int _wrap_multi_add_reader_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_writer_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_writer_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2442,7 +2508,7 @@ int _wrap_multi_add_writer_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_semaphore_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_add_semaphore_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
@@ -2461,7 +2527,7 @@ int _wrap_multi_add_semaphore_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_try_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_try_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2476,7 +2542,7 @@ int _wrap_multi_try_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_err
 }
 
 
-int _wrap_multi_acquire_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_acquire_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2493,7 +2559,7 @@ int _wrap_multi_acquire_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, long lo
 }
 
 
-int _wrap_multi_unlock_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_unlock_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2508,7 +2574,7 @@ int _wrap_multi_unlock_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_extend_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_extend_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2525,7 +2591,7 @@ int _wrap_multi_extend_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, long lon
 }
 
 
-int _wrap_multi_interrupt_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_interrupt_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2542,7 +2608,7 @@ int _wrap_multi_interrupt_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, int _
 }
 
 
-int _wrap_multi_cancel_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_cancel_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2557,7 +2623,7 @@ int _wrap_multi_cancel_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_is_held_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0) {
+int _wrap_multi_is_held_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2570,7 +2636,7 @@ int _wrap_multi_is_held_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0) {
 }
 
 
-long long _wrap_multi_valid_ms_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0) {
+long long _wrap_multi_valid_ms_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2583,7 +2649,7 @@ long long _wrap_multi_valid_ms_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0) 
 }
 
 
-long long _wrap_multi_deadline_ns_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0) {
+long long _wrap_multi_deadline_ns_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2596,7 +2662,7 @@ long long _wrap_multi_deadline_ns_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_member_count_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0) {
+long long _wrap_multi_member_count_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2609,7 +2675,7 @@ long long _wrap_multi_member_count_swig_ae5734e1caf4fb44(mortise_multi *_swig_go
 }
 
 
-int _wrap_multi_try_async_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_try_async_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2628,7 +2694,7 @@ int _wrap_multi_try_async_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, morti
 }
 
 
-int _wrap_multi_acquire_async_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_acquire_async_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2649,7 +2715,7 @@ int _wrap_multi_acquire_async_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_watch_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_watch_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2668,7 +2734,7 @@ int _wrap_multi_watch_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_q
 }
 
 
-int _wrap_multi_extend_async_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_extend_async_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2689,7 +2755,7 @@ int _wrap_multi_extend_async_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mo
 }
 
 
-int _wrap_multi_unlock_async_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_unlock_async_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2708,7 +2774,7 @@ int _wrap_multi_unlock_async_swig_ae5734e1caf4fb44(mortise_multi *_swig_go_0, mo
 }
 
 
-mortise_info *_wrap_info_new_swig_ae5734e1caf4fb44() {
+mortise_info *_wrap_info_new_swig_d9fcef9dc194707f() {
   mortise_info *result = 0 ;
   mortise_info *_swig_go_result;
   
@@ -2719,7 +2785,7 @@ mortise_info *_wrap_info_new_swig_ae5734e1caf4fb44() {
 }
 
 
-void _wrap_info_free_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
+void _wrap_info_free_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   
   arg1 = (mortise_info *)_swig_go_0; 
@@ -2729,7 +2795,7 @@ void _wrap_info_free_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_held_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
+int _wrap_info_is_held_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2742,7 +2808,7 @@ int _wrap_info_is_held_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_mine_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
+int _wrap_info_is_mine_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2755,7 +2821,7 @@ int _wrap_info_is_mine_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_time_left_ms_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
+long long _wrap_info_time_left_ms_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2768,7 +2834,7 @@ long long _wrap_info_time_left_ms_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_latest_token_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
+long long _wrap_info_latest_token_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2781,7 +2847,7 @@ long long _wrap_info_latest_token_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_holder_count_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
+long long _wrap_info_holder_count_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2794,7 +2860,7 @@ long long _wrap_info_holder_count_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_shown_holder_count_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
+long long _wrap_info_shown_holder_count_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2807,7 +2873,7 @@ long long _wrap_info_shown_holder_count_swig_ae5734e1caf4fb44(mortise_info *_swi
 }
 
 
-long long _wrap_info_permits_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2820,7 +2886,7 @@ long long _wrap_info_permits_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_permits_in_use_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_in_use_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2833,7 +2899,7 @@ long long _wrap_info_permits_in_use_swig_ae5734e1caf4fb44(mortise_info *_swig_go
 }
 
 
-long long _wrap_info_waiter_count_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
+long long _wrap_info_waiter_count_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2846,7 +2912,7 @@ long long _wrap_info_waiter_count_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_count_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0) {
+long long _wrap_info_entry_count_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2859,7 +2925,7 @@ long long _wrap_info_entry_count_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0)
 }
 
 
-char *_wrap_info_entry_owner_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_owner_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2874,7 +2940,7 @@ char *_wrap_info_entry_owner_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0, lon
 }
 
 
-int _wrap_info_entry_is_exclusive_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_exclusive_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -2889,7 +2955,7 @@ int _wrap_info_entry_is_exclusive_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_weight_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_weight_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2904,7 +2970,7 @@ long long _wrap_info_entry_weight_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0
 }
 
 
-char *_wrap_info_entry_host_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_host_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2919,7 +2985,7 @@ char *_wrap_info_entry_host_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0, long
 }
 
 
-long long _wrap_info_entry_pid_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_pid_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -2934,7 +3000,7 @@ long long _wrap_info_entry_pid_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0, l
 }
 
 
-char *_wrap_info_entry_label_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_label_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2949,7 +3015,7 @@ char *_wrap_info_entry_label_swig_ae5734e1caf4fb44(mortise_info *_swig_go_0, lon
 }
 
 
-mortise_queue *_wrap_queue_new_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_queue *_wrap_queue_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2966,7 +3032,7 @@ mortise_queue *_wrap_queue_new_swig_ae5734e1caf4fb44(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_queue_free_swig_ae5734e1caf4fb44(mortise_queue *_swig_go_0) {
+void _wrap_queue_free_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2976,7 +3042,7 @@ void _wrap_queue_free_swig_ae5734e1caf4fb44(mortise_queue *_swig_go_0) {
 }
 
 
-int _wrap_queue_fd_swig_ae5734e1caf4fb44(mortise_queue *_swig_go_0) {
+int _wrap_queue_fd_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2989,7 +3055,7 @@ int _wrap_queue_fd_swig_ae5734e1caf4fb44(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_wake_swig_ae5734e1caf4fb44(mortise_queue *_swig_go_0) {
+void _wrap_queue_wake_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -2999,7 +3065,7 @@ void _wrap_queue_wake_swig_ae5734e1caf4fb44(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_shutdown_swig_ae5734e1caf4fb44(mortise_queue *_swig_go_0) {
+void _wrap_queue_shutdown_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3009,7 +3075,7 @@ void _wrap_queue_shutdown_swig_ae5734e1caf4fb44(mortise_queue *_swig_go_0) {
 }
 
 
-mortise_event *_wrap_event_new_swig_ae5734e1caf4fb44() {
+mortise_event *_wrap_event_new_swig_d9fcef9dc194707f() {
   mortise_event *result = 0 ;
   mortise_event *_swig_go_result;
   
@@ -3020,7 +3086,7 @@ mortise_event *_wrap_event_new_swig_ae5734e1caf4fb44() {
 }
 
 
-void _wrap_event_free_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
+void _wrap_event_free_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   
   arg1 = (mortise_event *)_swig_go_0; 
@@ -3030,7 +3096,7 @@ void _wrap_event_free_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_get_kind_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
+int _wrap_event_get_kind_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_event_kind result;
   int _swig_go_result;
@@ -3043,7 +3109,7 @@ int _wrap_event_get_kind_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_tag_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
+long long _wrap_event_tag_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3056,7 +3122,7 @@ long long _wrap_event_tag_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_status_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
+int _wrap_event_status_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -3069,7 +3135,7 @@ int _wrap_event_status_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_token_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
+long long _wrap_event_token_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3082,7 +3148,7 @@ long long _wrap_event_token_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_message_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
+char *_wrap_event_message_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3095,7 +3161,7 @@ char *_wrap_event_message_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_reason_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
+int _wrap_event_reason_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -3108,7 +3174,7 @@ int _wrap_event_reason_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_lock_name_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_event_lock_name_swig_d9fcef9dc194707f(mortise_event *_swig_go_0, long long *_swig_go_1) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -3123,7 +3189,7 @@ char *_wrap_event_lock_name_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0, lon
 }
 
 
-char *_wrap_event_server_text_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
+char *_wrap_event_server_text_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3136,7 +3202,7 @@ char *_wrap_event_server_text_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_retryable_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
+int _wrap_event_is_retryable_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3149,7 +3215,7 @@ int _wrap_event_is_retryable_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_ambiguous_swig_ae5734e1caf4fb44(mortise_event *_swig_go_0) {
+int _wrap_event_is_ambiguous_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;

@@ -82,6 +82,14 @@ local function drop_hold(weight, owner)
     KIND == 'rw' and (drop(entry_of(1, owner)) or drop(entry_of(WHOLE, owner)))
 end
 
+-- The same, whatever it is.
+local function drop_all_of(owner)
+  for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], 0, '+inf')) do
+    if select(2, split(entry)) == owner then return drop(entry) end
+  end
+  return false
+end
+
 -- Ends the holds whose lease is over.
 local function sweep()
   while used > 0 do

@@ -20,7 +20,9 @@ public enum LossReason {
    */
   SERVER_LOST(3),
   /** The limit of {@link MortiseOptions#withMaxHold} ended the renewals. */
-  MAX_HOLD(4);
+  MAX_HOLD(4),
+  /** {@link Owner#forceRelease} was called for this hold, somewhere. */
+  FORCED(5);
 
   private static final LossReason[] ALL = values();
   private final int code;

@@ -97,6 +97,7 @@ final class MortiseNative {
   public final static native long lock_deadline_ns(long jarg1);
   public final static native long lock_token(long jarg1);
   public final static native int lock_query(long jarg1, long jarg2);
+  public final static native int lock_force_release(long jarg1, byte[] jarg2);
   public final static native int lock_try_async(long jarg1, long jarg2, long jarg3);
   public final static native int lock_acquire_async(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native int lock_unlock_async(long jarg1, long jarg2, long jarg3);
@@ -121,6 +122,7 @@ final class MortiseNative {
   public final static native long rw_valid_ms(long jarg1);
   public final static native long rw_token(long jarg1);
   public final static native int rw_query(long jarg1, long jarg2);
+  public final static native int rw_force_release(long jarg1, byte[] jarg2);
   public final static native int rw_read_try_async(long jarg1, long jarg2, long jarg3);
   public final static native int rw_read_acquire_async(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native int rw_read_unlock_async(long jarg1, long jarg2, long jarg3);
@@ -145,6 +147,7 @@ final class MortiseNative {
   public final static native long semaphore_valid_ms(long jarg1);
   public final static native long semaphore_token(long jarg1);
   public final static native int semaphore_query(long jarg1, long jarg2);
+  public final static native int semaphore_force_release(long jarg1, byte[] jarg2);
   public final static native int semaphore_try_async(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native int semaphore_acquire_async(long jarg1, long jarg2, long jarg3, long jarg4, long jarg5);
   public final static native int semaphore_release_async(long jarg1, long jarg2, long jarg3);

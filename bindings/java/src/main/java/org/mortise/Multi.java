@@ -25,6 +25,7 @@ public final class Multi extends LeasingOwner {
           MortiseNative::multi_cancel,
           MortiseNative::multi_interrupt,
           (it, info) -> unsupported(),
+          (it, owner) -> unsupported(),
           null);
   private static final Mode.Calls ALL =
       new Mode.Calls(

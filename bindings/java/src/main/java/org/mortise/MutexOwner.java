@@ -15,6 +15,7 @@ public final class MutexOwner extends LeasingOwner {
           MortiseNative::lock_cancel,
           MortiseNative::lock_interrupt,
           MortiseNative::lock_query,
+          MortiseNative::lock_force_release,
           MortiseNative::lock_watch);
   private static final Mode.Calls EXCLUSIVE =
       new Mode.Calls(

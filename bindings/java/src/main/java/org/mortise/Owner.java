@@ -1,5 +1,7 @@
 package org.mortise;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.util.Objects;
@@ -199,6 +201,20 @@ public abstract class Owner implements AutoCloseable {
    */
   public LockInfo query() {
     return LockInfo.of(info -> Threads.block(() -> call(it -> calls.query().query(it, info))));
+  }
+
+  /**
+   * Ends somebody else's hold of this lock at once, for people who know that it is stuck. Whoever
+   * waits is next and has a higher fencing token. The holder is told, and its hold is lost for the
+   * reason {@link LossReason#FORCED}; what it does until it has heard, two do at a time.
+   *
+   * @param owner who holds, as {@link LockInfo.Entry#owner} says
+   * @return whether it was so; false: it does not hold, or not any more, and nothing has changed
+   */
+  public boolean forceRelease(String owner) {
+    byte[] whose = owner.getBytes(UTF_8);
+    long status = Threads.block(() -> call(it -> calls.force().release(it, whose)));
+    return status == Status.OK.code();
   }
 
   /**

@@ -17,6 +17,7 @@ record OwnerCalls(
     LongToIntFunction cancel,
     Interrupt interrupt,
     Query query,
+    Force force,
     Start watch) {
 
   /** A native call that ends in one event. */
@@ -48,5 +49,9 @@ record OwnerCalls(
 
   interface Query {
     int query(long handle, long info);
+  }
+
+  interface Force {
+    int release(long handle, byte[] owner);
   }
 }

@@ -20,6 +20,7 @@ public final class ReadWriteOwner extends Owner {
           MortiseNative::rw_cancel,
           MortiseNative::rw_interrupt,
           MortiseNative::rw_query,
+          MortiseNative::rw_force_release,
           MortiseNative::rw_watch);
   private static final Mode.Calls READ =
       new Mode.Calls(

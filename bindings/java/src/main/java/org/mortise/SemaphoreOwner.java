@@ -19,6 +19,7 @@ public final class SemaphoreOwner extends LeasingOwner {
           MortiseNative::semaphore_cancel,
           MortiseNative::semaphore_interrupt,
           MortiseNative::semaphore_query,
+          MortiseNative::semaphore_force_release,
           MortiseNative::semaphore_watch);
 
   private final Mode single = permits(1);

@@ -161,6 +161,7 @@ class BadInputTest {
     assertNamed("weight", () -> client.semaphore("big", 2).of(low).tryAcquire());
     assertNamed("weight", () -> client.multi().add(client.semaphore("big", 2), low));
     assertNamed("permits", () -> client.semaphore("big", 2).resize(low));
+    assertNamed("owner", () -> client.mutex("big").forceRelease(""));
     assertNamed("poll_attempts",
         () -> client.mutex("x", MortiseOptions.DEFAULTS.withPollAttempts(1L << 53)));
     try (Lease lease = client.mutex("long").acquire()) {

@@ -42,6 +42,7 @@ class CloseTest {
     assertStatus(Status.CLOSED, owner::acquire);
     assertStatus(Status.CLOSED, owner::tryAcquire);
     assertStatus(Status.CLOSED, () -> owner.query());
+    assertStatus(Status.CLOSED, () -> owner.forceRelease("m1:nobody:1.1::1"));
     var future = owner.acquireAsync();
     assertInstanceOf(
         MortiseException.class,

@@ -100,6 +100,7 @@ class VirtualThreadsTest {
               () -> lease.set(mutex.tryAcquire().orElseThrow()),
               () -> lease.get().extend(Duration.ofHours(1)),
               () -> assertTrue(mutex.query().isMine()),
+              () -> assertFalse(mutex.forceRelease("m1:nobody:1.1::1")),
               () -> assertTrue(lease.get().release()),
               () -> lease.set(mutex.acquire()),
               () -> lease.get().close(),
