@@ -9,6 +9,7 @@
 #include "cli/census.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
+#include "cli/named_lock.hpp"
 #include "cli/period.hpp"
 #include "cli/text_table.hpp"
 
@@ -56,40 +57,10 @@ std::string client_of(const std::string& owner) {
   return start == 0 ? "" : owner.substr(start, owner.find(':', start) - start);
 }
 
-// What the server says of a lock, whichever kind it is.
-struct seen_lock {
-  info_handle info{mortise_info_new()};
-  const char* kind = "";
-};
-
-seen_lock look_at(mortise_client* client, const std::string& name, mortise_error* error) {
-  seen_lock seen;
-  auto* const info = seen.info.get();
-  const lock_handle mutex(mortise_lock_new(client, name.data(), name.size(), nullptr, error));
-  if (!mutex) throw failure(error);
-  auto status = mortise_lock_query(mutex.get(), info, error);
-  seen.kind = "mutex";
-  if (status == MORTISE_REFUSED) {
-    const rw_handle rw(mortise_rw_new(client, name.data(), name.size(), nullptr, error));
-    if (!rw) throw failure(error);
-    status = mortise_rw_query(rw.get(), info, error);
-    seen.kind = "rw";
-  }
-  if (status == MORTISE_REFUSED) {
-    const semaphore_handle permits(
-        mortise_semaphore_new(client, name.data(), name.size(), 1, nullptr, error));
-    if (!permits) throw failure(error);
-    status = mortise_semaphore_query(permits.get(), info, error);
-    seen.kind = "semaphore";
-  }
-  if (status != MORTISE_OK) throw failure(error);
-  return seen;
-}
-
-nlohmann::json json_of(const seen_lock& seen, const std::string& name, const ages& known) {
-  const auto* const info = seen.info.get();
+nlohmann::json json_of(const named_lock& seen, const std::string& name, const ages& known) {
+  const auto* const info = seen.info();
   nlohmann::json one = {{"name", name},
-                        {"kind", seen.kind},
+                        {"kind", seen.kind()},
                         {"is_held", mortise_info_is_held(info) == 1},
                         {"holders", mortise_info_holder_count(info)},
                         {"waiters", mortise_info_waiter_count(info)},
@@ -177,9 +148,9 @@ int show_lock(int argc, const char* const* argv) {
   const auto wait_ms = census_wait_ms_of(wait);
   const error_handle error(mortise_error_new());
   const auto client = connect(url, error.get());
-  const auto seen = look_at(client.get(), name, error.get());
+  const named_lock seen(client.get(), name, error.get());
   ages known;
-  if (mortise_info_entry_count(seen.info.get()) > 0) {
+  if (mortise_info_entry_count(seen.info()) > 0) {
     known = ages_of(census(client.get(), wait_ms, error.get()), name);
   }
   const auto lock = json_of(seen, name, known);

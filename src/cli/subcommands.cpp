@@ -5,16 +5,18 @@
 #include "cli/doctor.hpp"
 #include "cli/exec/run.hpp"
 #include "cli/list.hpp"
+#include "cli/release.hpp"
 #include "cli/show.hpp"
 #include "cli/version.hpp"
 
 namespace mortise::cli {
 
 std::span<const subcommand> subcommands() {
-  static constexpr std::array<subcommand, 5> all = {{
+  static constexpr std::array<subcommand, 6> all = {{
       {"exec", "run a command while a lock is held", exec::run},
       {"list", "who holds which lock, and how many wait", list_locks},
       {"show", "who holds one lock, and who waits, in order", show_lock},
+      {"release", "end somebody else's hold by force", release_lock},
       {"doctor", "whether the servers are safe for locks", examine},
       {"version", "which version this is", print_version},
   }};

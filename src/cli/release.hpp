@@ -1,0 +1,8 @@
+// `mortise release`: ends somebody else's hold.
+#pragma once
+
+namespace mortise::cli {
+
+int release_lock(int argc, const char* const* argv);
+
+}  // namespace mortise::cli
