@@ -58,7 +58,9 @@ foreach(language go java lua)
   install(FILES bindings/${language}/README.md
           DESTINATION ${doc_dir}/bindings/${language} COMPONENT ${language})
 endforeach()
-install(FILES bindings/java/spring/README.md
-        DESTINATION ${doc_dir}/bindings/java/spring COMPONENT java)
+foreach(part micrometer spring)
+  install(FILES bindings/java/${part}/README.md
+          DESTINATION ${doc_dir}/bindings/java/${part} COMPONENT java)
+endforeach()
 install(FILES bindings/lua/nginx.md DESTINATION ${doc_dir}/bindings/lua COMPONENT lua)
 install(DIRECTORY bindings/lua/examples DESTINATION ${doc_dir}/bindings/lua COMPONENT lua)
