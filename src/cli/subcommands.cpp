@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "cli/bench.hpp"
 #include "cli/doctor.hpp"
 #include "cli/exec/run.hpp"
 #include "cli/list.hpp"
@@ -12,12 +13,13 @@
 namespace mortise::cli {
 
 std::span<const subcommand> subcommands() {
-  static constexpr std::array<subcommand, 6> all = {{
+  static constexpr std::array<subcommand, 7> all = {{
       {"exec", "run a command while a lock is held", exec::run},
       {"list", "who holds which lock, and how many wait", list_locks},
       {"show", "who holds one lock, and who waits, in order", show_lock},
       {"release", "end somebody else's hold by force", release_lock},
       {"doctor", "whether the servers are safe for locks", examine},
+      {"bench", "how fast locks are on your servers", bench_locks},
       {"version", "which version this is", print_version},
   }};
   return all;
