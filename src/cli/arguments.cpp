@@ -9,11 +9,21 @@
 
 namespace mortise::cli {
 
+namespace {
+command_line_observer observer = nullptr;
+}  // namespace
+
+void observe_command_lines(command_line_observer by) { observer = by; }
+
 bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int argc,
                     const char* const* argv) {
   bool is_help = false;
   app.set_help_flag();
   app.add_flag("-h,--help", is_help);
+  if (observer != nullptr) {
+    observer(app, help);
+    return false;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

@@ -13,6 +13,11 @@ namespace mortise::cli {
 bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int argc,
                     const char* const* argv);
 
+// From now on no command line is read, but its options and its help are told to `by`, and nothing
+// else is done: for the program that writes the manual.
+using command_line_observer = void (*)(const CLI::App& app, const char* help);
+void observe_command_lines(command_line_observer by);
+
 // Connects to the server of that URL, or of MORTISE_URL if it is empty. Throws a failure.
 client_handle connect(const std::string& url, mortise_error* error);
 

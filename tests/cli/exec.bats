@@ -242,25 +242,6 @@ load helpers
   [ "$(cat "$folder/count")" = 1000 ]
 }
 
-@test "help is on stdout, and its examples run" {
-  run --separate-stderr mortise exec --help
-  fails_with 0
-  [ -z "$stderr" ]
-  mkdir bin
-  printf '#!/bin/sh\necho "$(basename "$0") ran"\n' | tee bin/backup bin/report >/dev/null
-  chmod +x bin/*
-  PATH=$folder/bin:$PATH
-  count=0
-  while read -r line; do
-    line=$(sed 's/   .*//' <<<"$line")
-    run bash -c "$line"
-    fails_with 0
-    says " ran"
-    count=$((count + 1))
-  done < <(mortise exec --help | grep '^  mortise exec ')
-  [ "$count" = 3 ]
-}
-
 @test "mortise alone and mortise --help say what there is" {
   run mortise
   fails_with 64

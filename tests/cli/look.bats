@@ -165,17 +165,6 @@ assert found["worst"] == "warn" and len(found["findings"]) > 10, found' "$folder
   done
 }
 
-@test "each --help begins with an example that runs" {
-  begin
-  for command in list show doctor; do
-    while read -r line; do
-      [[ $line != *jq* || -n $(type -P jq) ]] || continue
-      run bash -c "$line"
-      [ "$status" -le 1 ]
-    done < <(mortise "$command" --help | grep '^  mortise ' | sed "s/nightly/'$name'/")
-  done
-}
-
 @test "on a terminal there are heads, and a line is as wide as that" {
   begin --label "a label that is much too long for such a terminal"
   screen="tmux -L look-$$"

@@ -1,0 +1,14 @@
+// Texts in parts.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mortise::cli::manual {
+
+std::vector<std::string> split(std::string_view text, std::string_view by);
+std::string join(const std::vector<std::string>& parts, std::string_view with);
+std::string replace(std::string text, std::string_view from, std::string_view to);
+
+}  // namespace mortise::cli::manual
