@@ -118,7 +118,10 @@ shows() { $screen capture-pane -p | grep -qE -- "$1"; }
 }
 
 @test "each --help begins with an example, and each example runs" {
-  local subcommand line
+  local subcommand line answers
+  # Whoever is at the terminal stays there.
+  mkfifo answers
+  exec {answers}<>answers
   mkdir bin
   printf '#!/bin/sh\necho "$(basename "$0") ran"\n' | tee bin/backup bin/report >/dev/null
   chmod +x bin/*
@@ -134,7 +137,8 @@ shows() { $screen capture-pane -p | grep -qE -- "$1"; }
       echo "$line"
       # On a terminal, and who is there agrees, and then leaves; 1 is for what is not as it should be,
       # and for a hold that is not there.
-      run timeout 60 script -qec "bash -o pipefail example" /dev/null < <(printf 'y\nq')
+      printf 'y\nq' >&"$answers"
+      run timeout 60 script -qec "bash -o pipefail example" /dev/null <&"$answers"
       [ "$status" -le 1 ] || fails_with 0
       [[ $line != *" -- "* ]] || says " ran"
     done < <(mortise ${subcommand:+"$subcommand"} --help | tail -n +3)

@@ -38,7 +38,7 @@ foreach(test
     safety_tests.quorum_clock.one_or_two_that_step_ahead_are_not_felt=12
     safety_tests.quorum_clock.one_or_two_that_step_back_are_not_felt=16
     safety_tests.quorum_chaos.outside_of_it_leases_may_overlap_and_no_token_is_given_twice=7
-    cli.manual=12
+    cli.manual=20
     safety_tests.sentinel.a_shard_and_a_vote_of_a_quorum_may_have_sentinels=4
     safety_tests.sentinel.hazard_10_all_is_kept_when_the_master_hangs=5
     safety_tests.sentinel.hazard_10_all_is_kept_when_the_master_is_killed=5
