@@ -29,7 +29,7 @@ std::string census::gaps() const {
   }
   if (truncated > 0) {
     words += (words.empty() ? "" : "; ") + clients(truncated) +
-             " not answered to the end; give a longer --wait";
+             " not answered to the end; give them longer";
   }
   return words;
 }

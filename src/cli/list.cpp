@@ -1,13 +1,12 @@
 #include "cli/list.hpp"
 
-#include <algorithm>
 #include <cstdio>
-#include <map>
 
 #include "cli/arguments.hpp"
 #include "cli/census.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
+#include "cli/lock_summary.hpp"
 #include "cli/period.hpp"
 #include "cli/text_table.hpp"
 
@@ -31,49 +30,13 @@ other programs, are not shown. Ends with 0, also if there are no locks, or with 
 mortise exec.
 )HELP";
 
-// All that clients have to do with one lock.
-struct lock {
-  std::string kind;
-  std::string holder;  // of the first that holds
-  std::string label;
-  int64_t holders = 0;
-  int64_t token = 0;
-  int64_t held_ms = 0;
-  int64_t time_left_ms = 0;
-  int64_t waiters = 0;
-  int64_t waited_ms = 0;  // the longest
-};
-
-std::map<std::string, lock> locks_of(const census& seen) {
-  std::map<std::string, lock> locks;
-  for (int64_t index = 0; index < seen.size(); ++index) {
-    const bool holds = seen.number(index, "holds") > 0;
-    const auto waiters = seen.number(index, "waiters");
-    if (!holds && waiters == 0) continue;
-    auto& one = locks[seen.text(index, "name")];
-    one.kind = seen.text(index, "kind");
-    one.waiters += waiters;
-    one.waited_ms = std::max(one.waited_ms, seen.number(index, "waited_ms"));
-    if (!holds || ++one.holders > 1) continue;
-    one.holder = seen.text(index, "host") + ":" + std::to_string(seen.number(index, "pid"));
-    one.label = seen.text(index, "label");
-    one.token = seen.number(index, "token");
-    one.held_ms = seen.number(index, "held_ms");
-    one.time_left_ms = seen.number(index, "time_left_ms");
-  }
-  return locks;
-}
-
-std::string text_or_dash(bool is_there, const std::string& text) { return is_there ? text : "-"; }
-
 void print(const census& seen) {
   text_table table(
       {"NAME", "KIND", "HOLDER", "TOKEN", "HELD", "LEFT", "WAITERS", "WAITED", "LABEL"});
-  for (const auto& [name, one] : locks_of(seen)) {
+  for (const auto& [name, one] : summaries_of(seen)) {
+    if (!one.is_in_use()) continue;
     const bool holds = one.holders > 0;
-    auto holder = printable_of(one.holder);
-    if (one.holders > 1) holder += " +" + std::to_string(one.holders - 1);
-    table.add({printable_of(name), one.kind, text_or_dash(holds, holder),
+    table.add({printable_of(name), one.kind, one.holder_text(),
                text_or_dash(holds, std::to_string(one.token)),
                text_or_dash(holds, rough_text_of(one.held_ms)),
                text_or_dash(holds, rough_text_of(one.time_left_ms)), std::to_string(one.waiters),

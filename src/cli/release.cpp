@@ -38,7 +38,7 @@ Ends with 0 if a hold was ended; 1 if there was none, or the answer was no; or w
 mortise exec.
 )HELP";
 
-struct request {
+struct release_request {
   std::string name;
   std::string url;
   std::string host;
@@ -55,7 +55,7 @@ std::string text_of(const mortise_info* info, int64_t entry) {
 }
 
 // The entries of the holders that are meant.
-std::vector<int64_t> holders_in(const mortise_info* info, const request& wanted) {
+std::vector<int64_t> holders_in(const mortise_info* info, const release_request& wanted) {
   std::vector<int64_t> found;
   for (int64_t entry = 0; entry < mortise_info_shown_holder_count(info); ++entry) {
     const bool is_there =
@@ -75,7 +75,7 @@ bool agrees(const mortise_info* info, const std::vector<int64_t>& holders,
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-int end_holds(const request& wanted) {
+int end_holds(const release_request& wanted) {
   const error_handle error(mortise_error_new());
   const auto client = connect(wanted.url, error.get());
   named_lock lock(client.get(), wanted.name, error.get());
@@ -106,7 +106,7 @@ int end_holds(const request& wanted) {
 
 int release_lock(int argc, const char* const* argv) {
   CLI::App app;
-  request wanted;
+  release_request wanted;
   app.add_option("NAME", wanted.name);
   app.add_flag("--force", wanted.is_forced);
   app.add_flag("--yes", wanted.is_agreed);

@@ -8,15 +8,17 @@
 #include "cli/list.hpp"
 #include "cli/release.hpp"
 #include "cli/show.hpp"
+#include "cli/top.hpp"
 #include "cli/version.hpp"
 
 namespace mortise::cli {
 
 std::span<const subcommand> subcommands() {
-  static constexpr std::array<subcommand, 7> all = {{
+  static constexpr std::array<subcommand, 8> all = {{
       {"exec", "run a command while a lock is held", exec::run},
       {"list", "who holds which lock, and how many wait", list_locks},
       {"show", "who holds one lock, and who waits, in order", show_lock},
+      {"top", "the locks that are waited for most, as they change", watch_locks},
       {"release", "end somebody else's hold by force", release_lock},
       {"doctor", "whether the servers are safe for locks", examine},
       {"bench", "how fast locks are on your servers", bench_locks},

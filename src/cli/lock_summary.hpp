@@ -1,0 +1,40 @@
+// All that clients have to do with one lock.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "cli/census.hpp"
+
+namespace mortise::cli {
+
+struct lock_summary {
+  std::string kind;
+  std::string holder;  // of the first that holds
+  std::string label;
+  int64_t holders = 0;
+  int64_t token = 0;
+  int64_t held_ms = 0;
+  int64_t time_left_ms = 0;
+  int64_t waiters = 0;
+  int64_t waited_ms = 0;  // the longest
+  // Since each client has handles of the lock.
+  struct traffic {
+    int64_t grants = 0;
+    int64_t waited_total_ms = 0;
+  };
+  std::map<std::string, traffic> traffic_of;  // by client
+
+  bool is_in_use() const { return holders > 0 || waiters > 0; }
+  // Such as "build7:4711 +2", or "-" where nobody holds.
+  std::string holder_text() const;
+};
+
+// By the names of the locks.
+std::map<std::string, lock_summary> summaries_of(const census& seen);
+
+// A cell of a table.
+std::string text_or_dash(bool is_there, const std::string& text);
+
+}  // namespace mortise::cli

@@ -1,0 +1,214 @@
+#include "cli/top.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/failure.hpp"
+#include "cli/lock_summary.hpp"
+#include "cli/period.hpp"
+#include "cli/screen.hpp"
+#include "cli/text_table.hpp"
+
+namespace mortise::cli {
+namespace {
+
+const char* const top_help = R"HELP(Shows which locks are waited for most, again and again.
+
+  mortise top
+  mortise top --once --every 10s
+
+Usage: mortise top [OPTION...]
+
+      --every TIME  how often; 2s unless given, 100ms to 1m
+      --once        two readings, so far apart, and what they show; needs no terminal
+      --json        the same as JSON
+      --url URL     where the locks are; else MORTISE_URL
+  -h, --help        this text
+
+The locks for which most wait come first, and then those that are granted most often. GRANTS/S and
+MEAN WAIT, of those that were granted, are of the time since the reading before. All clients that
+live are asked, as by mortise list. q ends it. Ends with 0, or with 64 and above as mortise exec.
+)HELP";
+
+using clock = std::chrono::steady_clock;
+
+struct reading {
+  clock::time_point at;
+  std::map<std::string, lock_summary> locks;
+  std::string gaps;
+};
+
+struct line {
+  std::string name;
+  lock_summary lock;
+  double grants_per_s = 0;
+  double mean_wait_ms = 0;
+};
+
+reading read(mortise_client* client, int64_t wait_ms, mortise_error* error) {
+  const census seen(client, wait_ms, error);
+  return {clock::now(), summaries_of(seen), seen.gaps()};
+}
+
+// Only of clients that are in both: of others it is not known since when they have counted.
+lock_summary::traffic traffic_between(const lock_summary& before, const lock_summary& now) {
+  lock_summary::traffic sum;
+  for (const auto& [client, one] : now.traffic_of) {
+    const auto known = before.traffic_of.find(client);
+    if (known == before.traffic_of.end()) continue;
+    sum.grants += std::max<int64_t>(0, one.grants - known->second.grants);
+    sum.waited_total_ms +=
+        std::max<int64_t>(0, one.waited_total_ms - known->second.waited_total_ms);
+  }
+  return sum;
+}
+
+std::vector<line> lines_of(const reading& before, const reading& now) {
+  const std::chrono::duration<double> apart = now.at - before.at;
+  std::vector<line> lines;
+  for (const auto& [name, lock] : now.locks) {
+    line one{name, lock};
+    if (const auto known = before.locks.find(name); known != before.locks.end()) {
+      const auto traffic = traffic_between(known->second, lock);
+      const auto grants = static_cast<double>(traffic.grants);
+      if (apart.count() > 0) one.grants_per_s = grants / apart.count();
+      if (traffic.grants > 0) {
+        one.mean_wait_ms = static_cast<double>(traffic.waited_total_ms) / grants;
+      }
+    }
+    if (lock.is_in_use() || one.grants_per_s > 0) lines.push_back(std::move(one));
+  }
+  std::stable_sort(lines.begin(), lines.end(), [](const line& one, const line& other) {
+    if (one.lock.waiters != other.lock.waiters) return one.lock.waiters > other.lock.waiters;
+    return one.grants_per_s > other.grants_per_s;
+  });
+  return lines;
+}
+
+std::string short_number(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, number < 10 ? "%.1f" : "%.0f", number);
+  return text;
+}
+
+text_table table_of(const std::vector<line>& lines) {
+  text_table table(
+      {"NAME", "KIND", "HOLDER", "LEFT", "WAITERS", "LONGEST", "GRANTS/S", "MEAN WAIT"});
+  for (const auto& one : lines) {
+    const auto& lock = one.lock;
+    table.add({printable_of(one.name), lock.kind, lock.holder_text(),
+               text_or_dash(lock.holders > 0, rough_text_of(lock.time_left_ms)),
+               std::to_string(lock.waiters),
+               text_or_dash(lock.waiters > 0, rough_text_of(lock.waited_ms)),
+               short_number(one.grants_per_s), short_number(one.mean_wait_ms) + "ms"});
+  }
+  return table;
+}
+
+std::string json_of(const std::vector<line>& lines) {
+  auto all = nlohmann::json::array();
+  for (const auto& one : lines) {
+    all.push_back({{"name", one.name},
+                   {"kind", one.lock.kind},
+                   {"holder", one.lock.holder},
+                   {"holders", one.lock.holders},
+                   {"time_left_ms", one.lock.time_left_ms},
+                   {"waiters", one.lock.waiters},
+                   {"waited_ms", one.lock.waited_ms},
+                   {"grants_per_s", one.grants_per_s},
+                   {"mean_wait_ms", one.mean_wait_ms}});
+  }
+  return nlohmann::json({{"locks", all}})
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+struct top_request {
+  std::string url;
+  int64_t every_ms = 0;
+  bool is_once = false;
+  bool is_json = false;
+};
+
+// A client that does not answer is not waited for as long as to the next reading.
+int64_t patience_ms(const top_request& wanted) {
+  return std::max<int64_t>(wanted.every_ms / 2, 50);
+}
+
+void show_once(mortise_client* client, const top_request& wanted, mortise_error* error) {
+  const auto before = read(client, patience_ms(wanted), error);
+  std::this_thread::sleep_for(std::chrono::milliseconds(wanted.every_ms));
+  const auto now = read(client, patience_ms(wanted), error);
+  const auto lines = lines_of(before, now);
+  if (wanted.is_json) {
+    std::puts(json_of(lines).c_str());
+  } else {
+    table_of(lines).print();
+  }
+  if (!now.gaps.empty()) complain("top", now.gaps);
+}
+
+std::string page_of(const std::vector<line>& lines, const reading& now, size_t width) {
+  const auto title = std::to_string(lines.size()) + (lines.size() == 1 ? " lock" : " locks") +
+                     (now.gaps.empty() ? "" : "; " + now.gaps);
+  return title + "\n" + table_of(lines).text(width);
+}
+
+void show_on(mortise_client* client, const top_request& wanted, mortise_error* error) {
+  auto before = read(client, patience_ms(wanted), error);
+  auto now = before;
+  screen terminal;
+  auto next = clock::now();
+  while (true) {
+    const auto lines = lines_of(before, now);
+    terminal.show(page_of(lines, now, terminal.width()));
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - clock::now());
+    const int key = terminal.await_key(std::max<int64_t>(left.count(), 0));
+    if (key == 'q' || key == 'Q') return;
+    if (clock::now() < next) continue;
+    before = std::exchange(now, read(client, patience_ms(wanted), error));
+    next = clock::now() + std::chrono::milliseconds(wanted.every_ms);
+  }
+}
+
+}  // namespace
+
+int watch_locks(int argc, const char* const* argv) {
+  CLI::App app;
+  top_request wanted;
+  std::string every = "2s";
+  app.add_option("--every", every);
+  app.add_flag("--once", wanted.is_once);
+  app.add_flag("--json", wanted.is_json);
+  app.add_option("--url", wanted.url);
+  if (!read_arguments(app, "top", top_help, argc, argv)) return exit_ok;
+  constexpr int64_t shortest_ms = 100;
+  constexpr int64_t longest_ms = 60'000;
+  wanted.every_ms = milliseconds_of("--every", every);
+  if (wanted.every_ms < shortest_ms || wanted.every_ms > longest_ms) {
+    throw failure(exit_usage, "--every " + every + " is out of range; give 100ms to 1m");
+  }
+  const bool has_terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+  if (!wanted.is_once && !wanted.is_json && !has_terminal) {
+    throw failure(exit_usage, "there is no terminal; give --once");
+  }
+  const error_handle error(mortise_error_new());
+  const auto client = connect(wanted.url, error.get());
+  if (wanted.is_once || wanted.is_json) {
+    show_once(client.get(), wanted, error.get());
+  } else {
+    show_on(client.get(), wanted, error.get());
+  }
+  return exit_ok;
+}
+
+}  // namespace mortise::cli
