@@ -229,6 +229,8 @@ void keeper::look_at_time() {
     if (is_time) {
       end_command(cause::at_most, "the time of --at-most is over");
     } else {
+      // It may have been lost since the news were read; these say why, and only the first is told.
+      read_news();
       end_command(cause::lost, "the lock could not be renewed in time");
     }
   } else if (now < kill_at_ns_) {
