@@ -40,6 +40,7 @@ const experiment& redlock_contention();
 const experiment& acks();
 const experiment& cxx();
 const experiment& statistics_cost();
+const experiment& command();
 // One for each language that has a binding.
 const std::vector<experiment>& languages();
 

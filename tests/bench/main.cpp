@@ -39,7 +39,8 @@ std::vector<const experiment*> all_experiments() {
                                      &redlock_contention(),
                                      &acks(),
                                      &cxx(),
-                                     &statistics_cost()};
+                                     &statistics_cost(),
+                                     &command()};
   for (const auto& language : languages()) all.push_back(&language);
   return all;
 }
