@@ -55,7 +55,7 @@ const (
 	ServerLost Reason = 3
 	// MaxHold: the limit of WithMaxHold ended the renewals.
 	MaxHold Reason = 4
-	// Forced: forceRelease was called for this hold, somewhere.
+	// Forced: a ForceRelease was called for this hold, somewhere.
 	Forced Reason = 5
 )
 

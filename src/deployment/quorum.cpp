@@ -342,7 +342,7 @@ std::size_t quorum_deployment::look(const named_key& lock, const protocol::comma
 }
 
 // All are asked what they have to agree on, and of those that say what a quorum does, the one that
-// says least beside it is asked for the whole. A change is made at all.
+// says least beside it is asked for the whole. A change is made at all of them.
 outcome quorum_deployment::ask(const named_key& lock, const protocol::command& asked,
                                time_ns deadline) {
   std::vector<gist> gists(all_.size());

@@ -885,6 +885,7 @@ MORTISE_API mortise_status mortise_lock_query(mortise_lock *lock, mortise_info *
  * what it does until it has heard, two do at a time, unless what is written to refuses the lower
  * token. A hold that was named is ended, never one that has begun since.
  * @param owner who holds it, as `mortise_info_entry_owner` says, any bytes.
+ * @param owner_len 1 to 4096.
  * @return MORTISE_OK: it held, and does not any more. MORTISE_NOT_OWNER: it does not hold it, or
  *   not any more; nothing has changed. MORTISE_REFUSED: the protocol is one of other programs,
  *   whose owners would not hear of it. Else as `mortise_semaphore_resize`.
