@@ -202,6 +202,13 @@ static const mortise_api table = {
     mortise_lock_force_release,
     mortise_rw_force_release,
     mortise_semaphore_force_release,
+    mortise_client_watch_log,
+    mortise_client_watch_stats,
+    mortise_event_log_level,
+    mortise_event_log_subject,
+    mortise_event_left_out,
+    mortise_log_level_text,
+    mortise_log_subject_text,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

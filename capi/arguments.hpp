@@ -83,6 +83,32 @@ struct is_on {
   [[nodiscard]] bool value() const { return given == 1; }
 };
 
+// Of the lines of a log that are told, if any are.
+struct log_level_of_watch {
+  mortise_log_level level;
+  bool is_on;
+  [[nodiscard]] outcome check() const {
+    if (!is_on || (level >= MORTISE_LOG_LEVEL_ERROR && level <= MORTISE_LOG_LEVEL_INFO)) return {};
+    return out_of_range("level", level,
+                        std::to_string(MORTISE_LOG_LEVEL_ERROR) + " (ERROR) to " +
+                            std::to_string(MORTISE_LOG_LEVEL_INFO) + " (INFO)");
+  }
+  [[nodiscard]] log_level value() const { return static_cast<log_level>(level); }
+};
+
+// How often something is told, if it is.
+struct interval_of_watch {
+  std::int64_t ms;
+  bool is_on;
+  static constexpr std::int64_t shortest_ms = 10;
+  [[nodiscard]] outcome check() const {
+    if (!is_on || (ms >= shortest_ms && ms <= MORTISE_MAX_MS)) return {};
+    return out_of_range("interval_ms", ms,
+                        std::to_string(shortest_ms) + " to " + std::to_string(MORTISE_MAX_MS));
+  }
+  [[nodiscard]] std::int64_t value() const { return ms; }
+};
+
 // A lock's, as any bytes.
 struct name {
   const char* bytes;

@@ -71,3 +71,15 @@ mortise_status mortise_client_set_credentials(mortise_client* client, const char
 mortise_status mortise_client_ping(mortise_client* client, mortise_error* error) {
   return call(client, error, &mortise::client::client::ping);
 }
+
+mortise_status mortise_client_watch_log(mortise_client* client, mortise_queue* queue, int64_t tag,
+                                        mortise_log_level level, mortise_error* error) {
+  return call(client, error, &mortise::client::client::watch_log, argument::handle_or_none{queue},
+              tag, argument::log_level_of_watch{level, queue != nullptr});
+}
+
+mortise_status mortise_client_watch_stats(mortise_client* client, mortise_queue* queue, int64_t tag,
+                                          int64_t interval_ms, mortise_error* error) {
+  return call(client, error, &mortise::client::client::watch_stats, argument::handle_or_none{queue},
+              tag, argument::interval_of_watch{interval_ms, queue != nullptr});
+}

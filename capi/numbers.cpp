@@ -1,4 +1,5 @@
 // The numbers of the header are those that src knows by other names.
+#include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "client/event_queue.hpp"
@@ -8,6 +9,8 @@
 
 namespace {
 
+using mortise::log_level;
+using mortise::log_subject;
 using mortise::reason;
 using mortise::status;
 using mortise::client::event_kind;
@@ -53,6 +56,22 @@ static_assert(is_same(MORTISE_EVENT_LOST, event_kind::lost));
 static_assert(is_same(MORTISE_EVENT_AT_RISK, event_kind::at_risk));
 static_assert(is_same(MORTISE_EVENT_UPGRADED, event_kind::upgraded));
 static_assert(is_same(MORTISE_EVENT_DOWNGRADED, event_kind::downgraded));
+static_assert(is_same(MORTISE_EVENT_LOG, event_kind::log));
+static_assert(is_same(MORTISE_EVENT_STATS, event_kind::stats));
+
+static_assert(is_same(MORTISE_LOG_LEVEL_NONE, log_level::none));
+static_assert(is_same(MORTISE_LOG_LEVEL_ERROR, log_level::error));
+static_assert(is_same(MORTISE_LOG_LEVEL_WARNING, log_level::warning));
+static_assert(is_same(MORTISE_LOG_LEVEL_INFO, log_level::info));
+
+static_assert(is_same(MORTISE_LOG_NONE, log_subject::none));
+static_assert(is_same(MORTISE_LOG_RECONNECTED, log_subject::reconnected));
+static_assert(is_same(MORTISE_LOG_REDIRECTED, log_subject::redirected));
+static_assert(is_same(MORTISE_LOG_DISCONNECTED, log_subject::disconnected));
+static_assert(is_same(MORTISE_LOG_UNREACHABLE, log_subject::unreachable));
+static_assert(is_same(MORTISE_LOG_REFUSED, log_subject::refused));
+static_assert(is_same(MORTISE_LOG_SLOW, log_subject::slow));
+static_assert(is_same(MORTISE_LOG_LOST, log_subject::lost));
 
 static_assert(is_same(MORTISE_VERDICT_OK, finding_verdict::ok));
 static_assert(is_same(MORTISE_VERDICT_UNKNOWN, finding_verdict::unknown));

@@ -119,3 +119,25 @@ int32_t mortise_event_is_ambiguous(const mortise_event* event) {
 mortise_reason mortise_event_reason(const mortise_event* event) {
   return event == nullptr ? MORTISE_REASON_NONE : static_cast<mortise_reason>(event->told.how.why);
 }
+
+mortise_log_level mortise_event_log_level(const mortise_event* event) {
+  return event == nullptr ? MORTISE_LOG_LEVEL_NONE
+                          : static_cast<mortise_log_level>(event->told.level);
+}
+
+mortise_log_subject mortise_event_log_subject(const mortise_event* event) {
+  return event == nullptr ? MORTISE_LOG_NONE
+                          : static_cast<mortise_log_subject>(event->told.subject);
+}
+
+int64_t mortise_event_left_out(const mortise_event* event) {
+  return event == nullptr ? 0 : event->told.left_out;
+}
+
+const char* mortise_log_level_text(mortise_log_level level) {
+  return mortise::text_of(static_cast<mortise::log_level>(level));
+}
+
+const char* mortise_log_subject_text(mortise_log_subject subject) {
+  return mortise::text_of(static_cast<mortise::log_subject>(subject));
+}

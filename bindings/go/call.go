@@ -10,6 +10,7 @@ import (
 type event struct {
 	token   int64
 	failure *Error
+	line    *LogLine // of a log
 }
 
 func (e event) err() error {

@@ -71,6 +71,35 @@ const (
 	VerdictBad Verdict = 3
 )
 
+// How bad it is what a line of a log tells. The lower, the worse.
+const (
+	// LogLevelError: somebody has to do something: a hold was lost, a server refuses this client.
+	LogLevelError LogLevel = 1
+	// LogLevelWarning: it may become bad, and may end by itself: a server is not reached, or slow.
+	LogLevelWarning LogLevel = 2
+	// LogLevelInfo: it is good to know: a server is reached again.
+	LogLevelInfo LogLevel = 3
+)
+
+// What a line of a log is about.
+const (
+	// LogReconnected: a server is connected to again. INFO.
+	LogReconnected LogSubject = 1
+	// LogRedirected: another server than before is asked: a master that was promoted, a slot that
+	// moved. INFO.
+	LogRedirected LogSubject = 2
+	// LogDisconnected: the connection to a server ended. WARNING.
+	LogDisconnected LogSubject = 3
+	// LogUnreachable: an attempt to connect came to nothing. WARNING.
+	LogUnreachable LogSubject = 4
+	// LogRefused: a server refused this client: a password, a right, a setting. ERROR.
+	LogRefused LogSubject = 5
+	// LogSlow: a server's answers are overdue. WARNING.
+	LogSlow LogSubject = 6
+	// LogLost: a hold was lost; with its lock's name and the reason. ERROR.
+	LogLost LogSubject = 7
+)
+
 // The kinds of events.
 const (
 	// eventNone: no event: the object was never filled.
@@ -91,6 +120,10 @@ const (
 	eventUpgraded = 6
 	// eventDowngraded: a downgrade ended.
 	eventDowngraded = 7
+	// eventLog: a line of a client's log: see Log.
+	eventLog = 8
+	// eventStats: a client's statistics are due: see StatsEvery.
+	eventStats = 9
 )
 
 // The keys of options.

@@ -39,18 +39,36 @@ func (r *reader) take(
 	if count < 0 {
 		return false, false
 	}
-	isLastFailure := false
+	hasTexts := false // which C gives of the last one
 	for i := int64(0); i < count; i++ {
 		record := r.records[i*recordFields : (i+1)*recordFields]
 		status := Status(record[2])
-		isLastFailure = status != 0
 		told := event{token: record[3]}
-		if isLastFailure {
+		hasTexts = status != 0 || record[0] == eventLog
+		if status != 0 {
 			told.failure = r.failure(status)
+		}
+		if record[0] == eventLog {
+			told.line = r.line(told.failure)
 		}
 		deliver(record[0], record[1], told)
 	}
-	return count == room || isLastFailure, true
+	return count == room || hasTexts, true
+}
+
+// line is that of a log that was taken last.
+func (r *reader) line(came *Error) *LogLine {
+	line := &LogLine{
+		Level:   LogLevel(swig.Event_log_level(r.event)),
+		Subject: LogSubject(swig.Event_log_subject(r.event)),
+		Text:    swig.Text(swig.Event_message(r.event)),
+		Lock:    swig.Name(r.event, swig.Event_lock_name),
+		LeftOut: swig.Event_left_out(r.event),
+	}
+	if came != nil {
+		line.Err = came
+	}
+	return line
 }
 
 // failure has the details of the event that was taken last.
@@ -115,6 +133,10 @@ func (e *engine) dispatch(r *reader, file *os.File) {
 }
 
 func (e *engine) deliver(kind, tag int64, told event) {
+	if kind == eventLog || kind == eventStats {
+		e.report(tag, told.line)
+		return
+	}
 	if kind == eventLost || kind == eventAtRisk {
 		e.mutex.Lock()
 		h := e.handles[tag]

@@ -35,6 +35,8 @@ func TestNilAndEmptyArguments(t *testing.T) {
 		calls["Examine"] = func() error { return second(c.Examine(ctx)) }
 		calls["Census"] = func() error { return second(c.Census(ctx, time.Second)) }
 		calls["Stats"] = func() error { return second(c.Stats()) }
+		calls["StatsEvery"] = func() error { return second(c.StatsEvery(ctx, time.Second)) }
+		calls["Log"] = func() error { return second(c.Log(ctx, LogLevelInfo)) }
 		calls["Examination"] = func() error { return second(c.Examination()) }
 		calls["SetCredentials"] = func() error { return c.SetCredentials(ctx, "", "x") }
 		calls["NewLock"] = func() error { return second(c.NewLock("a")) }

@@ -30,6 +30,8 @@ type engine struct {
 	lastTag int64
 	calls   map[int64]*call
 	handles map[int64]*handle // by the tag of their watch
+	log     *reports          // nil where nobody wants it
+	stats   *reports
 }
 
 func newEngine(url string, options []Option) (*engine, error) {

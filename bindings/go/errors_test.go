@@ -28,7 +28,12 @@ func TestEveryStatusHasItsSentinel(t *testing.T) {
 		"REASON_FORCED":   Status(Forced),
 		"REASON_MAX_HOLD": Status(MaxHold), "VERDICT_OK": Status(VerdictOK),
 		"VERDICT_UNKNOWN": Status(VerdictUnknown), "VERDICT_WARN": Status(VerdictWarn),
-		"VERDICT_BAD": Status(VerdictBad),
+		"VERDICT_BAD": Status(VerdictBad), "LOG_LEVEL_NONE": 0, "LOG_NONE": 0,
+		"LOG_LEVEL_ERROR": Status(LogLevelError), "LOG_LEVEL_WARNING": Status(LogLevelWarning),
+		"LOG_LEVEL_INFO": Status(LogLevelInfo), "LOG_RECONNECTED": Status(LogReconnected),
+		"LOG_REDIRECTED": Status(LogRedirected), "LOG_DISCONNECTED": Status(LogDisconnected),
+		"LOG_UNREACHABLE": Status(LogUnreachable), "LOG_REFUSED": Status(LogRefused),
+		"LOG_SLOW": Status(LogSlow), "LOG_LOST": Status(LogLost),
 	}
 	enumerators := regexp.MustCompile(`(?m)^  MORTISE_([A-Z_]+) = (-?\d+),?$`)
 	found := 0

@@ -36,6 +36,10 @@ func (c *Client) Stats() (*Stats, error) {
 		return nil, noClient()
 	}
 	defer runtime.KeepAlive(c)
+	return e.readStats()
+}
+
+func (e *engine) readStats() (*Stats, error) {
 	client, err := e.client.enter()
 	if err != nil {
 		return nil, clientClosed()

@@ -4137,6 +4137,85 @@ static int _wrap_client_stats(lua_State* L) {
 }
 
 
+static int _wrap_client_watch_log(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_log_level arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  int64_t wide4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_client_watch_log",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_integer(L, 4, "level", &wide4)) != 0) return wrong4;
+  arg4 = (int32_t)wide4;
+  if (arg4 != wide4) return mortise_lua_misuse(L, "level", "an integer of 32 bits", 4);
+  result = (mortise_status)mortise_client_watch_log(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_client_watch_stats(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_client_watch_stats",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_integer(L, 4, "interval_ms", &arg4)) != 0) return wrong4;
+  result = (mortise_status)mortise_client_watch_stats(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_client_census(lua_State* L) {
   int SWIG_arg = 0;
   mortise_client *arg1 = (mortise_client *) 0 ;
@@ -8319,6 +8398,114 @@ static int _wrap_event_lock_name(lua_State* L) {
 }
 
 
+static int _wrap_event_log_level(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_log_level result;
+  
+  SWIG_check_num_args("mortise_event_log_level",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
+  result = (mortise_log_level)mortise_event_log_level((struct mortise_event const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_event_log_subject(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_log_subject result;
+  
+  SWIG_check_num_args("mortise_event_log_subject",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
+  result = (mortise_log_subject)mortise_event_log_subject((struct mortise_event const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_log_level_text(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_log_level arg1 ;
+  int wrong1 ;
+  int64_t wide1 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_log_level_text",1,1)
+  if ((wrong1 = mortise_lua_integer(L, 1, "level", &wide1)) != 0) return wrong1;
+  arg1 = (int32_t)wide1;
+  if (arg1 != wide1) return mortise_lua_misuse(L, "level", "an integer of 32 bits", 1);
+  result = (char *)mortise_log_level_text(arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_log_subject_text(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_log_subject arg1 ;
+  int wrong1 ;
+  int64_t wide1 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_log_subject_text",1,1)
+  if ((wrong1 = mortise_lua_integer(L, 1, "subject", &wide1)) != 0) return wrong1;
+  arg1 = (int32_t)wide1;
+  if (arg1 != wide1) return mortise_lua_misuse(L, "subject", "an integer of 32 bits", 1);
+  result = (char *)mortise_log_subject_text(arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_event_left_out(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_event_left_out",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
+  result = (int64_t)mortise_event_left_out((struct mortise_event const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_event_server_text(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
@@ -8428,6 +8615,20 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("EVENT_AT_RISK", MORTISE_EVENT_AT_RISK)},
     {SWIG_LUA_CONSTTAB_INT("EVENT_UPGRADED", MORTISE_EVENT_UPGRADED)},
     {SWIG_LUA_CONSTTAB_INT("EVENT_DOWNGRADED", MORTISE_EVENT_DOWNGRADED)},
+    {SWIG_LUA_CONSTTAB_INT("EVENT_LOG", MORTISE_EVENT_LOG)},
+    {SWIG_LUA_CONSTTAB_INT("EVENT_STATS", MORTISE_EVENT_STATS)},
+    {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_NONE", MORTISE_LOG_LEVEL_NONE)},
+    {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_ERROR", MORTISE_LOG_LEVEL_ERROR)},
+    {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_WARNING", MORTISE_LOG_LEVEL_WARNING)},
+    {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_INFO", MORTISE_LOG_LEVEL_INFO)},
+    {SWIG_LUA_CONSTTAB_INT("LOG_NONE", MORTISE_LOG_NONE)},
+    {SWIG_LUA_CONSTTAB_INT("LOG_RECONNECTED", MORTISE_LOG_RECONNECTED)},
+    {SWIG_LUA_CONSTTAB_INT("LOG_REDIRECTED", MORTISE_LOG_REDIRECTED)},
+    {SWIG_LUA_CONSTTAB_INT("LOG_DISCONNECTED", MORTISE_LOG_DISCONNECTED)},
+    {SWIG_LUA_CONSTTAB_INT("LOG_UNREACHABLE", MORTISE_LOG_UNREACHABLE)},
+    {SWIG_LUA_CONSTTAB_INT("LOG_REFUSED", MORTISE_LOG_REFUSED)},
+    {SWIG_LUA_CONSTTAB_INT("LOG_SLOW", MORTISE_LOG_SLOW)},
+    {SWIG_LUA_CONSTTAB_INT("LOG_LOST", MORTISE_LOG_LOST)},
     {SWIG_LUA_CONSTTAB_INT("REASON_NONE", MORTISE_REASON_NONE)},
     {SWIG_LUA_CONSTTAB_INT("REASON_EXPIRED", MORTISE_REASON_EXPIRED)},
     {SWIG_LUA_CONSTTAB_INT("REASON_REPLACED", MORTISE_REASON_REPLACED)},
@@ -8469,6 +8670,8 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "client_examine", _wrap_client_examine},
     { "client_examination", _wrap_client_examination},
     { "client_stats", _wrap_client_stats},
+    { "client_watch_log", _wrap_client_watch_log},
+    { "client_watch_stats", _wrap_client_watch_stats},
     { "client_census", _wrap_client_census},
     { "census_free", _wrap_census_free},
     { "census_json", _wrap_census_json},
@@ -8625,6 +8828,11 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "event_message", _wrap_event_message},
     { "event_reason", _wrap_event_reason},
     { "event_lock_name", _wrap_event_lock_name},
+    { "event_log_level", _wrap_event_log_level},
+    { "event_log_subject", _wrap_event_log_subject},
+    { "log_level_text", _wrap_log_level_text},
+    { "log_subject_text", _wrap_log_subject_text},
+    { "event_left_out", _wrap_event_left_out},
     { "event_server_text", _wrap_event_server_text},
     { "event_is_retryable", _wrap_event_is_retryable},
     { "event_is_ambiguous", _wrap_event_is_ambiguous},
@@ -8663,7 +8871,7 @@ static swig_lua_namespace swig_SwigModule = {
 
 /* -------- TYPE CONVERSION AND EQUIVALENCE RULES (BEGIN) -------- */
 
-static swig_type_info _swigt__p_int = {"_p_int", "int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|mortise_event_kind *|mortise_reason *|mortise_status *|mortise_verdict *|int *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_int = {"_p_int", "int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|mortise_event_kind *|mortise_log_level *|mortise_log_subject *|mortise_reason *|mortise_status *|mortise_verdict *|int *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_long_long = {"_p_long_long", "int64_t *|int_fast64_t *|int_least64_t *|intmax_t *|long long *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_census = {"_p_mortise_census", "mortise_census *|struct mortise_census *", 0, 0, (void*)&_wrap_class_census, 0};
 static swig_type_info _swigt__p_mortise_client = {"_p_mortise_client", "mortise_client *|struct mortise_client *", 0, 0, (void*)&_wrap_class_client, 0};

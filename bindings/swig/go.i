@@ -11,6 +11,8 @@
 %ignore mortise_event_kind_code;
 %ignore mortise_reason_code;
 %ignore mortise_verdict_code;
+%ignore mortise_log_level_code;
+%ignore mortise_log_subject_code;
 %rename("$ignore", %$isconstant) "";
 
 %define MORTISE_GO_HANDLE(TYPE)
@@ -44,7 +46,8 @@ MORTISE_EACH_TEXT(MORTISE_GO_TEXT)
 %typemap(out) const char * %{ $result = (char *)$1; %}
 %typemap(goout) const char * ""
 
-%typemap(gotype) int32_t, mortise_status, mortise_event_kind, mortise_reason, mortise_verdict "int32"
+%typemap(gotype) int32_t, mortise_status, mortise_event_kind, mortise_reason, mortise_verdict,
+                 mortise_log_level, mortise_log_subject "int32"
 %typemap(gotype) int64_t "int64"
 
 /* The first element of a slice. */
@@ -60,8 +63,8 @@ MORTISE_EACH_TEXT(MORTISE_GO_TEXT)
 
 %inline %{
 /* Takes events as the records of `mortise_queue_next_batch`, until there are no more, there is no room
-   for more than `capacity` of them, or one is a failure: that one is the last, and its texts are in
-   `event`. Returns how many, or -1 when no event will ever come again. */
+   for more than `capacity` of them, or one has texts, a failure or a line of a log: that one is the
+   last, and its texts are in `event`. Returns how many, or -1 when no event will ever come again. */
 static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int64_t timeout_ms,
                                 int64_t *records, int64_t capacity) {
   int64_t count = 0;
@@ -74,7 +77,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
     record[1] = mortise_event_tag(event);
     record[2] = mortise_event_status(event);
     record[3] = mortise_event_token(event);
-    if (record[2] != MORTISE_OK) break;
+    if (record[2] != MORTISE_OK || record[0] == MORTISE_EVENT_LOG) break;
   }
   return count;
 }

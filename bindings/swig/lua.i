@@ -232,7 +232,7 @@ static int mortise_lua_new(lua_State *L, void *handle, const mortise_error *erro
   if ($1 != wide) return mortise_lua_misuse(L, "$1_name", "an integer of 32 bits", $input);
 }
 %typemap(out, noblock=1) int64_t, mortise_event_kind, mortise_reason, mortise_verdict,
-                         int32_t mortise_version, int32_t mortise_queue_fd {
+                         mortise_log_level, mortise_log_subject, int32_t mortise_version, int32_t mortise_queue_fd {
   mortise_lua_push_integer(L, $1);
   SWIG_arg++;
 }

@@ -21,6 +21,7 @@ client::client(settings defaults)
     : id_(random_text(16)),
       defaults_(std::move(defaults)),
       counts_(defaults_.metrics_name),
+      stats_watch_(reactor_),
       respondent_(*this),
       censuses_(*this) {}
 
@@ -57,6 +58,9 @@ bool client::begin_close() noexcept {
 void client::end_close(time_ns longest_ns) noexcept {
   if (servers_) servers_->close(longest_ns);
   reactor_.stop();
+  // They keep their queues, which keep this client.
+  log_.end();
+  stats_watch_.end();
   close_multis();
   gates_.clear();
 }
@@ -172,6 +176,17 @@ outcome client::read_statistics(statistics::snapshot& into) const {
 outcome client::take_census(protocol::census& into, time_ns deadline) {
   if (is_closed()) return client_freed();
   return answered(censuses_.take(into, deadline));
+}
+
+outcome client::watch_log(std::shared_ptr<event_queue> queue, std::int64_t tag, log_level level) {
+  if (is_closed()) return client_freed();
+  return log_.watch(std::move(queue), tag, level);
+}
+
+outcome client::watch_stats(std::shared_ptr<event_queue> queue, std::int64_t tag,
+                            std::int64_t interval_ms) {
+  if (is_closed()) return client_freed();
+  return stats_watch_.watch(std::move(queue), tag, interval_ms);
 }
 
 outcome client::set_credentials(std::string_view user, std::string_view password) {

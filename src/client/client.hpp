@@ -13,9 +13,11 @@
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "client/censuses.hpp"
+#include "client/event_log.hpp"
 #include "client/gatekeeper.hpp"
 #include "client/registry.hpp"
 #include "client/respondent.hpp"
+#include "client/stats_watch.hpp"
 #include "client/subscriptions.hpp"
 #include "deployment/open.hpp"
 #include "net/reactor.hpp"
@@ -61,6 +63,11 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   outcome read_statistics(statistics::snapshot& into) const;
   // What all clients that live have and wait for, as they tell until the deadline.
   outcome take_census(protocol::census& into, time_ns deadline);
+  // The log's lines, and every so often that statistics are due, as reports to a queue; without one
+  // nobody is told any more.
+  outcome watch_log(std::shared_ptr<event_queue> queue, std::int64_t tag, log_level level);
+  outcome watch_stats(std::shared_ptr<event_queue> queue, std::int64_t tag,
+                      std::int64_t interval_ms);
   outcome set_credentials(std::string_view user, std::string_view password);
   // What a question came to that is asked for itself: that the client was freed meanwhile, where
   // that is why nobody answered.
@@ -72,6 +79,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   [[nodiscard]] deployment::deployment& servers() noexcept { return *servers_; }
   [[nodiscard]] registry<gatekeeper>& gates() noexcept { return gates_; }
   [[nodiscard]] statistics::series_set& counts() noexcept { return counts_; }
+  [[nodiscard]] event_log& log() noexcept { return log_; }
 
   // A gate begins to listen to its lock's channel or ends it; under its mutex.
   void listen(const deployment::named_key& lock, std::string_view channel, std::uint64_t gate_id);
@@ -97,14 +105,17 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   void on_message(std::string_view text, time_ns now) noexcept override;
   void on_said(std::string_view channel) noexcept override;
   void on_listening(std::string_view channel) noexcept override;
+  void on_note(log_subject what, const outcome& how) noexcept override { log_.note(what, how); }
   // This gate's lock may be free.
   void look_anew(std::uint64_t gate_id) noexcept;
 
   const std::string id_;
   settings defaults_;
   statistics::series_set counts_;
+  event_log log_;
   // In this order, because the gatekeepers use the servers, and these the reactor.
   net::reactor reactor_;
+  stats_watch stats_watch_;
   std::unique_ptr<deployment::deployment> servers_;
   std::unique_ptr<presence> presence_;
   subscriptions subscriptions_;

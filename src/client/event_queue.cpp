@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <limits>
+#include <utility>
 
 #include "base/decimal.hpp"
 #include "client/client.hpp"
@@ -16,6 +17,19 @@ struct event_queue::consumer {
   net::caller caller{net::caller::wish::anything};
   consumer* next = nullptr;
 };
+
+void event_chain::push(event_node& node) noexcept {
+  node.next_ = nullptr;
+  (last == nullptr ? first : last->next_) = &node;
+  last = &node;
+}
+
+event_node& event_chain::pop() noexcept {
+  auto& node = *first;
+  first = node.next_;
+  if (first == nullptr) last = nullptr;
+  return node;
+}
 
 event_queue::event_queue(std::int64_t capacity, std::shared_ptr<client> client)
     : capacity_(capacity), client_(std::move(client)) {}
@@ -89,11 +103,24 @@ std::unique_ptr<event_node> event_queue::deliver(std::unique_ptr<event_node> end
   node->is_waiting_acquire_ = false;
   if (is_freed_) return ended;
   static_cast<void>(ended.release());
-  node->next_ = nullptr;
-  (last_ == nullptr ? first_ : last_->next_) = node;
-  last_ = node;
+  ended_.push(*node);
   signal_locked();
   return nullptr;
+}
+
+bool event_queue::report(std::unique_ptr<event_node> told) noexcept {
+  const std::lock_guard guard(mutex_);
+  if (is_shut_down_) return false;
+  if (told->told.kind == event_kind::stats) {
+    if (std::exchange(is_stats_unread_, true)) return false;
+  } else {
+    if (unread_lines_ >= longest_reports) return false;
+    ++unread_lines_;
+  }
+  told->takes_place = false;
+  reports_.push(*told.release());
+  signal_locked();
+  return true;
 }
 
 void event_queue::signal_locked() noexcept {
@@ -117,24 +144,24 @@ void event_queue::wake_all_locked() noexcept {
 }
 
 void event_queue::unsignal_locked() noexcept {
-  if (!is_signalled_ || first_ != nullptr || is_shut_down_) return;
+  if (!is_signalled_ || !is_empty_locked() || is_shut_down_) return;
   is_signalled_ = false;
   std::uint64_t count = 0;
   [[maybe_unused]] const auto taken = read(event_fd_, &count, sizeof count);
 }
 
 event_node* event_queue::pop_locked() noexcept {
-  auto* const node = first_;
-  first_ = node->next_;
-  if (first_ == nullptr) last_ = nullptr;
-  if (node->takes_place) --reserved_;
-  return node;
+  auto& node = (ended_.is_empty() ? reports_ : ended_).pop();
+  if (node.takes_place) --reserved_;
+  if (node.told.kind == event_kind::log) --unread_lines_;
+  if (node.told.kind == event_kind::stats) is_stats_unread_ = false;
+  return &node;
 }
 
 status event_queue::next(time_ns deadline, event& into) {
   std::unique_lock guard(mutex_);
   for (;;) {
-    if (first_ != nullptr) {
+    if (!is_empty_locked()) {
       const std::unique_ptr<event_node> node(pop_locked());
       after_take_locked();
       guard.unlock();
@@ -154,7 +181,7 @@ std::unique_ptr<event_node> event_queue::take_ready(std::int64_t count) noexcept
   const std::lock_guard guard(mutex_);
   std::unique_ptr<event_node> taken;
   auto* place = &taken;
-  for (; count > 0 && first_ != nullptr; --count) {
+  for (; count > 0 && !is_empty_locked(); --count) {
     place->reset(pop_locked());
     place = &(*place)->behind;
   }
@@ -165,7 +192,7 @@ std::unique_ptr<event_node> event_queue::take_ready(std::int64_t count) noexcept
 void event_queue::after_take_locked() noexcept {
   unsignal_locked();
   // Whoever sleeps beside us must hear of what is left, and all of them when nothing will come.
-  if (first_ != nullptr || is_woken_.load()) call_one_locked();
+  if (!is_empty_locked() || is_woken_.load()) call_one_locked();
   if (is_drained_locked()) wake_all_locked();
 }
 
@@ -206,7 +233,7 @@ void event_queue::outlast_wakers() noexcept {
 int event_queue::descriptor() {
   const std::lock_guard guard(mutex_);
   is_polled_ = true;
-  if (first_ != nullptr || is_shut_down_) signal_locked();
+  if (!is_empty_locked() || is_shut_down_) signal_locked();
   return event_fd_;
 }
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/log.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
 
@@ -36,6 +37,8 @@ enum class event_kind : std::int32_t {
   at_risk = 5,
   upgraded = 6,
   downgraded = 7,
+  log = 8,
+  stats = 9,
 };
 
 struct event {
@@ -43,6 +46,10 @@ struct event {
   std::int64_t tag = 0;
   std::int64_t token = 0;
   outcome how;
+  // Of a line of the log: and how many lines were left out before it.
+  log_level level = log_level::none;
+  log_subject subject = log_subject::none;
+  std::int64_t left_out = 0;
   // Completes what is said, on the thread that reads it. A risk is told although nothing failed.
   void tell(const std::string& name) noexcept {
     if (kind == event_kind::at_risk) how.message = joined({how.cause != nullptr ? how.cause : ""});
@@ -69,14 +76,28 @@ class event_node {
 
  private:
   friend class event_queue;
+  friend struct event_chain;
   event_node* next_ = nullptr;
   bool is_waiting_acquire_ = false;
   bool is_told_to_end_ = false;  // by a shutdown
   std::list<event_node*>::iterator waiting_place_;
 };
 
+// Nodes in their order, which somebody else frees.
+struct event_chain {
+  event_node* first = nullptr;
+  event_node* last = nullptr;
+
+  [[nodiscard]] bool is_empty() const noexcept { return first == nullptr; }
+  void push(event_node& node) noexcept;
+  event_node& pop() noexcept;
+};
+
 class event_queue {
  public:
+  // So many reports are kept until they are read.
+  static constexpr int longest_reports = 64;
+
   // A thread that waits for events reads the answers of this client itself, if one is given.
   explicit event_queue(std::int64_t capacity, std::shared_ptr<client> client = nullptr);
   ~event_queue();
@@ -94,6 +115,11 @@ class event_queue {
   [[nodiscard]] bool is_shut_down();
   // The call came to an end. Comes back when the queue was freed and nobody will read it.
   std::unique_ptr<event_node> deliver(std::unique_ptr<event_node> ended) noexcept;
+  // What is told beside all calls and watches, a line of the log or that statistics are due: it
+  // takes no place of theirs, and is read when none of theirs is there, so that it never stands
+  // before a loss. False where it is dropped: too many of its kind are unread, or the queue was
+  // shut down.
+  bool report(std::unique_ptr<event_node> told) noexcept;
 
   // The oldest event: ok, timed_out, shut_down.
   status next(time_ns deadline, event& into);
@@ -133,7 +159,10 @@ class event_queue {
   void wake_all_locked() noexcept;
   // Whether no event will ever come again.
   [[nodiscard]] bool is_drained_locked() const noexcept {
-    return is_shut_down_ && open_calls_ == 0 && first_ == nullptr;
+    return is_shut_down_ && open_calls_ == 0 && is_empty_locked();
+  }
+  [[nodiscard]] bool is_empty_locked() const noexcept {
+    return ended_.is_empty() && reports_.is_empty();
   }
   void unsignal_locked() noexcept;
   event_node* pop_locked() noexcept;
@@ -144,8 +173,10 @@ class event_queue {
   std::mutex mutex_;
   std::int64_t reserved_ = 0;  // open calls, watches and unread events
   std::int64_t open_calls_ = 0;
-  event_node* first_ = nullptr;
-  event_node* last_ = nullptr;
+  event_chain ended_;    // of calls and watches
+  event_chain reports_;  // which come behind them
+  int unread_lines_ = 0;
+  bool is_stats_unread_ = false;
   std::list<event_node*> waiting_;
   bool is_shut_down_ = false;
   bool is_freed_ = false;

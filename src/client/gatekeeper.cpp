@@ -159,7 +159,10 @@ outcome gatekeeper::lack() const noexcept {
   return outcome::of(status::no_memory);  // also where there was none to put the question down
 }
 
-void gatekeeper::on_lost(lock::owner& loser) noexcept { lock_handle::of(loser).notice_lost(); }
+void gatekeeper::on_lost(lock::owner& loser) noexcept {
+  lock_handle::of(loser).notice_lost();
+  client_.log().note(log_subject::lost, outcome::lost(loser.loss), name_);
+}
 
 void gatekeeper::on_at_risk(lock::owner& holder, reason why) noexcept {
   lock_handle::of(holder).notice_at_risk(why);

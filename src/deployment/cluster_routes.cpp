@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/decimal.hpp"
 #include "base/random.hpp"
 #include "deployment/cluster_arrival.hpp"
 #include "deployment/topology_request.hpp"
@@ -389,6 +390,7 @@ void cluster_routes::on_here(int number, int server) noexcept {
   auto& owner = at(server);
   slot.here.store(&owner, std::memory_order_release);
   slot.has_arrived = true;
+  note_move(number, std::exchange(slot.was_here, &owner), owner);
   owner.link().expect_messages(slot.expecting);
   while (auto* const item = slot.waiting.pop()) {
     if (item->send_on(owner) != status::ok) dropped_.push(*item);
@@ -401,6 +403,17 @@ void cluster_routes::on_here(int number, int server) noexcept {
     // Nobody would hear what is said there: all begin anew.
     owner.link().leave(outcome::of(status::no_memory, "memory ran out for a subscription"));
   }
+}
+
+void cluster_routes::note_move(int slot, const cluster_server* from,
+                               const cluster_server& to) noexcept try {
+  if (from == nullptr || from == &to) return;
+  outcome moved;
+  moved.say("slot ", decimal(slot), " moved from ", from->where().text(), " to ",
+            to.where().text());
+  hears_.on_note(log_subject::redirected, moved);
+} catch (const std::bad_alloc&) {
+  return;  // there are no words for it
 }
 
 void cluster_routes::on_away(int number) noexcept {

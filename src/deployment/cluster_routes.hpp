@@ -112,6 +112,9 @@ class cluster_routes final : private cluster::router::link,
   void on_server_up(cluster_server& which) noexcept override;
   void on_server_down(cluster_server& which, const outcome& why) noexcept override;
   void on_server_overdue(cluster_server& which) noexcept override;
+  void on_server_note(log_subject what, const outcome& how) noexcept override {
+    hears_.on_note(what, how);
+  }
   void on_server_push(std::string_view channel, std::string_view payload,
                       time_ns now) noexcept override;
   void on_server_unheard(cluster_server& which, std::string_view channel) noexcept override;
@@ -119,6 +122,7 @@ class cluster_routes final : private cluster::router::link,
     hears_.on_listening(channel);
   }
 
+  void note_move(int slot, const cluster_server* from, const cluster_server& to) noexcept;
   void on_timer(time_ns now) noexcept override;
   void run() noexcept override;
 

@@ -29,6 +29,7 @@ class cluster_server final : private redis::session_listener,
     virtual void on_server_up(cluster_server& which) noexcept = 0;
     virtual void on_server_down(cluster_server& which, const outcome& why) noexcept = 0;
     virtual void on_server_overdue(cluster_server& which) noexcept = 0;
+    virtual void on_server_note(log_subject what, const outcome& how) noexcept = 0;
     // Whichever thread reads.
     virtual void on_server_push(std::string_view channel, std::string_view payload,
                                 time_ns now) noexcept = 0;
@@ -74,6 +75,9 @@ class cluster_server final : private redis::session_listener,
     hears_.on_server_down(*this, why);
   }
   void on_overdue() noexcept override { hears_.on_server_overdue(*this); }
+  void on_note(log_subject what, const outcome& how) noexcept override {
+    hears_.on_server_note(what, how);
+  }
   void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {
     hears_.on_server_push(channel, payload, now);
   }

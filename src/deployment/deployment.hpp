@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
@@ -78,6 +79,8 @@ class listener {
   virtual void on_said(std::string_view channel) noexcept = 0;
   // From now on none is missed while the connection lives; after listen() and again after on_up().
   virtual void on_listening(std::string_view channel) noexcept = 0;
+  // What is worth a line in a log. Any thread.
+  virtual void on_note(log_subject what, const outcome& how) noexcept = 0;
 };
 
 class deployment {

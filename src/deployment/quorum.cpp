@@ -121,6 +121,9 @@ class quorum_deployment final : public deployment, private voting::listener {
     void on_listening(std::string_view channel) noexcept override {
       all->on_listening(number, channel);
     }
+    void on_note(log_subject what, const outcome& how) noexcept override {
+      all->hears_.on_note(what, how);
+    }
     quorum_deployment* all = nullptr;
     std::size_t number = 0;
   };

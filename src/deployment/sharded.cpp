@@ -27,6 +27,9 @@ class shard_listener final : public listener {
   }
   void on_said(std::string_view channel) noexcept override { hears_.on_said(channel); }
   void on_listening(std::string_view channel) noexcept override { hears_.on_listening(channel); }
+  void on_note(log_subject what, const outcome& how) noexcept override {
+    hears_.on_note(what, how);
+  }
 
  private:
   class own_names final : public name_set {

@@ -286,6 +286,9 @@ class single_server final : public deployment,
     hears_.on_said(channel);
   }
   void on_listening(std::string_view channel) noexcept override { hears_.on_listening(channel); }
+  void on_note(log_subject what, const outcome& how) noexcept override {
+    hears_.on_note(what, how);
+  }
 
   mortise::deployment::listener& hears_;
   const std::shared_ptr<seen_token> seen_;

@@ -16,6 +16,12 @@ namespace {
 // overloaded host takes that long.
 constexpr time_ns open_grace_ns = 100 * ns_per_ms;
 
+// Of an attempt that came to nothing.
+log_subject subject_of(const outcome& why, bool is_definite) noexcept {
+  const bool is_refused = is_definite || why.code == status::refused;
+  return is_refused ? log_subject::refused : log_subject::unreachable;
+}
+
 pipeline_limits limits_of(const connection_config& config) {
   pipeline_limits limits;
   limits.output_bytes = config.output_limit_bytes;
@@ -361,6 +367,21 @@ void connection::go_up() noexcept {
   look_again_later();
   report_open({});
   take_turn();
+  note_up();
+}
+
+// The end of what was noted before.
+void connection::note_up() noexcept {
+  if (!std::exchange(up_.is_trouble_noted, false)) return;
+  outcome well;
+  well.say(whereabouts_.text(), ": connected", up_.was_ever ? " again" : "");
+  listener_.on_note(whereabouts_.has_moved() ? log_subject::redirected : log_subject::reconnected,
+                    well);
+}
+
+void connection::note_trouble(log_subject what) noexcept {
+  up_.is_trouble_noted = true;
+  listener_.on_note(what, last_problem());
 }
 
 void connection::take_turn() noexcept {
@@ -373,6 +394,9 @@ void connection::take_turn() noexcept {
 void connection::on_overdue() noexcept {
   if (phase_ != phase::up) return;
   look_beside("silent");
+  outcome slow;
+  slow.say(whereabouts_.text(), ": answers are overdue");
+  listener_.on_note(log_subject::slow, slow);
   listener_.on_overdue();
 }
 
@@ -486,8 +510,10 @@ void connection::settle() noexcept {
     whereabouts_.leave(why.cause != nullptr ? why.cause : "gone");
     back_off_.end(why.code == status::refused, boot_now());
     statistics_.went_down(why);
+    if (!wanted_.is_rest) note_trouble(log_subject::disconnected);
     listener_.on_down(why);
   } else {
+    if (!wanted_.is_rest) note_trouble(subject_of(attempt_.end, attempt_.is_end_definite));
     listener_.on_failed(attempt_.end, attempt_.is_end_definite);
   }
   retry_or_give_up(is_opening);

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/log.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "net/back_off.hpp"
@@ -52,6 +53,8 @@ class session_listener {
   virtual void on_listening(std::string_view /*channel*/) noexcept {}
   // An attempt to connect came to nothing. The I/O thread.
   virtual void on_failed(const outcome& /*why*/, bool /*is_definite*/) noexcept {}
+  // What is worth a line in a log, beside the calls above. The I/O thread.
+  virtual void on_note(log_subject /*what*/, const outcome& /*how*/) noexcept {}
 };
 
 class connection final : private pipeline_listener,
@@ -184,6 +187,8 @@ class connection final : private pipeline_listener,
   void report_open(const outcome& result) noexcept;
   void set_problem(const outcome& why) noexcept;
   void take_turn() noexcept;
+  void note_up() noexcept;
+  void note_trouble(log_subject what) noexcept;
   // channels.cpp
   class subscription;
   void say_channel(std::string_view command, std::string_view channel) noexcept;
@@ -212,6 +217,7 @@ class connection final : private pipeline_listener,
   struct {
     bool was_last = false;  // until its end is told
     bool was_ever = false;
+    bool is_trouble_noted = false;  // since then
   } up_;
   net::back_off back_off_;
   struct {

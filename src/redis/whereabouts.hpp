@@ -38,6 +38,9 @@ class whereabouts final : private net::lookup_listener {
   // While none is connected to: "db.example:6379 was 10.0.0.1:6379 (a replica now)".
   [[nodiscard]] std::string text_away() const noexcept;
 
+  // Whether another address is connected to than before.
+  [[nodiscard]] bool has_moved() const noexcept { return left_ && !is_back(); }
+
   // A connection to this address was made.
   void arrive(const net::address& at) noexcept;
   // A connection that was in use has ended; why it was, in short.

@@ -48,6 +48,128 @@ static void a_hold_taken_away_is_told(void) {
   mortise_queue_free(queue);
 }
 
+static mortise_client *open_watched(mortise_queue **queue, mortise_log_level level) {
+  mortise_client *watched = open_client(server);
+  *queue = open_queue(watched, 1);
+  CHECK_STATUS(MORTISE_OK, mortise_client_watch_log(watched, *queue, 9, level, NULL));
+  return watched;
+}
+
+static void check_line(mortise_queue *queue, mortise_log_subject subject, mortise_log_level level,
+                       mortise_status status) {
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_NUMBER(MORTISE_EVENT_LOG, mortise_event_get_kind(event));
+  CHECK_NUMBER(9, mortise_event_tag(event));
+  CHECK_NUMBER(subject, mortise_event_log_subject(event));
+  CHECK_NUMBER(level, mortise_event_log_level(event));
+  CHECK_NUMBER(0, mortise_event_left_out(event));
+  CHECK_STATUS(status, mortise_event_status(event));
+  CHECK(mortise_event_message(event)[0] != '\0');
+  mortise_event_free(event);
+}
+
+/* It takes no room: the queue has none left for it. */
+static void a_log_tells_of_the_server_and_of_losses(void) {
+  mortise_queue *queue = NULL;
+  mortise_client *watched = open_watched(&queue, MORTISE_LOG_LEVEL_INFO);
+  mortise_options *options = options_with("lease", "1h");
+  mortise_lock *lock = open_lock_with(watched, "logged", options);
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try_async(lock, queue, 1, NULL));
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 2, NULL));
+  CHECK_NUMBER(MORTISE_LOG_NONE, mortise_event_log_subject(event));
+  CHECK_NUMBER(MORTISE_LOG_LEVEL_NONE, mortise_event_log_level(event));
+  server_kill(server);
+  check_line(queue, MORTISE_LOG_DISCONNECTED, MORTISE_LOG_LEVEL_WARNING, MORTISE_UNREACHABLE);
+  check_line(queue, MORTISE_LOG_UNREACHABLE, MORTISE_LOG_LEVEL_WARNING, MORTISE_UNREACHABLE);
+  server_restart(server);
+  int is_lost = 0, is_line_of_it = 0, is_back = 0;
+  while (!is_lost || !is_line_of_it || !is_back) {
+    CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+    const mortise_log_subject subject = mortise_event_log_subject(event);
+    if (mortise_event_get_kind(event) == MORTISE_EVENT_LOST) is_lost = 1;
+    if (subject == MORTISE_LOG_RECONNECTED) is_back = 1;
+    if (subject != MORTISE_LOG_LOST) continue;
+    is_line_of_it = 1;
+    CHECK_NUMBER(MORTISE_REASON_SERVER_LOST, mortise_event_reason(event));
+    CHECK(strcmp("logged", mortise_event_lock_name(event, NULL)) == 0);
+    CHECK_STATUS(MORTISE_LOST, mortise_event_status(event));
+  }
+  CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(lock, NULL));
+  mortise_event_free(event);
+  mortise_lock_free(lock);
+  mortise_options_free(options);
+  mortise_queue_free(queue);
+  mortise_client_free(watched);
+}
+
+/* A queue that keeps its client, which keeps the queue, would live for ever: the leak checker looks
+   on. */
+static void a_watch_of_a_client_ends_with_it_or_with_its_queue(void) {
+  mortise_queue *queue = NULL;
+  mortise_client *watched = open_watched(&queue, MORTISE_LOG_LEVEL_INFO);
+  CHECK_STATUS(MORTISE_OK, mortise_client_watch_stats(watched, queue, 4, 10, NULL));
+  mortise_queue_free(queue);
+  CHECK_STATUS(MORTISE_OK, mortise_client_ping(watched, NULL));
+  queue = open_queue(watched, 1);
+  CHECK_STATUS(MORTISE_OK,
+               mortise_client_watch_log(watched, queue, 3, MORTISE_LOG_LEVEL_INFO, NULL));
+  mortise_queue_shutdown(queue);
+  CHECK_STATUS(MORTISE_SHUT_DOWN,
+               mortise_client_watch_log(watched, queue, 3, MORTISE_LOG_LEVEL_INFO, NULL));
+  CHECK_STATUS(MORTISE_SHUT_DOWN, mortise_client_watch_stats(watched, queue, 3, 10, NULL));
+  mortise_queue_free(queue);
+  mortise_client_free(watched);
+}
+
+static void statistics_are_due_until_nobody_wants_them(void) {
+  mortise_queue *queue = open_queue(client, 1);
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_OK, mortise_client_watch_stats(client, queue, 6, 10, NULL));
+  for (int i = 0; i < 3; ++i) {
+    CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+    CHECK_NUMBER(MORTISE_EVENT_STATS, mortise_event_get_kind(event));
+    CHECK_NUMBER(6, mortise_event_tag(event));
+    CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
+  }
+  CHECK_STATUS(MORTISE_OK, mortise_client_watch_stats(client, NULL, 0, 0, NULL));
+  (void)mortise_queue_next(queue, 0, event, NULL); /* one that was due before */
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_queue_next(queue, 60, event, NULL));
+  mortise_event_free(event);
+  mortise_queue_free(queue);
+}
+
+static void a_watch_of_a_client_is_refused_with_words(void) {
+  mortise_queue *queue = open_queue(client, 1);
+  mortise_error *error = mortise_error_new();
+  const mortise_log_level levels[] = {MORTISE_LOG_LEVEL_NONE, MORTISE_LOG_LEVEL_INFO + 1, -1};
+  for (int i = 0; i < 3; ++i) {
+    CHECK_STATUS(MORTISE_INVALID_ARGUMENT,
+                 mortise_client_watch_log(client, queue, 0, levels[i], error));
+    CHECK(strstr(mortise_error_message(error), "level") != NULL);
+  }
+  const int64_t intervals[] = {0, 9, -1, MORTISE_MAX_MS + 1};
+  for (int i = 0; i < 4; ++i) {
+    CHECK_STATUS(MORTISE_INVALID_ARGUMENT,
+                 mortise_client_watch_stats(client, queue, 0, intervals[i], error));
+    CHECK(strstr(mortise_error_message(error), "interval_ms") != NULL);
+  }
+  CHECK_STATUS(MORTISE_INVALID_ARGUMENT,
+               mortise_client_watch_log(NULL, queue, 0, MORTISE_LOG_LEVEL_INFO, error));
+  CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_client_watch_stats(NULL, queue, 0, 10, error));
+  CHECK_NUMBER(MORTISE_LOG_NONE, mortise_event_log_subject(NULL));
+  CHECK_NUMBER(MORTISE_LOG_LEVEL_NONE, mortise_event_log_level(NULL));
+  CHECK_NUMBER(0, mortise_event_left_out(NULL));
+  CHECK(strcmp("warning", mortise_log_level_text(MORTISE_LOG_LEVEL_WARNING)) == 0);
+  CHECK(strcmp("unknown", mortise_log_level_text(77)) == 0);
+  CHECK(strcmp("redirected", mortise_log_subject_text(MORTISE_LOG_REDIRECTED)) == 0);
+  CHECK(strcmp("unknown", mortise_log_subject_text(-1)) == 0);
+  mortise_error_free(error);
+  mortise_queue_free(queue);
+}
+
 /* Nothing of it is left at a server that was started anew, which is asked at the reconnect. */
 static void a_hold_that_its_server_has_forgotten_is_told_at_the_reconnect(void) {
   mortise_queue *queue = open_queue(client, 0);
@@ -259,6 +381,10 @@ int main(void) {
   RUN(every_hold_has_its_own_notices);
   RUN(every_hold_of_a_multi_has_its_own_notices);
   RUN(a_freed_handle_leaves_its_place);
+  RUN(a_log_tells_of_the_server_and_of_losses);
+  RUN(a_watch_of_a_client_ends_with_it_or_with_its_queue);
+  RUN(statistics_are_due_until_nobody_wants_them);
+  RUN(a_watch_of_a_client_is_refused_with_words);
   mortise_client_free(client);
   server_free(server);
   return 0;

@@ -95,6 +95,23 @@ TEST_F(clusters, tokens_rise_where_a_slot_goes) {
   }
 }
 
+TEST_F(clusters, the_log_tells_where_a_slot_went) {
+  const auto client = open_client(all->url());
+  const auto queue = open_queue(client);
+  const auto lock = open_lock(client, "order");
+  const auto key = lock_key("order");
+  expect_acquired(lock);
+  expect_released(lock);
+  watch_log(client, queue);
+  const auto from = all->owner_of(key);
+  all->move_slot(cluster::slot_of(key), from, all->other_master(from));
+  expect_acquired(lock);
+  const auto line = next_line(queue, MORTISE_LOG_REDIRECTED);
+  const auto slot = "slot " + std::to_string(cluster::slot_of(key)) + " moved from ";
+  EXPECT_EQ(0U, line.find(slot)) << line;
+  expect_released(lock);
+}
+
 TEST_F(clusters, a_server_that_no_slot_needs_any_more_is_left) {
   const auto client = open_client(all->url() + "?command_timeout=600ms&client_name=leaver");
   const auto lock = open_lock(client, "order");

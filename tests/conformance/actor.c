@@ -140,7 +140,8 @@ static void do_new(struct words *line) {
 /* What a call is given, and what it came to. */
 struct call {
   void *object;
-  int64_t timeout_ms, lease_ms, weight, permits, tag;
+  int64_t timeout_ms, lease_ms, weight, permits, tag, interval_ms;
+  mortise_log_level level;
   const char *of; /* what a query is about */
   mortise_status status;
   int32_t is_on;
@@ -177,9 +178,25 @@ static int call_queue(const char *method, struct call *call) {
   return 0;
 }
 
+static int watch_client(const struct handle *handle, const char *method, struct call *call) {
+  call->tag = handle - handles;
+  if (strcmp(method, "watch_log") == 0) {
+    call->status = mortise_client_watch_log(call->object, call->level == 0 ? NULL : queue,
+                                            call->tag, call->level, error);
+    return 1;
+  }
+  if (strcmp(method, "watch_stats") == 0) {
+    call->status = mortise_client_watch_stats(call->object, call->interval_ms == 0 ? NULL : queue,
+                                              call->tag, call->interval_ms, error);
+    return 1;
+  }
+  return 0;
+}
+
 static int call_special(const struct handle *handle, const char *method, struct call *call) {
   if (handle->kind == QUEUE) return call_queue(method, call);
   if (handle->kind == CLIENT && call_examination(method, call)) return 1;
+  if (handle->kind == CLIENT && watch_client(handle, method, call)) return 1;
   if (strcmp(method, "query") == 0) {
     query_into(call, query_of(handle->kind));
     return 1;
@@ -242,6 +259,8 @@ static void do_call(struct words *line, int is_async) {
                       words_number(line, "weight", 1),
                       words_number(line, "permits", 1),
                       tag_of_call(line),
+                      words_number(line, "interval_ms", 0),
+                      (mortise_log_level)words_number(line, "level", 0),
                       of != NULL ? of->value : "",
                       MORTISE_OK,
                       (int32_t)words_number(line, "is_on", 1),
@@ -268,6 +287,20 @@ static void do_call(struct words *line, int is_async) {
                                       : mortise_error_message(error));
 }
 
+/* A line of the log goes by its subject. */
+static const char *notice_of(const mortise_event *event) {
+  switch (mortise_event_get_kind(event)) {
+    case MORTISE_EVENT_LOG:
+      return mortise_log_subject_text(mortise_event_log_subject(event));
+    case MORTISE_EVENT_STATS:
+      return "stats";
+    case MORTISE_EVENT_LOST:
+      return "lost";
+    default:
+      return "at_risk";
+  }
+}
+
 static void do_pump(struct words *line) {
   mortise_event *event = mortise_event_new();
   int64_t timeout_ms = words_number(line, "timeout_ms", 0);
@@ -275,9 +308,11 @@ static void do_pump(struct words *line) {
     const int64_t tag = mortise_event_tag(event);
     const int is_notice = tag < MOST_HANDLES;
     if (is_notice) {
-      printf("notice %s %s reason=%" PRId32, handles[tag].name,
-             mortise_event_get_kind(event) == MORTISE_EVENT_LOST ? "lost" : "at_risk",
+      printf("notice %s %s reason=%" PRId32, handles[tag].name, notice_of(event),
              mortise_event_reason(event));
+      if (mortise_event_get_kind(event) == MORTISE_EVENT_LOG) {
+        printf(" value=%" PRId32, mortise_event_log_level(event));
+      }
     } else {
       printf("done %" PRId64 " %s", tag - MOST_HANDLES, words_status(mortise_event_status(event)));
     }

@@ -4,7 +4,7 @@ local mortise = require "mortise"
 local names = {}
 for name, value in pairs(mortise) do
   if type(value) == "number" and value >= -100 and value <= 100 and not name:find("^EVENT_")
-    and not name:find("^REASON_") and not name:find("^VERDICT_")
+    and not name:find("^REASON_") and not name:find("^VERDICT_") and not name:find("^LOG_")
     and name ~= "FOREVER" and not name:find("^M[AI][XN]_") and not name:find("^VERSION")
     and name ~= "ABI_MAJOR" and name ~= "RECORD_FIELDS" then
     names[value] = name:lower()
@@ -220,6 +220,11 @@ local function call(name, method, given)
     local status, _, text = outcome(object.watch, object, queue, handle.tag)
     return fields(status, nil, nil, text)
   end
+  if method == "watch_log" or method == "watch_stats" then
+    local how = tonumber(given.level or given.interval_ms)
+    local status, _, text = outcome(object[method], object, how and queue, handle.tag, how)
+    return fields(status, nil, nil, text)
+  end
   if method == "force_release" and not given.owner then
     local first = object:query().holders[1]
     given.owner = first and first.owner or ""
@@ -257,10 +262,15 @@ end
 local function pump(timeout_ms)
   local event = queue:next(timeout_ms)
   while event do
-    if event.tag < FIRST_CALL then
-      local kind = event.kind == mortise.EVENT_LOST and "lost" or "at_risk"
-      print(("notice %s %s token=%.0f reason=%d text=%s"):format(tags[event.tag], kind, event.token,
-        event.reason or 0, encode(event.message or "")))
+    if event.kind == mortise.EVENT_LOG then
+      print(("notice %s %s value=%d reason=%d text=%s"):format(tags[event.tag],
+        mortise.log_subject_text(event.subject), event.level, event.reason or 0,
+        encode(event.message)))
+    elseif event.tag < FIRST_CALL then
+      local kinds = {[mortise.EVENT_LOST] = "lost", [mortise.EVENT_STATS] = "stats"}
+      print(("notice %s %s token=%.0f reason=%d text=%s"):format(tags[event.tag],
+        kinds[event.kind] or "at_risk", event.token, event.reason or 0,
+        encode(event.message or "")))
     else
       print(("done %.0f %s"):format(event.tag - FIRST_CALL,
         fields(event.status, event.token, nil, event.message, event.details)))

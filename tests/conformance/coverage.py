@@ -102,7 +102,7 @@ def shown(scenarios):
                 seen["flags"].add(f"{'' if step[flag] else 'not '}{flag} of {whose}")
             if "notice" in step:
                 seen["notices"].add(step["notice"])
-                seen["calls"].add(f"{kinds[(step['at'], step['on'])]}.watch")
+                seen["calls"].add(f"{kinds.get((step['at'], step['on']), 'client')}.watch")
         for given in options_in(scenario):
             seen["options"].update(given)
             seen["protocols"].update({given["protocol"]} if "protocol" in given else ())

@@ -199,7 +199,7 @@ def check_examination(ask):
 
 def arguments_of(step):
     known = ("is_on", "timeout_ms", "weight", "permits", "lease_ms", "url", "client", "of", "gives", "user",
-             "password", "owner")
+             "password", "owner", "level", "interval_ms")
     return {key: step[key] for key in known if key in step}
 
 

@@ -71,6 +71,29 @@ void a_loss_is_an_event() {
   CHECK(queue.next(event, 50ms) == mortise::status::timed_out);
 }
 
+void a_client_reports() {
+  using mortise::event_kind;
+  mortise::client client = open_client();
+  mortise::queue queue = *mortise::queue::make(client);
+  mortise::event event;
+  mortise::lock lock = open_lock(client, "logged");
+  CHECK_RESULT(status::invalid_argument, client.watch_log(queue, 1, mortise::log_level::none));
+  CHECK_RESULT(status::ok, client.watch_log(queue, 1, mortise::log_level::error));
+  mortise::hold hold = *lock.acquire(patience, std::nothrow);
+  lose(hold);
+  check_next(queue, event, event_kind::log, 1, mortise::status::lost);
+  CHECK(event.level() == mortise::log_level::error && text(event.level()) == "error");
+  CHECK(event.subject() == mortise::log_subject::lost && text(event.subject()) == "lost");
+  CHECK(event.lock_name() == "logged" && event.reason() == mortise::reason::server_lost);
+  CHECK_NUMBER(0, event.left_out());
+  CHECK_RESULT(status::lost, hold.unlock(std::nothrow));
+  CHECK_RESULT(status::ok, client.unwatch_log());
+  CHECK_RESULT(status::invalid_argument, client.watch_stats(queue, 2, 9ms));
+  CHECK_RESULT(status::ok, client.watch_stats(queue, 2, 10ms));
+  check_next(queue, event, event_kind::stats, 2, mortise::status::ok);
+  CHECK_RESULT(status::ok, client.unwatch_stats());
+}
+
 void other_kinds_have_events_too() {
   using mortise::event_kind;
   mortise::client client = open_client();
@@ -123,5 +146,6 @@ void other_kinds_have_events_too() {
 void test_queues() {
   RUN(calls_end_in_events);
   RUN(a_loss_is_an_event);
+  RUN(a_client_reports);
   RUN(other_kinds_have_events_too);
 }

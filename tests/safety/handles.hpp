@@ -118,6 +118,22 @@ inline seen_event next_loss(const queue_handle& queue) {
   return seen;
 }
 
+inline void watch_log(const client_handle& client, const queue_handle& queue) {
+  EXPECT_EQ(MORTISE_OK, mortise_client_watch_log(client.get(), queue.get(), 0,
+                                                 MORTISE_LOG_LEVEL_INFO, nullptr));
+}
+// The next line of the log about this; those about something else are passed over.
+inline std::string next_line(const queue_handle& queue, mortise_log_subject subject) {
+  const event_handle event(mortise_event_new());
+  while (mortise_queue_next(queue.get(), patience_ms, event.get(), nullptr) == MORTISE_OK) {
+    if (mortise_event_log_subject(event.get()) == subject) {
+      return mortise_event_message(event.get());
+    }
+  }
+  ADD_FAILURE() << "no line is about " << mortise_log_subject_text(subject);
+  return {};
+}
+
 inline std::string lock_key(std::string_view name) { return "{mortise:" + std::string(name) + "}"; }
 inline std::string queue_key(std::string_view name) { return lock_key(name) + ":q"; }
 

@@ -109,6 +109,16 @@ TEST_F(sentinel, hazard_10_all_is_kept_when_the_master_hangs) {
   expect_all_kept([&] { set.master().pause(); });
 }
 
+TEST_F(sentinel, the_log_tells_who_is_asked_instead) {
+  const auto client = open_client(url());
+  const auto queue = open_queue(client);
+  watch_log(client, queue);
+  set.replicate();
+  set.fail_over();
+  const auto line = next_line(queue, MORTISE_LOG_REDIRECTED);
+  EXPECT_NE(std::string::npos, line.find(" moved from ")) << line;
+}
+
 // Any one of them is enough, and the news are not needed.
 TEST_F(sentinel, hazard_10_one_that_lives_and_is_asked_is_enough) {
   const auto client = open_client(url());

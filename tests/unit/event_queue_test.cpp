@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "client/event_log.hpp"
 #include "client/lock_handle.hpp"
 
 namespace mortise::testing {
@@ -20,6 +21,19 @@ std::unique_ptr<event_node> notice(std::int64_t tag) {
   auto node = std::make_unique<event_node>();
   node->told.kind = event_kind::lost;
   node->told.tag = tag;
+  return node;
+}
+
+std::unique_ptr<event_node> line(std::int64_t tag) {
+  auto node = std::make_unique<event_node>();
+  node->told.kind = event_kind::log;
+  node->told.tag = tag;
+  return node;
+}
+
+std::unique_ptr<event_node> due() {
+  auto node = std::make_unique<event_node>();
+  node->told.kind = event_kind::stats;
   return node;
 }
 
@@ -96,6 +110,127 @@ TEST(event_queue, a_freed_queue_hands_back_what_nobody_will_read) {
   ASSERT_TRUE(queue.reserve().ok());
   queue.close();
   EXPECT_TRUE(queue.deliver(notice(1)));
+}
+
+// ---- reports --------------------------------------------------------------------------------
+
+TEST(event_queue, a_report_stands_behind_what_came_later) {
+  event_queue queue(10);
+  ASSERT_TRUE(queue.open().ok());
+  const int descriptor = queue.descriptor();
+  ASSERT_TRUE(queue.report(line(1)));
+  ASSERT_TRUE(queue.reserve().ok());
+  queue.deliver(notice(2));
+  event told;
+  EXPECT_EQ(queue.next(0, told), status::ok);
+  EXPECT_EQ(told.tag, 2);
+  EXPECT_TRUE(is_readable(descriptor));
+  EXPECT_EQ(queue.next(0, told), status::ok);
+  EXPECT_EQ(told.tag, 1);
+  EXPECT_FALSE(is_readable(descriptor));
+}
+
+TEST(event_queue, reports_take_no_place_and_are_few) {
+  event_queue queue(1);
+  ASSERT_TRUE(queue.open().ok());
+  for (int i = 0; i < event_queue::longest_reports; ++i) ASSERT_TRUE(queue.report(line(i)));
+  EXPECT_FALSE(queue.report(line(0)));
+  EXPECT_TRUE(queue.report(due()));
+  EXPECT_FALSE(queue.report(due()));  // one is enough
+  EXPECT_TRUE(queue.reserve().ok());
+  EXPECT_EQ(queue.reserve().code, status::limit);
+  event told;
+  for (int i = 0; i < event_queue::longest_reports; ++i) EXPECT_EQ(queue.next(0, told), status::ok);
+  EXPECT_TRUE(queue.report(line(0)));
+  EXPECT_EQ(queue.next(0, told), status::ok);
+  EXPECT_EQ(told.kind, event_kind::stats);
+  EXPECT_TRUE(queue.report(due()));
+  EXPECT_EQ(queue.reserve().code, status::limit);  // reading reports has given back none
+}
+
+TEST(event_queue, a_queue_that_is_shut_down_takes_no_report_and_gives_those_it_has) {
+  event_queue queue(1);
+  ASSERT_TRUE(queue.open().ok());
+  ASSERT_TRUE(queue.report(line(1)));
+  queue.shut_down();
+  EXPECT_FALSE(queue.report(line(2)));
+  event told;
+  EXPECT_EQ(queue.next(0, told), status::ok);
+  EXPECT_EQ(queue.next(0, told), status::shut_down);
+}
+
+// ---- the log --------------------------------------------------------------------------------
+
+std::shared_ptr<event_queue> open_queue() {
+  auto queue = std::make_shared<event_queue>(1);
+  EXPECT_TRUE(queue->open().ok());
+  return queue;
+}
+
+event next_line(event_queue& queue) {
+  event told;
+  EXPECT_EQ(queue.next(0, told), status::ok);
+  EXPECT_EQ(told.kind, event_kind::log);
+  return told;
+}
+
+TEST(event_log, tells_what_is_as_bad_as_its_level_or_worse) {
+  client::event_log log;
+  log.note(log_subject::lost, outcome::lost(reason::expired), "early");
+  const auto queue = open_queue();
+  ASSERT_TRUE(log.watch(queue, 7, log_level::warning).ok());
+  log.note(log_subject::reconnected, outcome());
+  log.note(log_subject::slow, outcome());
+  log.note(log_subject::lost, outcome::lost(reason::replaced), "it");
+  EXPECT_EQ(next_line(*queue).subject, log_subject::slow);
+  const auto told = next_line(*queue);
+  EXPECT_EQ(told.tag, 7);
+  EXPECT_EQ(told.level, log_level::error);
+  EXPECT_EQ(told.how.why, reason::replaced);
+  EXPECT_EQ(*told.how.lock, "it");
+  EXPECT_EQ(told.how.message, std::string("\"it\": ") + reason_text(reason::replaced));
+  ASSERT_TRUE(log.watch(nullptr, 0, log_level::none).ok());
+  log.note(log_subject::lost, outcome::lost(reason::expired), "late");
+  event none;
+  EXPECT_EQ(queue->next(0, none), status::timed_out);
+}
+
+TEST(event_log, leaves_out_what_comes_too_fast_and_says_how_much) {
+  client::event_log log;
+  const auto queue = open_queue();
+  ASSERT_TRUE(log.watch(queue, 0, log_level::info).ok());
+  for (int i = 0; i < client::allowance::at_once + 5; ++i) log.note(log_subject::slow, outcome());
+  log.note(log_subject::refused, outcome());
+  for (int i = 0; i < client::allowance::at_once; ++i) {
+    const auto told = next_line(*queue);
+    EXPECT_EQ(told.subject, log_subject::slow);
+    EXPECT_EQ(told.left_out, 0);
+  }
+  const auto told = next_line(*queue);
+  EXPECT_EQ(told.subject, log_subject::refused);
+  EXPECT_EQ(told.left_out, 5);
+}
+
+TEST(event_log, gives_one_more_in_a_while) {
+  client::allowance some;
+  time_ns now = 1000 * ns_per_s;
+  for (int i = 0; i < client::allowance::at_once; ++i) EXPECT_TRUE(some.take(now));
+  EXPECT_FALSE(some.take(now));
+  now += client::allowance::one_in_ns;
+  EXPECT_TRUE(some.take(now));
+  EXPECT_FALSE(some.take(now));
+}
+
+TEST(event_log, keeps_no_queue_once_it_has_ended) {
+  client::event_log log;
+  const auto queue = open_queue();
+  ASSERT_TRUE(log.watch(queue, 0, log_level::info).ok());
+  log.end();
+  EXPECT_EQ(queue.use_count(), 1);
+  EXPECT_EQ(log.watch(queue, 0, log_level::info).code, status::closed);
+  queue->shut_down();
+  client::event_log other;
+  EXPECT_EQ(other.watch(queue, 0, log_level::info).code, status::shut_down);
 }
 
 }  // namespace

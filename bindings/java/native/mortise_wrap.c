@@ -264,33 +264,55 @@ static void mortise_java_throw_any(JNIEnv *env, const mortise_error *error) {
 }
 
 // Of each event in the array of records.
-enum { mortise_java_fields = 5 };
+enum { mortise_java_fields = 8 };
+
+// The message and the lock's name of a line of a log, as a byte[][]; NULL with an exception pending
+// when memory runs out.
+static jobjectArray mortise_java_line(JNIEnv *env, const mortise_event *event, const char *name,
+                                      size_t name_len) {
+  const jbyteArray message = mortise_java_bytes(env, mortise_event_message(event));
+  const jbyteArray lock = message ? mortise_java_copy(env, name, name_len) : NULL;
+  const jclass type = lock ? (*env)->GetObjectClass(env, lock) : NULL;
+  const jobjectArray texts = type ? (*env)->NewObjectArray(env, 2, type, message) : NULL;
+  if (texts != NULL) (*env)->SetObjectArrayElement(env, texts, 1, lock);
+  (*env)->DeleteLocalRef(env, type);
+  (*env)->DeleteLocalRef(env, lock);
+  (*env)->DeleteLocalRef(env, message);
+  return texts;
+}
 
 // Whether the event could be written at this index; if not, an exception is pending.
 static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize index,
-                                  jlongArray records, jobjectArray failures) {
+                                  jlongArray records, jobjectArray details) {
   const mortise_status status = mortise_event_status(event);
   const jlong record[mortise_java_fields] = {mortise_event_get_kind(event),
                                              mortise_event_tag(event), status,
                                              mortise_event_token(event),
-                                             mortise_event_reason(event)};
+                                             mortise_event_reason(event),
+                                             mortise_event_log_level(event),
+                                             mortise_event_log_subject(event),
+                                             mortise_event_left_out(event)};
   (*env)->SetLongArrayRegion(env, records, index * mortise_java_fields, mortise_java_fields,
                              record);
   if ((*env)->ExceptionCheck(env)) return 0;
+  const int is_line = mortise_event_get_kind(event) == MORTISE_EVENT_LOG;
   const int is_extension = mortise_event_get_kind(event) == MORTISE_EVENT_EXTENDED;
-  if (status == MORTISE_OK || (status > MORTISE_OK && !is_extension)) return 1;
+  if (!is_line && (status == MORTISE_OK || (status > MORTISE_OK && !is_extension))) return 1;
   size_t name_len = 0;
   const char *const name = mortise_event_lock_name(event, &name_len);
-  const jthrowable failure = mortise_java_failure(
-      env, status, mortise_event_message(event), name, name_len, mortise_event_server_text(event),
-      mortise_event_is_retryable(event), mortise_event_is_ambiguous(event));
-  if (failure == NULL) {
+  const jobject detail =
+      is_line ? mortise_java_line(env, event, name, name_len)
+              : mortise_java_failure(env, status, mortise_event_message(event), name, name_len,
+                                     mortise_event_server_text(event),
+                                     mortise_event_is_retryable(event),
+                                     mortise_event_is_ambiguous(event));
+  if (detail == NULL) {
     // Out of memory. Whoever waits is told the status without the details.
     (*env)->ExceptionClear(env);
     return 1;
   }
-  (*env)->SetObjectArrayElement(env, failures, index, failure);
-  (*env)->DeleteLocalRef(env, failure);
+  (*env)->SetObjectArrayElement(env, details, index, detail);
+  (*env)->DeleteLocalRef(env, detail);
   return !(*env)->ExceptionCheck(env);
 }
 
@@ -305,7 +327,7 @@ SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_initialize(JNIEnv *env, j
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_nextEvents(JNIEnv *env, jclass calls,
                                                                 jlong queue, jlong timeout_ms,
                                                                 jlongArray records,
-                                                                jobjectArray failures) {
+                                                                jobjectArray details) {
   (void)calls;
   mortise_event *event = mortise_event_new();
   mortise_error *error = mortise_error_new();
@@ -321,7 +343,7 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_nextEvents(JNIEnv *env, j
   while (count < capacity) {
     // Only the first is waited for.
     status = mortise_queue_next(events, count == 0 ? timeout_ms : 0, event, error);
-    if (status != MORTISE_OK || !mortise_java_put_event(env, event, count, records, failures)) break;
+    if (status != MORTISE_OK || !mortise_java_put_event(env, event, count, records, details)) break;
     ++count;
   }
   if (status < MORTISE_OK) mortise_java_throw(env, error);
@@ -906,6 +928,54 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1stats(JNIEnv *je
   jresult = (jlong)(intptr_t)result; 
   mortise_java_throw(jenv, arg2); 
   mortise_error_free(arg2); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_client_1watch_1log(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3, jint jarg4) {
+  jint jresult = 0 ;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_log_level arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg5 = mortise_error_new(); 
+  arg1 = (mortise_client *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  arg4 = (mortise_log_level)jarg4; 
+  result = (mortise_status)mortise_client_watch_log(arg1,arg2,arg3,arg4,arg5);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg5); 
+  mortise_error_free(arg5); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_client_1watch_1stats(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3, jlong jarg4) {
+  jint jresult = 0 ;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg5 = mortise_error_new(); 
+  arg1 = (mortise_client *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  arg4 = (int64_t)jarg4; 
+  result = (mortise_status)mortise_client_watch_stats(arg1,arg2,arg3,arg4,arg5);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg5); 
+  mortise_error_free(arg5); 
   return jresult;
 }
 
@@ -3485,6 +3555,34 @@ SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_queue_1shutdown(JNIEnv *j
   (void)jcls;
   arg1 = (mortise_queue *)(intptr_t)jarg1; 
   mortise_queue_shutdown(arg1);
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_log_1level_1text(JNIEnv *jenv, jclass jcls, jint jarg1) {
+  jbyteArray jresult = 0 ;
+  mortise_log_level arg1 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_log_level)jarg1; 
+  result = (char *)mortise_log_level_text(arg1);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_log_1subject_1text(JNIEnv *jenv, jclass jcls, jint jarg1) {
+  jbyteArray jresult = 0 ;
+  mortise_log_subject arg1 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_log_subject)jarg1; 
+  result = (char *)mortise_log_subject_text(arg1);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
 }
 
 

@@ -45,6 +45,26 @@ client.census = reading(core.client_census, census)
 -- every failure those before stay in force.
 client.set_credentials = handle.method(core.client_set_credentials)
 
+-- A method that has something told on a queue, or ends that where there is none.
+local function watching(watch, usual)
+  return function(self, on, tag, how)
+    local is_done, message, code, details =
+      watch(handle.unwrap(self), handle.unwrap(on), tag or 0, how or usual)
+    if is_done then return is_done end
+    if code == core.INVALID_ARGUMENT then error(message, 2) end
+    return nil, message, code, details
+  end
+end
+
+--- watch_log(queue, tag, level): from now on what happens to this client, as bad as this level
+-- (LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO) or worse, is told on the queue, each as an
+-- event of kind EVENT_LOG with this tag. Without a queue nobody is told any more.
+client.watch_log = watching(core.client_watch_log, core.LOG_LEVEL_INFO)
+
+--- watch_stats(queue, tag, interval_ms): from now on an event of kind EVENT_STATS comes to the
+-- queue every so often, for whoever calls stats() then. Without a queue it ends.
+client.watch_stats = watching(core.client_watch_stats, 0)
+
 -- A function that makes an object of the class; `new` is given the client's C object and the rest.
 local function maker(class, new)
   return function(self, ...)

@@ -18,6 +18,8 @@ local mortise = {
   open = client.open,
   version = core.version_text,
   status_text = handle.method(core.status_text),
+  log_level_text = handle.method(core.log_level_text),
+  log_subject_text = handle.method(core.log_subject_text),
 }
 
 for name, value in pairs(core) do

@@ -25,7 +25,13 @@ local function read(event)
   }
   local reason = core.event_reason(event)
   if reason ~= core.REASON_NONE then result.reason = reason end
-  if status ~= core.OK or result.reason then
+  local is_line = result.kind == core.EVENT_LOG
+  if is_line then
+    result.level = core.event_log_level(event)
+    result.subject = core.event_log_subject(event)
+    result.left_out = core.event_left_out(event)
+  end
+  if status ~= core.OK or result.reason or is_line then
     local message = core.event_message(event)
     result.message = message ~= "" and message or core.status_text(status)
     local name = core.event_lock_name(event)
@@ -57,8 +63,8 @@ function queue:take(timeout_ms)
 end
 
 --- The oldest event, after at most `timeout_ms`: a table with kind, tag, status, token, and if need
--- be message, lock_name, reason and details. Or nil, message, code: TIMED_OUT, or SHUT_DOWN once it
--- is drained.
+-- be message, lock_name, reason and details; of a line of the log also level, subject and left_out.
+-- Or nil, message, code: TIMED_OUT, or SHUT_DOWN once it is drained.
 function queue:next(timeout_ms)
   local event, message, code, details = queue.take(self, timeout_ms)
   if event then return event end

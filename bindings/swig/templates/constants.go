@@ -18,6 +18,16 @@ const (
 ${verdicts}
 )
 
+// How bad it is what a line of a log tells. The lower, the worse.
+const (
+${log_levels}
+)
+
+// What a line of a log is about.
+const (
+${log_subjects}
+)
+
 // The kinds of events.
 const (
 ${event_kinds}

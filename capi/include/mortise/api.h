@@ -292,6 +292,15 @@ struct mortise_api {
                                      mortise_error *error);
   mortise_status (*semaphore_force_release)(mortise_semaphore *semaphore, const char *owner,
                                             size_t owner_len, mortise_error *error);
+  mortise_status (*client_watch_log)(mortise_client *client, mortise_queue *queue, int64_t tag,
+                                     mortise_log_level level, mortise_error *error);
+  mortise_status (*client_watch_stats)(mortise_client *client, mortise_queue *queue, int64_t tag,
+                                       int64_t interval_ms, mortise_error *error);
+  mortise_log_level (*event_log_level)(const mortise_event *event);
+  mortise_log_subject (*event_log_subject)(const mortise_event *event);
+  int64_t (*event_left_out)(const mortise_event *event);
+  const char *(*log_level_text)(mortise_log_level level);
+  const char *(*log_subject_text)(mortise_log_subject subject);
 };
 
 #endif  // MORTISE_API_H

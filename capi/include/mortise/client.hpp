@@ -14,6 +14,8 @@
 namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
+class queue;
+
 /**
  * One connection to one deployment, and one thread. Move-only. Any thread may use it. Its end
  * closes it, as `mortise_client_free` does: calls that wait end with status::closed, and holds are
@@ -108,6 +110,32 @@ class client {
     mortise_census *taken = mortise_client_census(raw(), patience.count(), filled);
     if (taken == nullptr) return unexpected(detail::error_from_null(filled));
     return mortise::census(taken);
+  }
+  /**
+   * From now on what happens to this client, as bad as this level or worse, is told on the queue as
+   * event_kind::log, each with this tag; see `mortise_client_watch_log`.
+   * @return done; or status::shut_down, status::closed, status::forked, status::invalid_argument.
+   * @since 1.2
+   */
+  result<void> watch_log(queue &on, std::int64_t tag, log_level level);
+  /** Ends that. @since 1.2 */
+  result<void> unwatch_log() {
+    mortise_error *filled = detail::error_of_thread();
+    return detail::done(mortise_client_watch_log(raw(), nullptr, 0, MORTISE_LOG_LEVEL_NONE, filled),
+                        filled);
+  }
+  /**
+   * From now on an event_kind::stats comes to the queue every so often, for whoever reads `stats`
+   * then; see `mortise_client_watch_stats`.
+   * @param interval 10 ms or more.
+   * @return done; or status::shut_down, status::closed, status::forked, status::invalid_argument.
+   * @since 1.2
+   */
+  result<void> watch_stats(queue &on, std::int64_t tag, std::chrono::milliseconds interval);
+  /** Ends that. @since 1.2 */
+  result<void> unwatch_stats() {
+    mortise_error *filled = detail::error_of_thread();
+    return detail::done(mortise_client_watch_stats(raw(), nullptr, 0, 0, filled), filled);
   }
 #if MORTISE_HAS_EXCEPTIONS
   /** As above, throwing exception. @since 1.2 */

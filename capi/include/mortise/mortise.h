@@ -239,10 +239,50 @@ enum mortise_event_kind_code {
   /** An upgrade ended; on MORTISE_OK with the new fencing token. */
   MORTISE_EVENT_UPGRADED = 6,
   /** A downgrade ended. */
-  MORTISE_EVENT_DOWNGRADED = 7
+  MORTISE_EVENT_DOWNGRADED = 7,
+  /** A line of a client's log: see `mortise_client_watch_log`. @since 1.2 */
+  MORTISE_EVENT_LOG = 8,
+  /** A client's statistics are due: see `mortise_client_watch_stats`. @since 1.2 */
+  MORTISE_EVENT_STATS = 9
 };
 /** A value of `enum mortise_event_kind_code`, or one that a later version adds. */
 typedef int32_t mortise_event_kind;
+
+/** How bad it is what a line of the log tells. The lower, the worse. */
+enum mortise_log_level_code {
+  /** It is no line of the log. */
+  MORTISE_LOG_LEVEL_NONE = 0,
+  /** Somebody has to do something: a hold was lost, a server refuses this client. */
+  MORTISE_LOG_LEVEL_ERROR = 1,
+  /** It may become bad, and may end by itself: a server is not reached, or slow. */
+  MORTISE_LOG_LEVEL_WARNING = 2,
+  /** It is good to know: a server is reached again. */
+  MORTISE_LOG_LEVEL_INFO = 3
+};
+/** A value of `enum mortise_log_level_code`, or one that a later version adds. */
+typedef int32_t mortise_log_level;
+
+/** What a line of the log is about. */
+enum mortise_log_subject_code {
+  /** It is no line of the log. */
+  MORTISE_LOG_NONE = 0,
+  /** A server is connected to again. INFO. */
+  MORTISE_LOG_RECONNECTED = 1,
+  /** Another server than before is asked: a master that was promoted, a slot that moved. INFO. */
+  MORTISE_LOG_REDIRECTED = 2,
+  /** The connection to a server ended. WARNING. */
+  MORTISE_LOG_DISCONNECTED = 3,
+  /** An attempt to connect came to nothing. WARNING. */
+  MORTISE_LOG_UNREACHABLE = 4,
+  /** A server refused this client: a password, a right, a setting. ERROR. */
+  MORTISE_LOG_REFUSED = 5,
+  /** A server's answers are overdue. WARNING. */
+  MORTISE_LOG_SLOW = 6,
+  /** A hold was lost; with its lock's name and the reason. ERROR. */
+  MORTISE_LOG_LOST = 7
+};
+/** A value of `enum mortise_log_subject_code`, or one that a later version adds. */
+typedef int32_t mortise_log_subject;
 
 /** Why a hold was lost, or is at risk. */
 enum mortise_reason_code {
@@ -616,6 +656,40 @@ MORTISE_NODISCARD MORTISE_API mortise_examination *mortise_client_examination(
  */
 MORTISE_NODISCARD MORTISE_API mortise_stats *mortise_client_stats(mortise_client *client,
                                                                   mortise_error *error);
+
+/**
+ * From now on what happens to this client is told on the queue, line by line, each an event of
+ * MORTISE_EVENT_LOG with this tag: how bad it is, what it is about, and the line as the event's
+ * message. Its status is what the matter came to, which is MORTISE_OK of what is well again. Off
+ * until it is called; it replaces an earlier watch, and a NULL queue ends it.
+ *
+ * Nothing ever waits for the reader. Lines take no room of the queue's capacity, stand behind all
+ * other events, and are left out where they come too fast: of each subject ten may come at once,
+ * then one in ten seconds, and at most 64 stay unread. `mortise_event_left_out` says how many were.
+ * So it is no place to learn of losses: `mortise_lock_watch` leaves out none.
+ *
+ * @param tag any number; comes back in the events.
+ * @param level what is as bad as this or worse is told: MORTISE_LOG_LEVEL_ERROR to
+ *   MORTISE_LOG_LEVEL_INFO; not looked at without a queue.
+ * @return MORTISE_OK, MORTISE_SHUT_DOWN, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @since 1.2
+ */
+MORTISE_API mortise_status mortise_client_watch_log(mortise_client *client, mortise_queue *queue,
+                                                    int64_t tag, mortise_log_level level,
+                                                    mortise_error *error);
+/**
+ * From now on an event of MORTISE_EVENT_STATS comes to the queue every so often, with this tag, for
+ * whoever reads `mortise_client_stats` then: the event itself carries no numbers. It takes no room
+ * of the queue's capacity and stands behind all other events; while one is unread no other comes.
+ * Off until it is called; it replaces an earlier watch, and a NULL queue ends it.
+ * @param tag any number; comes back in the events.
+ * @param interval_ms 10 to MORTISE_MAX_MS; not looked at without a queue.
+ * @return MORTISE_OK, MORTISE_SHUT_DOWN, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * @since 1.2
+ */
+MORTISE_API mortise_status mortise_client_watch_stats(mortise_client *client, mortise_queue *queue,
+                                                      int64_t tag, int64_t interval_ms,
+                                                      mortise_error *error);
 
 /**
  * Asks all clients that live what they hold and wait for: finds their inboxes by PUBSUB CHANNELS,
@@ -1422,6 +1496,16 @@ MORTISE_API mortise_reason mortise_event_reason(const mortise_event *event);
 /** As `mortise_error_lock_name`; also of a loss and a risk. @since 1.1 */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_lock_name(const mortise_event *event,
                                                                    size_t *name_len);
+/** How bad it is what a line of the log tells; else MORTISE_LOG_LEVEL_NONE. @since 1.2 */
+MORTISE_API mortise_log_level mortise_event_log_level(const mortise_event *event);
+/** What a line of the log is about; else MORTISE_LOG_NONE. @since 1.2 */
+MORTISE_API mortise_log_subject mortise_event_log_subject(const mortise_event *event);
+/** "error", "warning" or "info"; static, never NULL. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_log_level_text(mortise_log_level level);
+/** A subject in one word, such as "reconnected"; static, never NULL. @since 1.2 */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_log_subject_text(mortise_log_subject subject);
+/** How many lines of the log were left out just before this one. @since 1.2 */
+MORTISE_API int64_t mortise_event_left_out(const mortise_event *event);
 /** As `mortise_error_server_text`. @since 1.0 */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_server_text(const mortise_event *event);
 /** As `mortise_error_is_retryable`. @since 1.0 */

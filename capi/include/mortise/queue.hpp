@@ -37,6 +37,16 @@ class event {
     const char *name = mortise_event_lock_name(raw(), &size);
     return {name, size};
   }
+  /** How bad it is what a line of the log tells; else log_level::none. @since 1.2 */
+  mortise::log_level level() const noexcept {
+    return static_cast<mortise::log_level>(mortise_event_log_level(raw()));
+  }
+  /** What a line of the log is about; else log_subject::none. @since 1.2 */
+  log_subject subject() const noexcept {
+    return static_cast<log_subject>(mortise_event_log_subject(raw()));
+  }
+  /** How many lines of the log were left out just before this one. @since 1.2 */
+  std::int64_t left_out() const noexcept { return mortise_event_left_out(raw()); }
   /** How the call ended, with the details of a failure. @since 1.2 */
   result<void> outcome() const {
     if (status() == mortise::status::ok) return {};
@@ -122,6 +132,19 @@ class queue {
 
   std::unique_ptr<mortise_queue, deleter> raw_;
 };
+
+inline result<void> client::watch_log(queue &on, std::int64_t tag, log_level level) {
+  mortise_error *filled = detail::error_of_thread();
+  const auto least = static_cast<mortise_log_level>(level);
+  return detail::done(mortise_client_watch_log(raw(), on.raw(), tag, least, filled), filled);
+}
+
+inline result<void> client::watch_stats(queue &on, std::int64_t tag,
+                                        std::chrono::milliseconds interval) {
+  mortise_error *filled = detail::error_of_thread();
+  return detail::done(mortise_client_watch_stats(raw(), on.raw(), tag, interval.count(), filled),
+                      filled);
+}
 
 }  // namespace MORTISE_CXX_NAMESPACE
 }  // namespace mortise

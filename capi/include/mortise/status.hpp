@@ -47,7 +47,29 @@ enum class event_kind : std::int32_t {
   lost = MORTISE_EVENT_LOST,
   at_risk = MORTISE_EVENT_AT_RISK,
   upgraded = MORTISE_EVENT_UPGRADED,
-  downgraded = MORTISE_EVENT_DOWNGRADED
+  downgraded = MORTISE_EVENT_DOWNGRADED,
+  log = MORTISE_EVENT_LOG,
+  stats = MORTISE_EVENT_STATS
+};
+
+/** How bad it is what a line of the log tells, as `mortise_log_level`. @since 1.2 */
+enum class log_level : std::int32_t {
+  none = MORTISE_LOG_LEVEL_NONE,
+  error = MORTISE_LOG_LEVEL_ERROR,
+  warning = MORTISE_LOG_LEVEL_WARNING,
+  info = MORTISE_LOG_LEVEL_INFO
+};
+
+/** What a line of the log is about, as `mortise_log_subject`. @since 1.2 */
+enum class log_subject : std::int32_t {
+  none = MORTISE_LOG_NONE,
+  reconnected = MORTISE_LOG_RECONNECTED,
+  redirected = MORTISE_LOG_REDIRECTED,
+  disconnected = MORTISE_LOG_DISCONNECTED,
+  unreachable = MORTISE_LOG_UNREACHABLE,
+  refused = MORTISE_LOG_REFUSED,
+  slow = MORTISE_LOG_SLOW,
+  lost = MORTISE_LOG_LOST
 };
 
 /** Why a hold was lost, or is at risk, as `mortise_reason`. @since 1.2 */
@@ -71,6 +93,16 @@ enum class verdict : std::int32_t {
 /** A short English name, such as "timed out"; static. @since 1.2 */
 inline std::string_view text(status code) noexcept {
   return mortise_status_text(static_cast<mortise_status>(code));
+}
+
+/** "error", "warning" or "info"; static. @since 1.2 */
+inline std::string_view text(log_level level) noexcept {
+  return mortise_log_level_text(static_cast<mortise_log_level>(level));
+}
+
+/** In one word, such as "reconnected"; static. @since 1.2 */
+inline std::string_view text(log_subject subject) noexcept {
+  return mortise_log_subject_text(static_cast<mortise_log_subject>(subject));
 }
 
 /** "ok", "unknown", "warn" or "bad"; static. @since 1.2 */

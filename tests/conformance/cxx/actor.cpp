@@ -138,13 +138,22 @@ void do_call(call &made) {
   }
 }
 
+/** A line of the log goes by its subject. */
+std::string_view notice_of(const mortise::event &event) {
+  if (event.kind() == mortise::event_kind::log) return text(event.subject());
+  if (event.kind() == mortise::event_kind::stats) return "stats";
+  return event.kind() == mortise::event_kind::lost ? "lost" : "at_risk";
+}
+
 void print_event(const mortise::event &event) {
   const auto code = static_cast<mortise_status>(event.status());
   if (event.tag() < static_cast<std::int64_t>(most_handles)) {
     const handle &of = the_stage().handles[static_cast<std::size_t>(event.tag())];
-    std::printf("notice %s %s reason=%d", of.name.c_str(),
-                event.kind() == mortise::event_kind::lost ? "lost" : "at_risk",
+    std::printf("notice %s %s reason=%d", of.name.c_str(), notice_of(event).data(),
                 static_cast<int>(event.reason()));
+    if (event.kind() == mortise::event_kind::log) {
+      std::printf(" value=%d", static_cast<int>(event.level()));
+    }
   } else {
     std::printf("done %" PRId64 " %s", event.tag() - static_cast<std::int64_t>(most_handles),
                 words_status(code));

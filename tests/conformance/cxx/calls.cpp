@@ -275,9 +275,26 @@ void call_on(mortise::client &of, const std::string &method, call &made) {
 
 void call_on(std::monostate, const std::string &method, call &) { no_such("object for", method); }
 
+std::int64_t tag_of(const handle &of) { return &of - the_stage().handles.data(); }
+
+void watch_log(handle &of, call &made) {
+  auto &client = of.as<mortise::client>();
+  const auto level = static_cast<mortise::log_level>(made.number("level"));
+  made.came_to(made.has("level") ? client.watch_log(*the_stage().queue, tag_of(of), level)
+                                 : client.unwatch_log());
+}
+
+void watch_stats(handle &of, call &made) {
+  auto &client = of.as<mortise::client>();
+  const auto interval = std::chrono::milliseconds(made.number("interval_ms"));
+  made.came_to(made.has("interval_ms")
+                   ? client.watch_stats(*the_stage().queue, tag_of(of), interval)
+                   : client.unwatch_stats());
+}
+
 void watch(handle &of, call &made) {
   stage &on = the_stage();
-  const auto tag = static_cast<std::int64_t>(&of - on.handles.data());
+  const auto tag = tag_of(of);
   std::visit(
       [&](auto &object) {
         if constexpr (std::is_base_of_v<mortise::handle, std::decay_t<decltype(object)>>) {
@@ -294,6 +311,10 @@ void make_call(handle &of, const std::string &method, call &made) {
     of.object = std::monostate();
   } else if (method == "watch") {
     watch(of, made);
+  } else if (method == "watch_log") {
+    watch_log(of, made);
+  } else if (method == "watch_stats") {
+    watch_stats(of, made);
   } else {
     std::visit([&](auto &object) { call_on(object, method, made); }, of.object);
   }

@@ -24,6 +24,8 @@ type handle struct {
 	ended     map[string]*mortise.Hold // the last that was unlocked
 	isWatched bool
 	cancel    context.CancelFunc // of the call in the background
+
+	endReports context.CancelFunc
 }
 
 // newest is the hold of that mode which a call on the handle is for; nil if there never was one.
@@ -272,6 +274,50 @@ func (h *handle) stats(of string) result {
 	return result{}
 }
 
+// watchLog says each line of the client's log, or ends that without a level.
+func (h *handle) watchLog(given arguments) error {
+	if given["level"] == "" {
+		h.endReports()
+		return nil
+	}
+	lines, err := h.object.(*mortise.Client).Log(h.reports(),
+		mortise.LogLevel(given.number("level", 0)))
+	go func() {
+		for line := range lines {
+			var over *mortise.Error
+			if !errors.As(line.Err, &over) {
+				over = new(mortise.Error)
+			}
+			say("notice %s %s value=%d reason=%d text=%s", h.name, line.Subject, line.Level,
+				over.Reason, url.PathEscape(line.Text))
+		}
+	}()
+	return err
+}
+
+// watchStats says when statistics are there, or ends that without an interval.
+func (h *handle) watchStats(given arguments) error {
+	if given["interval_ms"] == "" {
+		h.endReports()
+		return nil
+	}
+	interval := time.Duration(given.number("interval_ms", 0)) * time.Millisecond
+	all, err := h.object.(*mortise.Client).StatsEvery(h.reports(), interval)
+	go func() {
+		for counted := range all {
+			say("notice %s stats value=%d", h.name, len(counted.Samples))
+		}
+	}()
+	return err
+}
+
+// reports is a context until endReports.
+func (h *handle) reports() context.Context {
+	ctx, end := context.WithCancel(context.Background())
+	h.endReports = end
+	return ctx
+}
+
 // isSample tells whether it is "name label=value label=value", in any order.
 func isSample(one mortise.Sample, of string) bool {
 	words := strings.Fields(of)
@@ -427,6 +473,10 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 		return h.census(ctx, given, given["of"])
 	case "stats":
 		return h.stats(given["of"])
+	case "watch_log":
+		return failed(h.watchLog(given))
+	case "watch_stats":
+		return failed(h.watchStats(given))
 	case "ping":
 		return failed(h.object.(*mortise.Client).Ping(ctx))
 	case "set_credentials":

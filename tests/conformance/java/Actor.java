@@ -4,11 +4,13 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.mortise.Census;
 import org.mortise.Examination;
+import org.mortise.LogLevel;
 import org.mortise.MortiseClient;
 import org.mortise.MortiseOptions;
 import org.mortise.Multi;
@@ -172,11 +174,43 @@ final class Actor {
       case "set_credentials" ->
           client.setCredentials(
               line.given().get("user"), line.given().get("password").toCharArray());
+      case "watch_log" -> watchLog(client, line);
+      case "watch_stats" -> watchStats(client, line);
       case "ping" -> client.ping();
       case "free" -> client.close();
       default -> throw new IllegalArgumentException(method);
     }
     return Result.OK;
+  }
+
+  private static void watchLog(MortiseClient client, Line line) {
+    String on = line.word(2);
+    int level = (int) line.number("level", 0);
+    if (level == 0) {
+      client.unwatchLog();
+      return;
+    }
+    LogLevel least =
+        Arrays.stream(LogLevel.values()).filter(one -> one.code() == level).findAny().orElseThrow();
+    client.watchLog(
+        least,
+        told ->
+            say(
+                ("notice " + on + " " + told.subject().name().toLowerCase(Locale.ROOT))
+                    + (" value=" + told.level().code() + " reason=" + told.reason().code())
+                    + (" text=" + Result.encode(told.text()))));
+  }
+
+  private static void watchStats(MortiseClient client, Line line) {
+    String on = line.word(2);
+    long intervalMs = line.number("interval_ms", 0);
+    if (intervalMs == 0) {
+      client.unwatchStats();
+      return;
+    }
+    client.watchStats(
+        Duration.ofMillis(intervalMs),
+        counted -> say("notice " + on + " stats value=" + counted.samples().size()));
   }
 
   private static Result call(Line line) throws InterruptedException {

@@ -58,13 +58,13 @@ record Result(Status status, long token, Long value, String text, MortiseExcepti
     if (failure != null) {
       var printed = new StringWriter();
       failure.printStackTrace(new PrintWriter(printed));
-      String shown = URLEncoder.encode(printed.toString(), StandardCharsets.UTF_8);
-      line.append(" printed=").append(shown);
+      line.append(" printed=").append(encode(printed.toString()));
     }
-    if (!text.isEmpty()) {
-      String encoded = URLEncoder.encode(text, StandardCharsets.UTF_8);
-      line.append(" text=").append(encoded.replace("+", "%20"));
-    }
+    if (!text.isEmpty()) line.append(" text=").append(encode(text));
     return line.toString();
+  }
+
+  static String encode(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 }

@@ -49,13 +49,13 @@ typedef long long swig_type_19;
 typedef long long swig_type_20;
 typedef long long swig_type_21;
 typedef long long swig_type_22;
-typedef _gostring_ swig_type_23;
+typedef long long swig_type_23;
 typedef long long swig_type_24;
 typedef long long swig_type_25;
 typedef _gostring_ swig_type_26;
 typedef long long swig_type_27;
 typedef long long swig_type_28;
-typedef long long swig_type_29;
+typedef _gostring_ swig_type_29;
 typedef long long swig_type_30;
 typedef long long swig_type_31;
 typedef long long swig_type_32;
@@ -70,31 +70,31 @@ typedef long long swig_type_40;
 typedef long long swig_type_41;
 typedef long long swig_type_42;
 typedef long long swig_type_43;
-typedef _gostring_ swig_type_44;
+typedef long long swig_type_44;
 typedef long long swig_type_45;
 typedef long long swig_type_46;
-typedef long long swig_type_47;
+typedef _gostring_ swig_type_47;
 typedef long long swig_type_48;
 typedef long long swig_type_49;
-typedef _gostring_ swig_type_50;
+typedef long long swig_type_50;
 typedef long long swig_type_51;
 typedef long long swig_type_52;
-typedef long long swig_type_53;
+typedef _gostring_ swig_type_53;
 typedef long long swig_type_54;
 typedef long long swig_type_55;
 typedef long long swig_type_56;
 typedef long long swig_type_57;
-typedef _gostring_ swig_type_58;
+typedef long long swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
-typedef long long swig_type_61;
+typedef _gostring_ swig_type_61;
 typedef long long swig_type_62;
 typedef long long swig_type_63;
 typedef long long swig_type_64;
-typedef _gostring_ swig_type_65;
+typedef long long swig_type_65;
 typedef long long swig_type_66;
 typedef long long swig_type_67;
-typedef long long swig_type_68;
+typedef _gostring_ swig_type_68;
 typedef long long swig_type_69;
 typedef long long swig_type_70;
 typedef long long swig_type_71;
@@ -105,20 +105,20 @@ typedef long long swig_type_75;
 typedef long long swig_type_76;
 typedef long long swig_type_77;
 typedef long long swig_type_78;
-typedef _gostring_ swig_type_79;
+typedef long long swig_type_79;
 typedef long long swig_type_80;
 typedef long long swig_type_81;
-typedef long long swig_type_82;
+typedef _gostring_ swig_type_82;
 typedef long long swig_type_83;
 typedef long long swig_type_84;
 typedef long long swig_type_85;
 typedef long long swig_type_86;
 typedef long long swig_type_87;
 typedef long long swig_type_88;
-typedef _gostring_ swig_type_89;
+typedef long long swig_type_89;
 typedef long long swig_type_90;
 typedef long long swig_type_91;
-typedef long long swig_type_92;
+typedef _gostring_ swig_type_92;
 typedef long long swig_type_93;
 typedef long long swig_type_94;
 typedef long long swig_type_95;
@@ -157,6 +157,10 @@ typedef long long swig_type_127;
 typedef long long swig_type_128;
 typedef long long swig_type_129;
 typedef long long swig_type_130;
+typedef long long swig_type_131;
+typedef long long swig_type_132;
+typedef long long swig_type_133;
+typedef long long swig_type_134;
 extern void _wrap_Swig_free_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_swig_d9fcef9dc194707f(swig_intgo arg1);
 extern swig_type_1 _wrap_go_drain_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
@@ -197,145 +201,147 @@ extern int _wrap_client_set_credentials_swig_d9fcef9dc194707f(uintptr_t arg1, sw
 extern uintptr_t _wrap_client_examine_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
 extern uintptr_t _wrap_client_examination_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
 extern uintptr_t _wrap_client_stats_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_census_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_17 arg2, uintptr_t arg3);
+extern int _wrap_client_watch_log_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_17 arg3, int arg4, uintptr_t arg5);
+extern int _wrap_client_watch_stats_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_18 arg3, swig_type_19 arg4, uintptr_t arg5);
+extern uintptr_t _wrap_client_census_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_20 arg2, uintptr_t arg3);
 extern void _wrap_census_free_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern swig_voidp _wrap_census_json_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_18 _wrap_census_answered_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_19 _wrap_census_silent_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_20 _wrap_census_truncated_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_21 _wrap_census_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_census_text_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_22 arg2, swig_type_23 arg3);
-extern swig_type_24 _wrap_census_number_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_25 arg2, swig_type_26 arg3);
+extern swig_type_21 _wrap_census_answered_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_22 _wrap_census_silent_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_23 _wrap_census_truncated_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_24 _wrap_census_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_census_text_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_25 arg2, swig_type_26 arg3);
+extern swig_type_27 _wrap_census_number_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_28 arg2, swig_type_29 arg3);
 extern void _wrap_stats_free_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern swig_voidp _wrap_stats_json_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern swig_voidp _wrap_stats_prometheus_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_27 _wrap_stats_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_stats_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_28 arg2);
-extern swig_voidp _wrap_stats_type_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_29 arg2);
-extern double _wrap_stats_value_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_30 arg2);
-extern swig_type_31 _wrap_stats_label_count_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_32 arg2);
-extern swig_voidp _wrap_stats_label_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_33 arg2, swig_type_34 arg3);
-extern swig_voidp _wrap_stats_label_value_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_35 arg2, swig_type_36 arg3);
+extern swig_type_30 _wrap_stats_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_stats_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_31 arg2);
+extern swig_voidp _wrap_stats_type_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_32 arg2);
+extern double _wrap_stats_value_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_33 arg2);
+extern swig_type_34 _wrap_stats_label_count_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_35 arg2);
+extern swig_voidp _wrap_stats_label_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_36 arg2, swig_type_37 arg3);
+extern swig_voidp _wrap_stats_label_value_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_38 arg2, swig_type_39 arg3);
 extern void _wrap_examination_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_37 _wrap_examination_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_40 _wrap_examination_count_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_examination_worst_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_examination_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_38 arg2);
-extern int _wrap_examination_verdict_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_39 arg2);
-extern swig_voidp _wrap_examination_server_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_40 arg2);
-extern swig_voidp _wrap_examination_value_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_41 arg2);
-extern swig_voidp _wrap_examination_consequence_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_42 arg2);
-extern swig_voidp _wrap_examination_mend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_43 arg2);
+extern swig_voidp _wrap_examination_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_41 arg2);
+extern int _wrap_examination_verdict_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_42 arg2);
+extern swig_voidp _wrap_examination_server_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_43 arg2);
+extern swig_voidp _wrap_examination_value_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_44 arg2);
+extern swig_voidp _wrap_examination_consequence_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_45 arg2);
+extern swig_voidp _wrap_examination_mend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_46 arg2);
 extern swig_voidp _wrap_examination_json_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern swig_voidp _wrap_verdict_text_swig_d9fcef9dc194707f(int arg1);
-extern uintptr_t _wrap_lock_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_44 arg2, uintptr_t arg3, uintptr_t arg4);
+extern uintptr_t _wrap_lock_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_47 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_lock_free_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_lock_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_45 arg2, uintptr_t arg3);
+extern int _wrap_lock_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_48 arg2, uintptr_t arg3);
 extern int _wrap_lock_unlock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_46 arg2, uintptr_t arg3);
+extern int _wrap_lock_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_49 arg2, uintptr_t arg3);
 extern int _wrap_lock_cancel_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_lock_interrupt_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_lock_is_held_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_47 _wrap_lock_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_48 _wrap_lock_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_49 _wrap_lock_token_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_50 _wrap_lock_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_51 _wrap_lock_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_52 _wrap_lock_token_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_lock_query_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_50 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_51 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_52 arg3, swig_type_53 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_54 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_55 arg3, swig_type_56 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_57 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_58 arg2, uintptr_t arg3, uintptr_t arg4);
+extern int _wrap_lock_force_release_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_54 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_55 arg3, swig_type_56 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_57 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_58 arg3, swig_type_59 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_rw_free_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_rw_read_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_59 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_62 arg2, uintptr_t arg3);
 extern int _wrap_rw_read_unlock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_write_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_63 arg2, uintptr_t arg3);
 extern int _wrap_rw_write_unlock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_upgrade_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_downgrade_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3);
+extern int _wrap_rw_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_64 arg2, uintptr_t arg3);
 extern int _wrap_rw_interrupt_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_rw_cancel_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_is_reading_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_rw_is_writing_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_62 _wrap_rw_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_63 _wrap_rw_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_64 _wrap_rw_token_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_65 _wrap_rw_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_66 _wrap_rw_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_67 _wrap_rw_token_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_rw_query_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_65 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, swig_type_68 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_type_72 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_75 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, swig_type_77 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_79 arg2, swig_type_80 arg3, uintptr_t arg4, uintptr_t arg5);
+extern int _wrap_rw_force_release_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_68 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, swig_type_71 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_72 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, swig_type_75 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_77 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_79 arg3, swig_type_80 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_81 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_82 arg2, swig_type_83 arg3, uintptr_t arg4, uintptr_t arg5);
 extern void _wrap_semaphore_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_82 arg2, swig_type_83 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_try_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_85 arg2, swig_type_86 arg3, uintptr_t arg4);
 extern int _wrap_semaphore_release_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_85 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_resize_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_87 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_88 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_interrupt_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_semaphore_cancel_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_semaphore_is_held_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_86 _wrap_semaphore_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_87 _wrap_semaphore_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_88 _wrap_semaphore_token_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_89 _wrap_semaphore_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_90 _wrap_semaphore_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_91 _wrap_semaphore_token_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_semaphore_query_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_89 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_type_91 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, swig_type_93 arg4, swig_type_94 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_95 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, swig_type_97 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_force_release_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_92 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, swig_type_94 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_95 arg3, swig_type_96 arg4, swig_type_97 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, swig_type_100 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_101 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_multi_new_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
 extern void _wrap_multi_free_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_multi_add_lock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_reader_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_writer_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, uintptr_t arg4);
+extern int _wrap_multi_add_semaphore_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, uintptr_t arg4);
 extern int _wrap_multi_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_100 arg2, uintptr_t arg3);
+extern int _wrap_multi_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_103 arg2, uintptr_t arg3);
 extern int _wrap_multi_unlock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_101 arg2, uintptr_t arg3);
+extern int _wrap_multi_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_104 arg2, uintptr_t arg3);
 extern int _wrap_multi_interrupt_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_multi_cancel_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_is_held_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_102 _wrap_multi_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_103 _wrap_multi_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_104 _wrap_multi_member_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, swig_type_107 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_108 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_109 arg3, swig_type_110 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, uintptr_t arg4);
+extern swig_type_105 _wrap_multi_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_106 _wrap_multi_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_107 _wrap_multi_member_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_108 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_109 arg3, swig_type_110 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_112 arg3, swig_type_113 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_114 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_info_new_swig_d9fcef9dc194707f(void);
 extern void _wrap_info_free_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_info_is_held_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_info_is_mine_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_112 _wrap_info_time_left_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_113 _wrap_info_latest_token_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_114 _wrap_info_holder_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_115 _wrap_info_shown_holder_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_116 _wrap_info_permits_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_117 _wrap_info_permits_in_use_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_118 _wrap_info_waiter_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_119 _wrap_info_entry_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_120 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_121 arg2);
-extern swig_type_122 _wrap_info_entry_weight_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_123 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_124 arg2);
-extern swig_type_125 _wrap_info_entry_pid_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_126 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_127 arg2);
-extern uintptr_t _wrap_queue_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_128 arg2, uintptr_t arg3);
+extern swig_type_115 _wrap_info_time_left_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_116 _wrap_info_latest_token_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_117 _wrap_info_holder_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_118 _wrap_info_shown_holder_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_119 _wrap_info_permits_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_120 _wrap_info_permits_in_use_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_121 _wrap_info_waiter_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_122 _wrap_info_entry_count_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_123 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_124 arg2);
+extern swig_type_125 _wrap_info_entry_weight_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_126 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_127 arg2);
+extern swig_type_128 _wrap_info_entry_pid_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_129 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_130 arg2);
+extern uintptr_t _wrap_queue_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_131 arg2, uintptr_t arg3);
 extern void _wrap_queue_free_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_queue_fd_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern void _wrap_queue_wake_swig_d9fcef9dc194707f(uintptr_t arg1);
@@ -343,12 +349,17 @@ extern void _wrap_queue_shutdown_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern uintptr_t _wrap_event_new_swig_d9fcef9dc194707f(void);
 extern void _wrap_event_free_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_event_get_kind_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_129 _wrap_event_tag_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_132 _wrap_event_tag_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_event_status_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_130 _wrap_event_token_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_type_133 _wrap_event_token_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern swig_voidp _wrap_event_message_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_event_reason_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern swig_voidp _wrap_event_lock_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_event_log_level_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern int _wrap_event_log_subject_swig_d9fcef9dc194707f(uintptr_t arg1);
+extern swig_voidp _wrap_log_level_text_swig_d9fcef9dc194707f(int arg1);
+extern swig_voidp _wrap_log_subject_text_swig_d9fcef9dc194707f(int arg1);
+extern swig_type_134 _wrap_event_left_out_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern swig_voidp _wrap_event_server_text_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_event_is_retryable_swig_d9fcef9dc194707f(uintptr_t arg1);
 extern int _wrap_event_is_ambiguous_swig_d9fcef9dc194707f(uintptr_t arg1);
@@ -737,12 +748,34 @@ func Client_stats(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	return swig_r
 }
 
+func Client_watch_log(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int32, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_client_watch_log_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_17(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
+func Client_watch_stats(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_client_watch_stats_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_18(_swig_i_2), C.swig_type_19(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
 func Client_census(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_census_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_17(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_census_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_20(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -791,7 +824,7 @@ func Census_text(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_census_text_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_22(_swig_i_1), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (*byte)(C._wrap_census_text_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_25(_swig_i_1), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -803,7 +836,7 @@ func Census_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int64)(C._wrap_census_number_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_25(_swig_i_1), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (int64)(C._wrap_census_number_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1), *(*C.swig_type_29)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -840,7 +873,7 @@ func Stats_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1)))
 	return swig_r
 }
 
@@ -848,7 +881,7 @@ func Stats_type(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_type_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_type_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_32(_swig_i_1)))
 	return swig_r
 }
 
@@ -856,7 +889,7 @@ func Stats_value(arg1 uintptr, arg2 int64) (_swig_ret float64) {
 	var swig_r float64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (float64)(C._wrap_stats_value_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_30(_swig_i_1)))
+	swig_r = (float64)(C._wrap_stats_value_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_33(_swig_i_1)))
 	return swig_r
 }
 
@@ -864,7 +897,7 @@ func Stats_label_count(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_stats_label_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_32(_swig_i_1)))
+	swig_r = (int64)(C._wrap_stats_label_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1)))
 	return swig_r
 }
 
@@ -873,7 +906,7 @@ func Stats_label_name(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_33(_swig_i_1), C.swig_type_34(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_36(_swig_i_1), C.swig_type_37(_swig_i_2)))
 	return swig_r
 }
 
@@ -882,7 +915,7 @@ func Stats_label_value(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_value_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1), C.swig_type_36(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_value_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1), C.swig_type_39(_swig_i_2)))
 	return swig_r
 }
 
@@ -909,7 +942,7 @@ func Examination_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
 	return swig_r
 }
 
@@ -917,7 +950,7 @@ func Examination_verdict(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_examination_verdict_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1)))
+	swig_r = (int32)(C._wrap_examination_verdict_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1)))
 	return swig_r
 }
 
@@ -925,7 +958,7 @@ func Examination_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_server_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_server_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_43(_swig_i_1)))
 	return swig_r
 }
 
@@ -933,7 +966,7 @@ func Examination_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_value_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_value_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1)))
 	return swig_r
 }
 
@@ -941,7 +974,7 @@ func Examination_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_consequence_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_consequence_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1)))
 	return swig_r
 }
 
@@ -949,7 +982,7 @@ func Examination_mend(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_mend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_43(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_mend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_46(_swig_i_1)))
 	return swig_r
 }
 
@@ -973,7 +1006,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_44)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_47)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -998,7 +1031,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1015,7 +1048,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_46(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1078,7 +1111,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_50)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_53)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1091,7 +1124,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_51(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_54(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1102,7 +1135,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_52(_swig_i_2), C.swig_type_53(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_55(_swig_i_2), C.swig_type_56(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1112,7 +1145,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_54(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_57(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1123,7 +1156,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_55(_swig_i_2), C.swig_type_56(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_58(_swig_i_2), C.swig_type_59(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1133,7 +1166,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_57(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1143,7 +1176,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_58)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_61)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1168,7 +1201,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_59(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_62(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1193,7 +1226,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_63(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1226,7 +1259,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_61(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_64(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1296,7 +1329,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_65)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_68)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1309,7 +1342,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_66(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1320,7 +1353,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_type_68(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.swig_type_71(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1330,7 +1363,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_72(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1340,7 +1373,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1351,7 +1384,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.swig_type_72(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1361,7 +1394,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1371,7 +1404,7 @@ func Rw_upgrade_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_77(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1381,7 +1414,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_75(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1392,7 +1425,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.swig_type_77(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_79(_swig_i_2), C.swig_type_80(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1402,7 +1435,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_81(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1413,7 +1446,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_79)(unsafe.Pointer(&_swig_i_1)), C.swig_type_80(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_82)(unsafe.Pointer(&_swig_i_1)), C.swig_type_83(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1430,7 +1463,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_81(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_84(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1440,7 +1473,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.swig_type_83(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1), C.swig_type_86(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1457,7 +1490,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_84(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1466,7 +1499,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1529,7 +1562,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_89)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_92)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1543,7 +1576,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_type_91(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_type_94(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1555,7 +1588,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_92(_swig_i_2), C.swig_type_93(_swig_i_3), C.swig_type_94(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_95(_swig_i_2), C.swig_type_96(_swig_i_3), C.swig_type_97(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1565,7 +1598,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_95(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1576,7 +1609,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.swig_type_97(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.swig_type_100(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1586,7 +1619,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_101(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1636,7 +1669,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1653,7 +1686,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_100(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_103(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1670,7 +1703,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_101(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_104(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1725,7 +1758,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_108(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1736,7 +1769,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), C.swig_type_107(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_109(_swig_i_2), C.swig_type_110(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1746,7 +1779,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_108(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1757,7 +1790,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_109(_swig_i_2), C.swig_type_110(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_112(_swig_i_2), C.swig_type_113(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1767,7 +1800,7 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_114(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1856,7 +1889,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_120(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_123(_swig_i_1)))
 	return swig_r
 }
 
@@ -1864,7 +1897,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_121(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_124(_swig_i_1)))
 	return swig_r
 }
 
@@ -1872,7 +1905,7 @@ func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_123(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_weight_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_126(_swig_i_1)))
 	return swig_r
 }
 
@@ -1880,7 +1913,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_124(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_127(_swig_i_1)))
 	return swig_r
 }
 
@@ -1888,7 +1921,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_126(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_129(_swig_i_1)))
 	return swig_r
 }
 
@@ -1896,7 +1929,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_127(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_130(_swig_i_1)))
 	return swig_r
 }
 
@@ -1905,7 +1938,7 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_128(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_131(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1989,6 +2022,41 @@ func Event_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (*byte)(C._wrap_event_lock_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	return swig_r
+}
+
+func Event_log_level(arg1 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	swig_r = (int32)(C._wrap_event_log_level_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Event_log_subject(arg1 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	swig_r = (int32)(C._wrap_event_log_subject_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Log_level_text(arg1 int32) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	swig_r = (*byte)(C._wrap_log_level_text_swig_d9fcef9dc194707f(C.int(_swig_i_0)))
+	return swig_r
+}
+
+func Log_subject_text(arg1 int32) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	swig_r = (*byte)(C._wrap_log_subject_text_swig_d9fcef9dc194707f(C.int(_swig_i_0)))
+	return swig_r
+}
+
+func Event_left_out(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_event_left_out_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

@@ -179,8 +179,8 @@ static void* Swig_malloc(int c) {
 
 
 /* Takes events as the records of `mortise_queue_next_batch`, until there are no more, there is no room
-   for more than `capacity` of them, or one is a failure: that one is the last, and its texts are in
-   `event`. Returns how many, or -1 when no event will ever come again. */
+   for more than `capacity` of them, or one has texts, a failure or a line of a log: that one is the
+   last, and its texts are in `event`. Returns how many, or -1 when no event will ever come again. */
 static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int64_t timeout_ms,
                                 int64_t *records, int64_t capacity) {
   int64_t count = 0;
@@ -193,7 +193,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
     record[1] = mortise_event_tag(event);
     record[2] = mortise_event_status(event);
     record[3] = mortise_event_token(event);
-    if (record[2] != MORTISE_OK) break;
+    if (record[2] != MORTISE_OK || record[0] == MORTISE_EVENT_LOG) break;
   }
   return count;
 }
@@ -822,6 +822,48 @@ mortise_stats *_wrap_client_stats_swig_d9fcef9dc194707f(mortise_client *_swig_go
   arg2 = (mortise_error *)_swig_go_1; 
   
   result = (mortise_stats *)mortise_client_stats(arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_client_watch_log_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, int _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_log_level arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_client *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (mortise_log_level)_swig_go_3; 
+  arg5 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_client_watch_log(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_client_watch_stats_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_client *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (int64_t)_swig_go_3; 
+  arg5 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_client_watch_stats(arg1,arg2,arg3,arg4,arg5);
   _swig_go_result = result; 
   return _swig_go_result;
 }
@@ -3185,6 +3227,71 @@ char *_wrap_event_lock_name_swig_d9fcef9dc194707f(mortise_event *_swig_go_0, lon
   
   result = (char *)mortise_event_lock_name((struct mortise_event const *)arg1,arg2);
   _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_event_log_level_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  mortise_log_level result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_event *)_swig_go_0; 
+  
+  result = (mortise_log_level)mortise_event_log_level((struct mortise_event const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_event_log_subject_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  mortise_log_subject result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_event *)_swig_go_0; 
+  
+  result = (mortise_log_subject)mortise_event_log_subject((struct mortise_event const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_log_level_text_swig_d9fcef9dc194707f(int _swig_go_0) {
+  mortise_log_level arg1 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_log_level)_swig_go_0; 
+  
+  result = (char *)mortise_log_level_text(arg1);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_log_subject_text_swig_d9fcef9dc194707f(int _swig_go_0) {
+  mortise_log_subject arg1 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_log_subject)_swig_go_0; 
+  
+  result = (char *)mortise_log_subject_text(arg1);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_event_left_out_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_event *)_swig_go_0; 
+  
+  result = (int64_t)mortise_event_left_out((struct mortise_event const *)arg1);
+  _swig_go_result = result; 
   return _swig_go_result;
 }
 

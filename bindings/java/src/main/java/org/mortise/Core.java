@@ -1,5 +1,7 @@
 package org.mortise;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -7,6 +9,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 /**
  * What a client is made of: the native client, its completion queue, and the one thread that reads
@@ -19,7 +23,7 @@ final class Core {
   }
 
   private static final int BATCH = 256;
-  private static final int FIELDS = 5;
+  private static final int FIELDS = 8;
 
   private final NativeHandle client;
   private final long queue;
@@ -167,20 +171,108 @@ final class Core {
     watches.remove(tag);
   }
 
+  // ---- reports -------------------------------------------------------------------------------
+
+  /** A native call that begins a watch of the client, or ends it on the queue 0. */
+  interface Reports {
+    int submit(long client, long queue, long tag);
+  }
+
+  /** Tells lines of the log, or that statistics are due, in place of an earlier watch of these. */
+  void watch(AtomicReference<Report> place, Consumer<LogLine> listener, Reports call) {
+    var report = new Report(tags.incrementAndGet(), listener);
+    var before = place.getAndSet(report);
+    try {
+      long address = client.enter();
+      try {
+        call.submit(address, queue, report.tag);
+      } finally {
+        client.exit();
+      }
+    } catch (RuntimeException refused) {
+      place.compareAndSet(report, before);
+      throw refused;
+    }
+  }
+
+  /** Ends the watch, if there is one. */
+  void unwatch(AtomicReference<Report> place, Reports call) {
+    place.set(null);
+    long address = client.enter();
+    try {
+      call.submit(address, 0, 0);
+    } finally {
+      client.exit();
+    }
+  }
+
+  /** The statistics, of a client that is open. */
+  Stats stats() {
+    long address = client.enter();
+    try {
+      return Stats.take(MortiseNative.client_stats(address));
+    } finally {
+      client.exit();
+    }
+  }
+
+  /** Who is told what a client reports, in its order: lines, or null where statistics are due. */
+  static final class Report {
+    private final long tag;
+    private final Consumer<LogLine> listener;
+    /** Of the dispatcher's thread. */
+    private CompletableFuture<Void> told = CompletableFuture.completedFuture(null);
+
+    Report(long tag, Consumer<LogLine> listener) {
+      this.tag = tag;
+      this.listener = listener;
+    }
+
+    private Void accept(LogLine line) {
+      try {
+        listener.accept(line);
+      } catch (Throwable thrown) {
+        report(thrown);
+      }
+      return null;
+    }
+  }
+
+  /** Whether a line of the log is told, and to whom. */
+  final AtomicReference<Report> log = new AtomicReference<>();
+  /** The same of statistics. */
+  final AtomicReference<Report> statistics = new AtomicReference<>();
+
+  private void tellReport(Report to, long tag, LogLine line) {
+    if (to == null || to.tag != tag) return;
+    to.told = to.told.handleAsync((done, thrown) -> to.accept(line), this::callBack);
+  }
+
+  private static LogLine line(long[] records, int at, Object texts) {
+    var both = (byte[][]) texts;
+    return new LogLine(
+        LogLevel.of((int) records[at + 5]),
+        LogSubject.of((int) records[at + 6]),
+        both == null ? "" : new String(both[0], UTF_8),
+        both == null ? "" : Name.of(both[1]).toString(),
+        LossReason.of((int) records[at + 4]),
+        records[at + 7]);
+  }
+
   // ---- the dispatcher's thread ---------------------------------------------------------------
 
   private void dispatch() {
     long[] records = new long[BATCH * FIELDS];
-    Object[] failures = new Object[BATCH];
+    Object[] details = new Object[BATCH];
     try {
       for (; ; ) {
-        int count = next(records, failures);
+        int count = next(records, details);
         if (count < 0) return;
         for (int i = 0; i < count; i++) {
-          var failure = (MortiseException) failures[i];
-          failures[i] = null;
+          Object detail = details[i];
+          details[i] = null;
           try {
-            tell(records, i * FIELDS, failure);
+            tell(records, i * FIELDS, detail);
           } catch (Throwable thrown) {
             // A listener's or a dependent's; the others still have to be told.
             report(thrown);
@@ -196,19 +288,28 @@ final class Core {
     }
   }
 
-  private int next(long[] records, Object[] failures) {
+  private int next(long[] records, Object[] details) {
     try {
-      return MortiseNative.nextEvents(queue, Constants.FOREVER, records, failures);
+      return MortiseNative.nextEvents(queue, Constants.FOREVER, records, details);
     } catch (OutOfMemoryError passing) {
       report(passing);
       return 0;
     }
   }
 
-  private void tell(long[] records, int at, MortiseException failure) {
+  /** The detail is a failure, or the texts of a line of the log; null where there is none. */
+  private void tell(long[] records, int at, Object detail) {
     int kind = (int) records[at];
     long tag = records[at + 1];
     long token = records[at + 3];
+    if (kind == Constants.EVENT_LOG) {
+      tellReport(log.get(), tag, line(records, at, detail));
+      return;
+    }
+    if (kind == Constants.EVENT_STATS) {
+      tellReport(statistics.get(), tag, null);
+      return;
+    }
     if (kind == Constants.EVENT_LOST || kind == Constants.EVENT_AT_RISK) {
       Watch watch = watches.get(tag);
       LossReason reason = LossReason.of((int) records[at + 4]);
@@ -217,8 +318,8 @@ final class Core {
     }
     CompletableFuture<Event> future = waiting.remove(tag);
     if (future == null) return;
-    if (failure != null) {
-      future.completeExceptionally(failure);
+    if (detail != null) {
+      future.completeExceptionally((MortiseException) detail);
     } else {
       future.complete(new Event((int) records[at + 2], token));
     }

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -216,6 +217,72 @@ public final class MortiseClient implements AutoCloseable {
   public Census census(Duration patience) {
     long timeoutMs = patience.toMillis();
     return Census.take(found(client -> MortiseNative.client_census(client, timeoutMs)));
+  }
+
+  /**
+   * From now on what happens to this client, as bad as this level or worse, is told line by line,
+   * by the executor of callbacks: connections that end or come back, servers that refuse it, other
+   * servers that are asked than before, holds that were lost. Replaces an earlier listener.
+   *
+   * <p>Nothing ever waits for the listener: lines are left out where they come too fast, ten of a
+   * subject at once and then one in ten seconds, and the next one says how many. So it is no place
+   * to learn of losses: see {@link Builder#lossListener}.
+   *
+   * @param level what is told, as bad as this or worse
+   * @param listener such as {@link LogLine#to}
+   */
+  public void watchLog(LogLevel level, Consumer<? super LogLine> listener) {
+    Objects.requireNonNull(level, "level");
+    Objects.requireNonNull(listener, "listener");
+    core.watch(
+        core.log,
+        listener::accept,
+        (client, queue, tag) -> MortiseNative.client_watch_log(client, queue, tag, level.code()));
+    Reference.reachabilityFence(this);
+  }
+
+  /** Ends that. */
+  public void unwatchLog() {
+    core.unwatch(
+        core.log,
+        (client, queue, tag) ->
+            MortiseNative.client_watch_log(client, queue, tag, LogLevel.INFO.code()));
+    Reference.reachabilityFence(this);
+  }
+
+  /**
+   * From now on the statistics are told every so often, by the executor of callbacks. Replaces an
+   * earlier listener.
+   *
+   * @param interval 10 ms or more
+   * @param listener what {@link #stats} gives at that moment
+   */
+  public void watchStats(Duration interval, Consumer<? super Stats> listener) {
+    long intervalMs = interval.toMillis();
+    Objects.requireNonNull(listener, "listener");
+    Core counting = core;
+    core.watch(
+        core.statistics,
+        due -> {
+          Stats counted;
+          try {
+            counted = counting.stats();
+          } catch (MortiseException closed) {
+            return; // meanwhile
+          }
+          listener.accept(counted);
+        },
+        (client, queue, tag) ->
+            MortiseNative.client_watch_stats(client, queue, tag, intervalMs));
+    Reference.reachabilityFence(this);
+  }
+
+  /** Ends that. */
+  public void unwatchStats() {
+    core.unwatch(
+        core.statistics,
+        (client, queue, tag) -> MortiseNative.client_watch_stats(client, queue, tag, 0));
+    Reference.reachabilityFence(this);
   }
 
   private long found(LongUnaryOperator find) {

@@ -54,6 +54,8 @@ final class MortiseNative {
   public final static native long client_examine(long jarg1);
   public final static native long client_examination(long jarg1);
   public final static native long client_stats(long jarg1);
+  public final static native int client_watch_log(long jarg1, long jarg2, long jarg3, int jarg4);
+  public final static native int client_watch_stats(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native long client_census(long jarg1, long jarg2);
   public final static native void census_free(long jarg1);
   public final static native byte[] census_json(long jarg1);
@@ -195,4 +197,6 @@ final class MortiseNative {
   public final static native long queue_new(long jarg1, long jarg2);
   public final static native void queue_free(long jarg1);
   public final static native void queue_shutdown(long jarg1);
+  public final static native byte[] log_level_text(int jarg1);
+  public final static native byte[] log_subject_text(int jarg1);
 }

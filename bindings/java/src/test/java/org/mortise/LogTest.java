@@ -1,0 +1,120 @@
+package org.mortise;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ResourceBundle;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class LogTest {
+  private static <T> T next(BlockingQueue<T> told) throws InterruptedException {
+    T first = told.poll(20, TimeUnit.SECONDS);
+    assertNotNull(first);
+    return first;
+  }
+
+  private static void lose(Redis server, MortiseClient client, String name) throws Exception {
+    Lease lease = client.mutex(name).acquire();
+    server.command("DEL", "{mortise:" + name + "}");
+    var lost = assertThrows(MortiseException.class, () -> lease.extend(Duration.ZERO));
+    assertEquals(Status.LOST, lost.status());
+  }
+
+  @Test
+  void tellsWhatWasLost() throws Exception {
+    try (var server = new Redis();
+        var client = MortiseClient.open(server.url())) {
+      var told = new LinkedBlockingQueue<LogLine>();
+      client.watchLog(LogLevel.ERROR, told::add);
+      lose(server, client, "a");
+      LogLine line = next(told);
+      assertEquals(LogLevel.ERROR, line.level());
+      assertEquals(LogSubject.LOST, line.subject());
+      assertEquals(LossReason.SERVER_LOST, line.reason());
+      assertEquals("a", line.lock());
+      assertEquals(0, line.leftOut());
+      assertTrue(line.text().startsWith("\"a\": "), line.text());
+      client.unwatchLog();
+      lose(server, client, "b");
+      assertEquals(null, told.poll());
+    }
+  }
+
+  /** What goes on is told in its order, also by an executor with many threads. */
+  @Test
+  void goesToALoggerOfThePlatform() throws Exception {
+    try (var server = new Redis();
+        var client = MortiseClient.open(server.url())) {
+      var told = new LinkedBlockingQueue<String>();
+      client.watchLog(LogLevel.INFO, LogLine.to(new Recorder(told)));
+      for (String name : new String[] {"a", "b", "c"}) lose(server, client, name);
+      for (String name : new String[] {"a", "b", "c"}) {
+        String line = next(told);
+        assertTrue(line.startsWith("ERROR \"" + name + "\": "), line);
+      }
+    }
+  }
+
+  @Test
+  void statisticsComeEverySoOften() throws Exception {
+    try (var server = new Redis();
+        var client = MortiseClient.open(server.url())) {
+      var told = new LinkedBlockingQueue<Stats>();
+      client.lock("a").lock();
+      client.watchStats(Duration.ofMillis(10), told::add);
+      for (int i = 0; i < 3; i++) assertFalse(next(told).samples().isEmpty());
+      client.unwatchStats();
+      var refused =
+          assertThrows(
+              MortiseException.class, () -> client.watchStats(Duration.ofMillis(9), told::add));
+      assertEquals(Status.INVALID_ARGUMENT, refused.status());
+      client.lock("a").unlock();
+    }
+  }
+
+  @Test
+  void isNotThereAfterClose() throws Exception {
+    try (var server = new Redis()) {
+      var client = MortiseClient.open(server.url());
+      client.close();
+      var refused =
+          assertThrows(
+              MortiseException.class, () -> client.watchLog(LogLevel.INFO, line -> {}));
+      assertEquals(Status.CLOSED, refused.status());
+      refused =
+          assertThrows(
+              MortiseException.class,
+              () -> client.watchStats(Duration.ofSeconds(1), counted -> {}));
+      assertEquals(Status.CLOSED, refused.status());
+    }
+  }
+
+  private record Recorder(BlockingQueue<String> told) implements System.Logger {
+    @Override
+    public String getName() {
+      return "recorder";
+    }
+
+    @Override
+    public boolean isLoggable(Level level) {
+      return true;
+    }
+
+    @Override
+    public void log(Level level, ResourceBundle bundle, String text, Throwable thrown) {
+      told.add(level + " " + text);
+    }
+
+    @Override
+    public void log(Level level, ResourceBundle bundle, String format, Object... values) {
+      told.add(level + " " + format);
+    }
+  }
+}

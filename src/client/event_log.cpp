@@ -1,0 +1,56 @@
+#include "client/event_log.hpp"
+
+#include <new>
+#include <utility>
+
+namespace mortise::client {
+
+outcome event_log::watch(std::shared_ptr<event_queue> queue, std::int64_t tag, log_level level) {
+  if (queue && queue->is_shut_down()) {
+    return outcome::of(status::shut_down, "the queue was shut down");
+  }
+  const std::lock_guard guard(mutex_);
+  if (is_ended_) return client_freed();
+  queue_.swap(queue);  // the one before goes without the mutex
+  tag_ = tag;
+  level_ = level;
+  allowances_ = {};
+  left_out_ = 0;
+  return {};
+}
+
+void event_log::end() noexcept {
+  std::shared_ptr<event_queue> last;
+  const std::lock_guard guard(mutex_);
+  is_ended_ = true;
+  last.swap(queue_);
+}
+
+void event_log::note(log_subject what, const outcome& how, const std::string& lock_name) noexcept {
+  const std::lock_guard guard(mutex_);
+  if (!queue_ || level_of(what) > level_) return;
+  ++left_out_;
+  if (!allowances_[static_cast<std::size_t>(what)].take(boot_now())) return;
+  try {
+    if (queue_->report(line(what, how, lock_name))) left_out_ = 0;
+  } catch (const std::bad_alloc&) {
+    return;  // it is counted as left out
+  }
+}
+
+std::unique_ptr<event_node> event_log::line(log_subject what, const outcome& how,
+                                            const std::string& lock_name) const {
+  auto node = std::make_unique<event_node>();
+  auto& told = node->told;
+  told.kind = event_kind::log;
+  told.tag = tag_;
+  told.how = how;
+  if (told.how.message.empty()) told.how.say(how.words());
+  told.level = level_of(what);
+  told.subject = what;
+  told.left_out = left_out_ - 1;  // this one is not
+  node->lock = lock_name;
+  return node;
+}
+
+}  // namespace mortise::client
