@@ -40,6 +40,8 @@ type CensusEntry struct {
 	// since the client has handles of it; WaitedTotal is how long those that were granted have waited.
 	Grants, Contended int64
 	WaitedTotal       time.Duration
+	// Waits is how many of these waited up to how many seconds, such as "0.0005:12 0.01:3".
+	Waits string
 }
 
 // Census asks all clients that live what they hold and wait for. It ends when all have answered, or
@@ -98,6 +100,6 @@ func readCensusEntry(address uintptr, index int64) CensusEntry {
 		TimeLeft: span("time_left_ms"), Permits: number("permits"),
 		Waiters: number("waiters"), Waited: span("waited_ms"),
 		Grants: number("grants"), Contended: number("contended"),
-		WaitedTotal: span("waited_total_ms"),
+		WaitedTotal: span("waited_total_ms"), Waits: text("waits"),
 	}
 }

@@ -20,6 +20,7 @@ std::map<std::string, lock_summary> summaries_of(const census& seen) {
     auto& traffic = one.traffic_of[seen.text(index, "client")];
     traffic.grants += seen.number(index, "grants");
     traffic.waited_total_ms += seen.number(index, "waited_total_ms");
+    traffic.waits.add(seen.text(index, "waits"));
     one.waiters += seen.number(index, "waiters");
     one.waited_ms = std::max(one.waited_ms, seen.number(index, "waited_ms"));
     const bool is_first_holder = seen.number(index, "holds") > 0 && ++one.holders == 1;

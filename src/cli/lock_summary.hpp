@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/census.hpp"
+#include "cli/wait_histogram.hpp"
 
 namespace mortise::cli {
 
@@ -23,6 +24,7 @@ struct lock_summary {
   struct traffic {
     int64_t grants = 0;
     int64_t waited_total_ms = 0;
+    wait_histogram waits;
   };
   std::map<std::string, traffic> traffic_of;  // by client
 

@@ -1,6 +1,7 @@
 // Rows and columns, as wide as the terminal.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@ class text_table {
   // The first column gives way where there is not room for all.
   explicit text_table(std::vector<std::string> heads) : heads_(std::move(heads)) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  // By their first column, and then the next.
+  void sort() { std::sort(rows_.begin(), rows_.end()); }
 
   // To stdout. Elsewhere than on a terminal without heads, and with each cell in whole.
   void print() const;

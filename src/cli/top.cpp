@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -35,9 +36,10 @@ Usage: mortise top [OPTION...]
       --url URL     where the locks are; else MORTISE_URL
   -h, --help        this text
 
-The locks for which most wait come first, and then those that are granted most often. GRANTS/S and
-MEAN WAIT, of those that were granted, are of the time since the reading before. All clients that
-live are asked, as by mortise list. q ends it. Ends with 0, or with 64 and above as mortise exec.
+The locks for which most wait come first, and then those that are granted most often. GRANTS/S and,
+of those that were granted, MEAN WAIT and what half (P50) and 99 of 100 (P99) waited at most, are of
+the time since the reading before. All clients that live are asked, as by mortise list. q ends it.
+Ends with 0, or with 64 and above as mortise exec.
 )HELP";
 
 using clock = std::chrono::steady_clock;
@@ -53,6 +55,7 @@ struct line {
   lock_summary lock;
   double grants_per_s = 0;
   double mean_wait_ms = 0;
+  wait_histogram waits;
 };
 
 reading read(mortise_client* client, int64_t wait_ms, mortise_error* error) {
@@ -69,6 +72,7 @@ lock_summary::traffic traffic_between(const lock_summary& before, const lock_sum
     sum.grants += std::max<int64_t>(0, one.grants - known->second.grants);
     sum.waited_total_ms +=
         std::max<int64_t>(0, one.waited_total_ms - known->second.waited_total_ms);
+    sum.waits.add_since(known->second.waits, one.waits);
   }
   return sum;
 }
@@ -77,11 +81,12 @@ std::vector<line> lines_of(const reading& before, const reading& now) {
   const std::chrono::duration<double> apart = now.at - before.at;
   std::vector<line> lines;
   for (const auto& [name, lock] : now.locks) {
-    line one{name, lock};
+    line one{name, lock, 0, 0, {}};
     if (const auto known = before.locks.find(name); known != before.locks.end()) {
       const auto traffic = traffic_between(known->second, lock);
       const auto grants = static_cast<double>(traffic.grants);
       if (apart.count() > 0) one.grants_per_s = grants / apart.count();
+      one.waits = traffic.waits;
       if (traffic.grants > 0) {
         one.mean_wait_ms = static_cast<double>(traffic.waited_total_ms) / grants;
       }
@@ -101,16 +106,33 @@ std::string short_number(double number) {
   return text;
 }
 
+// Nobody knows how much longer it was than the last bound, a minute.
+std::string percentile_text(const line& of, double part) {
+  const auto found = of.waits.percentile_ms(part);
+  if (!found) return "-";
+  if (std::isinf(*found)) return ">1m";
+  char text[32];
+  const bool is_long = *found >= 1000;
+  std::snprintf(text, sizeof text, "%g%s", is_long ? *found / 1000 : *found, is_long ? "s" : "ms");
+  return text;
+}
+
+nlohmann::json percentile_json(const line& of, double part) {
+  const auto found = of.waits.percentile_ms(part);
+  return found && !std::isinf(*found) ? nlohmann::json(*found) : nlohmann::json();
+}
+
 text_table table_of(const std::vector<line>& lines) {
-  text_table table(
-      {"NAME", "KIND", "HOLDER", "LEFT", "WAITERS", "LONGEST", "GRANTS/S", "MEAN WAIT"});
+  text_table table({"NAME", "KIND", "HOLDER", "LEFT", "WAITERS", "LONGEST", "GRANTS/S", "MEAN WAIT",
+                    "P50", "P99"});
   for (const auto& one : lines) {
     const auto& lock = one.lock;
     table.add({printable_of(one.name), lock.kind, lock.holder_text(),
                text_or_dash(lock.holders > 0, rough_text_of(lock.time_left_ms)),
                std::to_string(lock.waiters),
                text_or_dash(lock.waiters > 0, rough_text_of(lock.waited_ms)),
-               short_number(one.grants_per_s), short_number(one.mean_wait_ms) + "ms"});
+               short_number(one.grants_per_s), short_number(one.mean_wait_ms) + "ms",
+               percentile_text(one, 0.5), percentile_text(one, 0.99)});
   }
   return table;
 }
@@ -126,7 +148,9 @@ std::string json_of(const std::vector<line>& lines) {
                    {"waiters", one.lock.waiters},
                    {"waited_ms", one.lock.waited_ms},
                    {"grants_per_s", one.grants_per_s},
-                   {"mean_wait_ms", one.mean_wait_ms}});
+                   {"mean_wait_ms", one.mean_wait_ms},
+                   {"p50_wait_ms", percentile_json(one, 0.5)},
+                   {"p99_wait_ms", percentile_json(one, 0.99)}});
   }
   return nlohmann::json({{"locks", all}})
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

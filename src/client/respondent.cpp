@@ -4,7 +4,9 @@
 #include <new>
 #include <utility>
 
+#include "base/decimal.hpp"
 #include "client/client.hpp"
+#include "statistics/snapshot.hpp"
 
 namespace mortise::client {
 
@@ -22,6 +24,17 @@ const char* kind_text(lock::lock_kind kind) noexcept {
       break;
   }
   return "mutex";
+}
+
+// Those that there are, each by the bound of its bucket in seconds.
+std::string text_of(const lock::gate_traffic& traffic) {
+  std::string text;
+  for (std::size_t i = 0; i < traffic.waits.size(); ++i) {
+    if (traffic.waits[i] == 0) continue;
+    if (!text.empty()) text += ' ';
+    text.append(statistics::bound_text(i)).append(":").append(decimal(traffic.waits[i]));
+  }
+  return text;
 }
 
 protocol::census_entry entry_of(const gatekeeper& of) {
@@ -43,6 +56,7 @@ protocol::census_entry entry_of(const gatekeeper& of) {
   one.grants = told.traffic.grants;
   one.contended = told.traffic.contended;
   one.waited_total_ms = told.traffic.waited_ns / ns_per_ms;
+  one.waits = text_of(told.traffic);
   return one;
 }
 
@@ -98,7 +112,7 @@ protocol::census_page respondent::page_of(const protocol::census_question& asked
       break;
     }
     auto one = entry_of(*each);
-    size += one.name.size() + one.label.size() + 100;
+    size += one.name.size() + one.label.size() + one.waits.size() + 100;
     told.entries.push_back(std::move(one));
   }
   return told;

@@ -268,10 +268,7 @@ void gate::note_taken(acquire_operation& wanted) noexcept {
 void gate::finish(acquire_operation& ended, const outcome& how, time_ns now) {
   waiters_.erase(ended.place_);
   ended.counts().acquire_ended(how.code, now - ended.began);
-  if (how.ok()) {
-    ++traffic_.grants;
-    traffic_.waited_ns += now - ended.began;
-  }
+  if (how.ok()) traffic_.granted(now - ended.began);
   auto& owner = *ended.owner;
   probe::wait_end(&owner, owner.lock_name, static_cast<std::int32_t>(how.code), now - ended.began);
   owner.pending = nullptr;

@@ -1,12 +1,14 @@
 // What a gate tells people who look on.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "base/time.hpp"
 #include "lock/portion.hpp"
+#include "statistics/counter.hpp"
 
 namespace mortise::lock {
 
@@ -15,6 +17,14 @@ struct gate_traffic {
   std::int64_t grants = 0;
   std::int64_t contended = 0;  // that have found the lock taken
   time_ns waited_ns = 0;       // by those that were granted
+  // How many of them waited how long: a few bytes for each lock, and enough for a percentile.
+  std::array<std::uint32_t, statistics::bucket_bounds_ns.size() + 1> waits{};
+
+  void granted(time_ns waited) noexcept {
+    ++grants;
+    waited_ns += waited;
+    ++waits[statistics::bucket_of(waited)];
+  }
 };
 
 struct gate_report {

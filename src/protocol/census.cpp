@@ -38,6 +38,7 @@ constexpr field fields[] = {
     {"grants", nullptr, &census_entry::grants},
     {"contended", nullptr, &census_entry::contended},
     {"waited_total_ms", nullptr, &census_entry::waited_total_ms},
+    {"waits", &census_entry::waits, nullptr},
 };
 // The first of them are the same of all entries of a client, and said once.
 constexpr std::size_t shared_fields = 3;

@@ -32,6 +32,12 @@ constexpr std::array<time_ns, 18> bucket_bounds_ns{
     100 * ns_per_ms,   250 * ns_per_ms, 500 * ns_per_ms, ns_per_s,        5 * ns_per_s / 2,
     5 * ns_per_s,      10 * ns_per_s,   60 * ns_per_s};
 
+inline std::size_t bucket_of(time_ns took) noexcept {
+  const auto* const bound =
+      std::lower_bound(bucket_bounds_ns.begin(), bucket_bounds_ns.end(), took);
+  return static_cast<std::size_t>(bound - bucket_bounds_ns.begin());
+}
+
 // How long something took, each time.
 class histogram {
  public:
@@ -48,9 +54,7 @@ class histogram {
 
   void note(time_ns took) noexcept {
     took = std::max<time_ns>(took, 0);
-    const auto* const bound =
-        std::lower_bound(bucket_bounds_ns.begin(), bucket_bounds_ns.end(), took);
-    buckets_[static_cast<std::size_t>(bound - bucket_bounds_ns.begin())].add();
+    buckets_[bucket_of(took)].add();
     sum_ns_.fetch_add(static_cast<std::uint64_t>(took), std::memory_order_relaxed);
   }
   [[nodiscard]] reading read() const noexcept {

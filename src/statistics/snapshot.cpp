@@ -20,11 +20,6 @@ std::string number_text(double value) {
   return {digits, end};
 }
 
-std::string bound_text(std::size_t bucket) {
-  if (bucket == bucket_bounds_ns.size()) return "+Inf";
-  return number_text(seconds(static_cast<std::uint64_t>(bucket_bounds_ns[bucket])));
-}
-
 // The whole of what a client tells, in the order in which it is shown.
 std::vector<family> all_families() {
   using enum family_type;
@@ -134,6 +129,11 @@ void add_json_entry(std::string& text, family_type type, const family::entry& en
 }
 
 }  // namespace
+
+std::string bound_text(std::size_t bucket) {
+  if (bucket == bucket_bounds_ns.size()) return "+Inf";
+  return number_text(seconds(static_cast<std::uint64_t>(bucket_bounds_ns[bucket])));
+}
 
 const char* type_text(family_type type) noexcept {
   switch (type) {

@@ -39,6 +39,8 @@ struct family {
 };
 
 const char* type_text(family_type type) noexcept;
+// The upper bound of a histogram's bucket in seconds, "+Inf" of the last.
+std::string bound_text(std::size_t bucket);
 
 class snapshot {
  public:

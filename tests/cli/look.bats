@@ -21,6 +21,28 @@ lists() { mortise list | grep -q "$1"; }
   says "nightly backup"
 }
 
+@test "list -o wide has a line for each client that holds or waits" {
+  begin --label "the first"
+  starts --label "the second" "$name" -- true
+  until_it lists "  1  "
+  run mortise list -o wide
+  fails_with 0
+  [ "${#lines[@]}" = 2 ]
+  local cells who="$name mutex exclusive [A-Za-z0-9_-]+ $(hostname)" time="[0-9]+m?s"
+  cells=$(tr -s ' ' <<<"$output")
+  grep -qE "^$who $keeper [0-9]{16} 1 $time $time 0 - 1 0 the first$" <<<"$cells"
+  grep -qE "^$who [0-9]+ - - - - 1 $time 0 1 the second$" <<<"$cells"
+}
+
+@test "list -o says which form: names, or JSON" {
+  begin
+  [ "$(mortise list -o name)" = "$name" ]
+  [ "$(mortise list -o json | jq -r '.entries[].name')" = "$name" ]
+  run mortise list -o narrow
+  fails_with 64
+  says "--output narrow is unknown; give wide, name or json"
+}
+
 @test "list counts readers, and knows permits" {
   starts -s "$name readers" -- sleep 100
   starts -s "$name readers" -- sleep 100

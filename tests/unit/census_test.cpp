@@ -78,18 +78,19 @@ TEST(census, a_page_arrives_as_it_was_told) {
 TEST(census, a_page_of_a_later_version_may_tell_more) {
   std::string text = "A ";
   redis::command_writer writer(text);
-  writer.begin(7 + 2 * 15);
-  for (const auto* head : {"7", "c", "h", "5", "0", "0", "15"}) writer.arg(head);
+  writer.begin(7 + 2 * 16);
+  for (const auto* head : {"7", "c", "h", "5", "0", "0", "16"}) writer.arg(head);
   for (const auto* name : {"a", "b"}) {
     writer.arg("label").arg(name).arg("mutex").arg("shared");
     for (int i = 0; i < 10; ++i) writer.arg(std::to_string(i));
-    writer.arg("more");
+    writer.arg("0.005:2").arg("more");
   }
   const auto read = read_page(text);
   ASSERT_TRUE(read);
   ASSERT_EQ(2U, read->entries.size());
   EXPECT_EQ("b", read->entries[1].name);
   EXPECT_EQ(9, read->entries[1].waited_total_ms);
+  EXPECT_EQ("0.005:2", *protocol::census_text(read->entries[1], "waits"));
 }
 
 TEST(census, what_is_no_page_is_left) {

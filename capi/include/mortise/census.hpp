@@ -31,6 +31,8 @@ struct census_entry {
   std::int64_t waiters, waited_ms;
   /** What has been counted since the client has handles of the lock. */
   std::int64_t grants, contended, waited_total_ms;
+  /** How many of the grants waited how long, such as "0.0005:12 0.01:3"; see capi/doc/census.md. */
+  std::string_view waits;
 };
 
 /** What all clients that live hold and wait for. Move-only; it never changes: any thread. */
@@ -59,7 +61,7 @@ class census {
                      text("kind"), text("mode"), number("holds"), number("token"),
                      number("held_ms"), number("time_left_ms"), number("permits"),
                      number("waiters"), number("waited_ms"), number("grants"), number("contended"),
-                     number("waited_total_ms")});
+                     number("waited_total_ms"), text("waits")});
     }
     return all;
   }

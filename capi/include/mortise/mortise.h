@@ -723,8 +723,8 @@ MORTISE_API int64_t mortise_census_truncated(const mortise_census *census);
 /** How many entries there are: each is what one client has to do with one lock. @since 1.2 */
 MORTISE_API int64_t mortise_census_count(const mortise_census *census);
 /**
- * A text of an entry, by its name in JSON: "client", "host", "label", "name", "kind", "mode"; up to
- * its first NUL. "" for another key, or beyond the last entry.
+ * A text of an entry, by its name in JSON: "client", "host", "label", "name", "kind", "mode",
+ * "waits"; up to its first NUL. "" for another key, or beyond the last entry.
  * @since 1.2
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_census_text(const mortise_census *census,

@@ -173,6 +173,7 @@ std::pair<std::int64_t, std::string_view> field_of(const mortise::census_entry &
   if (key == "grants") return {one.grants, ""};
   if (key == "contended") return {one.contended, ""};
   if (key == "waited_total_ms") return {one.waited_total_ms, ""};
+  if (key == "waits") return {0, one.waits};
   no_such("field", key);
 }
 

@@ -246,7 +246,7 @@ func (h *handle) census(ctx context.Context, given arguments, of string) result 
 // fieldOf is a field of an entry by its name in JSON, as a number or as a text.
 func fieldOf(one mortise.CensusEntry, key string) (int64, string) {
 	texts := map[string]string{"client": one.Client, "host": one.Host, "label": one.Label,
-		"name": one.Name, "kind": one.Kind, "mode": one.Mode}
+		"name": one.Name, "kind": one.Kind, "mode": one.Mode, "waits": one.Waits}
 	numbers := map[string]int64{"pid": one.Pid, "holds": one.Holds, "token": one.Token,
 		"held_ms": one.Held.Milliseconds(), "time_left_ms": one.TimeLeft.Milliseconds(),
 		"permits": one.Permits, "waiters": one.Waiters, "waited_ms": one.Waited.Milliseconds(),

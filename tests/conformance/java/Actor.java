@@ -149,6 +149,7 @@ final class Actor {
       case "grants" -> one.grants();
       case "contended" -> one.contended();
       case "waited_total_ms" -> one.waitedTotal();
+      case "waits" -> one.waits();
       default -> throw new IllegalArgumentException(key);
     };
   }

@@ -40,6 +40,7 @@ public record Census(
    * @param grants how many acquires were granted since the client has handles of the lock
    * @param contended how many of its acquires have found the lock taken
    * @param waitedTotal for how long those that were granted have waited
+   * @param waits how many of these waited up to how many seconds, such as {@code 0.0005:12 0.01:3}
    */
   public record Entry(
       String client,
@@ -58,7 +59,8 @@ public record Census(
       Duration waited,
       long grants,
       long contended,
-      Duration waitedTotal) {}
+      Duration waitedTotal,
+      String waits) {}
 
   /** Reads a native census and frees it. */
   static Census take(long address) {
@@ -96,7 +98,8 @@ public record Census(
           span("waited_ms"),
           number("grants"),
           number("contended"),
-          span("waited_total_ms"));
+          span("waited_total_ms"),
+          text("waits"));
     }
 
     private String text(String key) {
