@@ -1,10 +1,23 @@
 #include "cli/wait_histogram.hpp"
 
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 namespace mortise::cli {
+
+namespace {
+
+// Whatever the program's locale.
+template <class Number>
+Number number_of(std::string_view text) {
+  Number number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
 
 void wait_histogram::add(const std::string& text) {
   std::istringstream words(text);
@@ -12,8 +25,8 @@ void wait_histogram::add(const std::string& text) {
     const auto colon = word.find(':');
     if (colon == std::string::npos) continue;  // a later version's
     const auto bound = word.substr(0, colon);
-    const double seconds = bound == "+Inf" ? HUGE_VAL : std::strtod(bound.c_str(), nullptr);
-    counts_[seconds] += std::strtoll(word.c_str() + colon + 1, nullptr, 10);
+    const auto seconds = bound == "+Inf" ? HUGE_VAL : number_of<double>(bound);
+    counts_[seconds] += number_of<int64_t>(std::string_view(word).substr(colon + 1));
   }
 }
 

@@ -374,7 +374,7 @@ void connection::go_up() noexcept {
 void connection::note_up() noexcept {
   if (!std::exchange(up_.is_trouble_noted, false)) return;
   outcome well;
-  well.say(whereabouts_.text(), ": connected", up_.was_ever ? " again" : "");
+  well.say(whereabouts_.text(), ": connected", facts_.is_reconnect ? " again" : "");
   listener_.on_note(whereabouts_.has_moved() ? log_subject::redirected : log_subject::reconnected,
                     well);
 }
