@@ -209,6 +209,7 @@ static const mortise_api table = {
     mortise_event_left_out,
     mortise_log_level_text,
     mortise_log_subject_text,
+    mortise_client_scan,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

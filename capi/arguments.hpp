@@ -48,6 +48,30 @@ struct patience {
   [[nodiscard]] std::int64_t value() const { return ms; }
 };
 
+// Which keys are looked for; none for Mortise's own.
+struct pattern {
+  const char* bytes;
+  std::size_t length;
+  [[nodiscard]] outcome check() const {
+    if (bytes == nullptr && length > 0) return is_null("pattern");
+    if (length <= MORTISE_MAX_NAME_LEN) return {};
+    return bad_argument("pattern", std::to_string(length) + " bytes; give at most " +
+                                       std::to_string(MORTISE_MAX_NAME_LEN));
+  }
+  [[nodiscard]] std::string_view value() const { return {bytes, bytes == nullptr ? 0 : length}; }
+};
+
+// How many are looked at.
+struct most_keys {
+  std::int64_t count;
+  static constexpr std::int64_t most = 1'000'000'000;
+  [[nodiscard]] outcome check() const {
+    if (count >= 1 && count <= most) return {};
+    return out_of_range("most_keys", count, "1 to " + std::to_string(most));
+  }
+  [[nodiscard]] std::int64_t value() const { return count; }
+};
+
 // What an extension is to leave; 0 for the handle's own.
 struct lease {
   std::int64_t ms;

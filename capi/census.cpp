@@ -36,6 +36,24 @@ mortise_census* mortise_client_census(mortise_client* client, int64_t timeout_ms
   return how == MORTISE_OK ? made.release() : nullptr;
 }
 
+mortise_census* mortise_client_scan(mortise_client* client, const char* pattern, size_t pattern_len,
+                                    int64_t most_keys, int64_t timeout_ms, mortise_error* error) {
+  std::unique_ptr<mortise_census> made;
+  const auto scan = [&](mortise::client::client& asked, std::string_view names, std::int64_t most,
+                        std::int64_t patience_ms) {
+    auto found = std::make_unique<mortise_census>();
+    auto come_to = asked.scan_keys(found->told, {names, most}, asked.deadline_after(patience_ms));
+    if (come_to.ok()) {
+      found->json = found->told.json();
+      made = std::move(found);
+    }
+    return come_to;
+  };
+  const auto how = call(client, error, scan, argument::pattern{pattern, pattern_len},
+                        argument::most_keys{most_keys}, argument::patience{timeout_ms});
+  return how == MORTISE_OK ? made.release() : nullptr;
+}
+
 void mortise_census_free(mortise_census* census) { delete census; }
 
 const char* mortise_census_json(const mortise_census* census) {

@@ -42,6 +42,8 @@ type CensusEntry struct {
 	WaitedTotal       time.Duration
 	// Waits is how many of these waited up to how many seconds, such as "0.0005:12 0.01:3".
 	Waits string
+	// Source is "client", or "key" where a key of a server tells of it.
+	Source string
 }
 
 // Census asks all clients that live what they hold and wait for. It ends when all have answered, or
@@ -52,6 +54,31 @@ func (c *Client) Census(ctx context.Context, patience time.Duration) (*Census, e
 		return nil, noClient()
 	}
 	defer runtime.KeepAlive(c)
+	return e.census(ctx, func(client, details uintptr) uintptr {
+		return swig.Client_census(client, patience.Milliseconds(), details)
+	})
+}
+
+// Scan looks through the keys of the servers for locks, of each server so many at most: for those
+// in Mortise's own format with the pattern "", else for keys of other programs, as SCAN has it,
+// such as "lock:*". It finds holds of clients that are dead or stopped, which no Census tells. It
+// ends after patience, which is from a millisecond to a minute, at the latest.
+func (c *Client) Scan(
+	ctx context.Context, pattern string, mostKeys int64, patience time.Duration,
+) (*Census, error) {
+	e := c.core()
+	if e == nil {
+		return nil, noClient()
+	}
+	defer runtime.KeepAlive(c)
+	return e.census(ctx, func(client, details uintptr) uintptr {
+		return swig.Client_scan(client, pattern, mostKeys, patience.Milliseconds(), details)
+	})
+}
+
+func (e *engine) census(
+	ctx context.Context, take func(client, details uintptr) uintptr,
+) (*Census, error) {
 	var taken *Census
 	err := e.blocking(ctx, func() error {
 		client, err := e.client.enter()
@@ -59,9 +86,7 @@ func (c *Client) Census(ctx context.Context, patience time.Duration) (*Census, e
 			return clientClosed()
 		}
 		defer e.client.leave()
-		address, err := made(func(details uintptr) uintptr {
-			return swig.Client_census(client, patience.Milliseconds(), details)
-		})
+		address, err := made(func(details uintptr) uintptr { return take(client, details) })
 		if err != nil {
 			return err
 		}
@@ -100,6 +125,6 @@ func readCensusEntry(address uintptr, index int64) CensusEntry {
 		TimeLeft: span("time_left_ms"), Permits: number("permits"),
 		Waiters: number("waiters"), Waited: span("waited_ms"),
 		Grants: number("grants"), Contended: number("contended"),
-		WaitedTotal: span("waited_total_ms"), Waits: text("waits"),
+		WaitedTotal: span("waited_total_ms"), Waits: text("waits"), Source: text("source"),
 	}
 }

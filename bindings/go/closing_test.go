@@ -45,6 +45,8 @@ func TestUseAfterClose(t *testing.T) {
 	expect(t, err, ErrClosed)
 	_, err = client.Census(within(t), time.Second)
 	expect(t, err, ErrClosed)
+	_, err = client.Scan(within(t), "", 1000, time.Second)
+	expect(t, err, ErrClosed)
 	_, err = client.Log(within(t), LogLevelInfo)
 	expect(t, err, ErrClosed)
 	_, err = client.StatsEvery(within(t), time.Second)

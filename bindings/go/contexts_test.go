@@ -43,6 +43,10 @@ var contextCalls = map[string]struct {
 		_, err := s.client.Census(ctx, 20*time.Second)
 		return err
 	}},
+	"Client.Scan": {nil, func(s *scene, ctx context.Context) error {
+		_, err := s.client.Scan(ctx, "", 1000, 20*time.Second)
+		return err
+	}},
 	"Client.Log": {nil, func(s *scene, ctx context.Context) error {
 		_, err := s.client.Log(ctx, LogLevelInfo)
 		return err

@@ -34,6 +34,7 @@ func TestNilAndEmptyArguments(t *testing.T) {
 		calls["Ping"] = func() error { return c.Ping(ctx) }
 		calls["Examine"] = func() error { return second(c.Examine(ctx)) }
 		calls["Census"] = func() error { return second(c.Census(ctx, time.Second)) }
+		calls["Scan"] = func() error { return second(c.Scan(ctx, "", 1, time.Second)) }
 		calls["Stats"] = func() error { return second(c.Stats()) }
 		calls["StatsEvery"] = func() error { return second(c.StatsEvery(ctx, time.Second)) }
 		calls["Log"] = func() error { return second(c.Log(ctx, LogLevelInfo)) }

@@ -4246,6 +4246,43 @@ static int _wrap_client_census(lua_State* L) {
 }
 
 
+static int _wrap_client_scan(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  int64_t arg4 ;
+  int64_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong4 ;
+  int wrong5 ;
+  mortise_census *result = 0 ;
+  
+  arg5 = MORTISE_FOREVER;
+  mortise_error *error = mortise_lua_error(L);
+  arg6 = error;
+  SWIG_check_num_args("mortise_client_scan",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "pattern", &arg2, &arg3)) != 0) return wrong2;
+  if ((wrong4 = mortise_lua_integer(L, 3, "most_keys", &arg4)) != 0) return wrong4;
+  if(lua_gettop(L)>=4){
+    if ((wrong5 = mortise_lua_timeout(L, 4, "timeout_ms", &arg5)) != 0) return wrong5;
+  }
+  result = (mortise_census *)mortise_client_scan(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_census);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_census_free(lua_State* L) {
   int SWIG_arg = 0;
   mortise_census *arg1 = (mortise_census *) 0 ;
@@ -8673,6 +8710,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "client_watch_log", _wrap_client_watch_log},
     { "client_watch_stats", _wrap_client_watch_stats},
     { "client_census", _wrap_client_census},
+    { "client_scan", _wrap_client_scan},
     { "census_free", _wrap_census_free},
     { "census_json", _wrap_census_json},
     { "census_answered", _wrap_census_answered},

@@ -57,6 +57,7 @@ MACRO(const char *protocol, size_t protocol_len)
 MACRO(const char *owner, size_t owner_len)
 MACRO(const char *user, size_t user_len)
 MACRO(const char *password, size_t password_len)
+MACRO(const char *pattern, size_t pattern_len)
 %enddef
 
 #if defined(SWIGGO)

@@ -9,6 +9,19 @@ census::census(mortise_client* client, int64_t wait_ms, mortise_error* error)
   if (!census_) throw failure(error);
 }
 
+census::census(mortise_client* client, const scan_terms& terms, mortise_error* error)
+    : census_(mortise_client_scan(client, terms.pattern.data(), terms.pattern.size(),
+                                  terms.most_keys, terms.wait_ms, error)) {
+  if (!census_) throw failure(error);
+}
+
+std::string census::gaps_of_scan() const {
+  const auto cut = mortise_census_truncated(census_.get());
+  if (cut == 0) return "";
+  return std::to_string(cut) + (cut == 1 ? " server was" : " servers were") +
+         " not looked through to the end; give --most or --wait more";
+}
+
 std::string census::text(int64_t index, std::string_view key) const {
   return mortise_census_text(census_.get(), index, key.data(), key.size());
 }

@@ -14,6 +14,13 @@ class census {
  public:
   // Asks them, and waits so long for those that do not answer. Throws a failure.
   census(mortise_client* client, int64_t wait_ms, mortise_error* error);
+  // What the servers' keys tell.
+  struct scan_terms {
+    std::string pattern;  // none: Mortise's own
+    int64_t most_keys = 0;
+    int64_t wait_ms = 0;
+  };
+  census(mortise_client* client, const scan_terms& terms, mortise_error* error);
 
   const char* json() const { return mortise_census_json(census_.get()); }
   int64_t size() const { return mortise_census_count(census_.get()); }
@@ -22,6 +29,8 @@ class census {
 
   // Whom it has not seen, in words; "" if it has seen all.
   std::string gaps() const;
+  // The same of a scan.
+  std::string gaps_of_scan() const;
 
  private:
   census_handle census_;

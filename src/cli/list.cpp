@@ -1,6 +1,11 @@
 #include "cli/list.hpp"
 
 #include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
 
 #include "cli/arguments.hpp"
 #include "cli/census.hpp"
@@ -17,6 +22,7 @@ const char* const list_help = R"HELP(Shows who holds which lock, and how many wa
 
   mortise list
   mortise list -o wide
+  mortise list --all --wait 10s
   mortise list --json | jq '.entries[] | select(.waiters > 0)'
 
 Usage: mortise list [OPTION...]
@@ -25,23 +31,30 @@ Usage: mortise list [OPTION...]
   -o, --output FORM  wide: a line for each client that holds or waits; name: names alone;
                      json: as --json
       --json         what the clients have said, as JSON
-      --wait TIME    how long to wait for clients that do not answer; 1s unless given
+      --all          also what only the keys of the servers tell, which are looked through
+      --match GLOB   with --all: keys of other programs, such as 'lock:*', in place of Mortise's own
+      --most COUNT   with --all: how many keys to look at of each server; 1000000 unless given
+      --wait TIME    how long to wait for clients that do not answer; 1s unless given. With --all
+                     also how long to look
   -h, --help         this text
 
-All clients that live are asked; no keys are looked for. Holds of clients that are dead, and of
-other programs, are not shown. Ends with 0, also if there are no locks, or with 64 and above as
-mortise exec.
+All clients that live are asked. Holds of clients that are dead, and of other programs, are shown
+with --all only: the holder is the client's id in parentheses. Ends with 0, also if there are no
+locks, or with 64 and above as mortise exec.
 )HELP";
 
-void print(const census& seen) {
+using summaries = std::map<std::string, lock_summary>;
+
+void print(const summaries& locks) {
   text_table table(
       {"NAME", "KIND", "HOLDER", "TOKEN", "HELD", "LEFT", "WAITERS", "WAITED", "LABEL"});
-  for (const auto& [name, one] : summaries_of(seen)) {
+  for (const auto& [name, one] : locks) {
     if (!one.is_in_use()) continue;
     const bool holds = one.holders > 0;
+    const bool is_told = holds && !one.is_unheard;
     table.add({printable_of(name), one.kind, one.holder_text(),
-               text_or_dash(holds, std::to_string(one.token)),
-               text_or_dash(holds, rough_text_of(one.held_ms)),
+               text_or_dash(is_told, std::to_string(one.token)),
+               text_or_dash(is_told, rough_text_of(one.held_ms)),
                text_or_dash(holds, rough_text_of(one.time_left_ms)), std::to_string(one.waiters),
                text_or_dash(one.waiters > 0, rough_text_of(one.waited_ms)),
                printable_of(one.label)});
@@ -49,65 +62,130 @@ void print(const census& seen) {
   table.print();
 }
 
-void print_names(const census& seen) {
-  for (const auto& [name, one] : summaries_of(seen)) {
+void print_names(const summaries& locks) {
+  for (const auto& [name, one] : locks) {
     if (one.is_in_use()) std::puts(printable_of(name).c_str());
   }
 }
 
-// Each client by itself, with all that it says.
-void print_wide(const census& seen) {
-  text_table table({"NAME", "KIND", "MODE", "CLIENT", "HOST", "PID", "TOKEN", "PERMITS", "HELD",
-                    "LEFT", "WAITERS", "WAITED", "GRANTS", "CONTENDED", "LABEL"});
+// Each client, and each key that none has told of, by itself, with all that is said.
+void add_wide(text_table& table, const census& seen, const std::set<std::string>& heard) {
   for (int64_t index = 0; index < seen.size(); ++index) {
     const auto number = [&](std::string_view key) { return seen.number(index, key); };
     const auto text = [&](std::string_view key) { return printable_of(seen.text(index, key)); };
     const bool holds = number("holds") > 0;
     const bool waits = number("waiters") > 0;
-    if (!holds && !waits) continue;
-    const auto of_hold = [&](const std::string& cell) { return text_or_dash(holds, cell); };
+    if ((!holds && !waits) || heard.count(seen.text(index, "client")) > 0) continue;
+    const bool is_told = holds && seen.text(index, "source") == "client";
+    const auto of_hold = [&](const std::string& cell) { return text_or_dash(is_told, cell); };
     table.add(
         {text("name"), text("kind"), text("mode"), text("client"), text("host"),
          std::to_string(number("pid")), of_hold(std::to_string(number("token"))),
          of_hold(std::to_string(number("permits"))), of_hold(rough_text_of(number("held_ms"))),
-         of_hold(rough_text_of(number("time_left_ms"))), std::to_string(number("waiters")),
-         text_or_dash(waits, rough_text_of(number("waited_ms"))), std::to_string(number("grants")),
-         std::to_string(number("contended")), text("label")});
+         text_or_dash(holds, rough_text_of(number("time_left_ms"))),
+         std::to_string(number("waiters")), text_or_dash(waits, rough_text_of(number("waited_ms"))),
+         std::to_string(number("grants")), std::to_string(number("contended")), text("label")});
   }
-  table.sort();
-  table.print();
+}
+
+struct list_request {
+  std::string url;
+  std::string form;
+  bool is_all = false;
+  census::scan_terms scan{"", 1'000'000, 0};
+  int64_t wait_ms = 0;
+};
+
+// What was seen: first the keys, if they are wanted, so that a client that is heard after it can
+// only know better.
+class sight {
+ public:
+  sight(mortise_client* client, const list_request& wanted, mortise_error* error) {
+    if (wanted.is_all) keys_.emplace(client, wanted.scan, error);
+    clients_.emplace(client, wanted.wait_ms, error);
+    for (int64_t index = 0; index < clients_->size(); ++index) {
+      heard_.insert(clients_->text(index, "client"));
+    }
+  }
+
+  summaries locks() const {
+    auto all = summaries_of(*clients_);
+    if (keys_) add_unheard(all, *keys_, heard_);
+    return all;
+  }
+  void print_wide() const {
+    text_table table({"NAME", "KIND", "MODE", "CLIENT", "HOST", "PID", "TOKEN", "PERMITS", "HELD",
+                      "LEFT", "WAITERS", "WAITED", "GRANTS", "CONTENDED", "LABEL"});
+    add_wide(table, *clients_, {});
+    if (keys_) add_wide(table, *keys_, heard_);
+    table.sort();
+    table.print();
+  }
+  // As the census is; with all also `keys`.
+  std::string json() const {
+    if (!keys_) return clients_->json();
+    auto all = nlohmann::json::parse(clients_->json());
+    const auto keys = nlohmann::json::parse(keys_->json());
+    all["keys"] = keys["entries"];
+    all["servers_cut_short"] = keys["truncated"];
+    return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  void complain_of_gaps() const {
+    if (const auto gaps = clients_->gaps(); !gaps.empty()) complain("list", gaps);
+    if (!keys_) return;
+    if (const auto gaps = keys_->gaps_of_scan(); !gaps.empty()) complain("list", gaps);
+  }
+
+ private:
+  std::optional<census> keys_;
+  std::optional<census> clients_;
+  std::set<std::string> heard_;
+};
+
+void check(const list_request& wanted, bool has_terms) {
+  if (!wanted.form.empty() && wanted.form != "wide" && wanted.form != "name" &&
+      wanted.form != "json") {
+    throw failure(exit_usage, "--output " + wanted.form + " is unknown; give wide, name or json");
+  }
+  if (has_terms && !wanted.is_all) {
+    throw failure(exit_usage, "--match and --most are about keys; give --all, too");
+  }
+  if (wanted.scan.most_keys < 1 || wanted.scan.most_keys > 1'000'000'000) {
+    throw failure(exit_usage, "--most " + std::to_string(wanted.scan.most_keys) +
+                                  " is out of range; give 1 to 1000000000");
+  }
 }
 
 }  // namespace
 
 int list_locks(int argc, const char* const* argv) {
   CLI::App app;
-  std::string url;
+  list_request wanted;
   std::string wait = "1s";
   bool is_json = false;
-  app.add_option("--url", url);
+  app.add_option("--url", wanted.url);
   app.add_flag("--json", is_json);
-  std::string form;
-  app.add_option("-o,--output", form);
+  app.add_option("-o,--output", wanted.form);
+  app.add_flag("--all", wanted.is_all);
+  const auto* const match = app.add_option("--match", wanted.scan.pattern);
+  const auto* const most = app.add_option("--most", wanted.scan.most_keys);
   app.add_option("--wait", wait);
   if (!read_arguments(app, "list", list_help, argc, argv)) return exit_ok;
-  if (!form.empty() && form != "wide" && form != "name" && form != "json") {
-    throw failure(exit_usage, "--output " + form + " is unknown; give wide, name or json");
-  }
-  const auto wait_ms = census_wait_ms_of(wait);
+  check(wanted, match->count() + most->count() > 0);
+  wanted.wait_ms = wanted.scan.wait_ms = census_wait_ms_of(wait);
   const error_handle error(mortise_error_new());
-  const auto client = connect(url, error.get());
-  const census seen(client.get(), wait_ms, error.get());
-  if (is_json || form == "json") {
-    std::puts(seen.json());
-  } else if (form == "wide") {
-    print_wide(seen);
-  } else if (form == "name") {
-    print_names(seen);
+  const auto client = connect(wanted.url, error.get());
+  const sight seen(client.get(), wanted, error.get());
+  if (is_json || wanted.form == "json") {
+    std::puts(seen.json().c_str());
+  } else if (wanted.form == "wide") {
+    seen.print_wide();
+  } else if (wanted.form == "name") {
+    print_names(seen.locks());
   } else {
-    print(seen);
+    print(seen.locks());
   }
-  if (const auto gaps = seen.gaps(); !gaps.empty()) complain("list", gaps);
+  seen.complain_of_gaps();
   return exit_ok;
 }
 

@@ -34,6 +34,28 @@ std::map<std::string, lock_summary> summaries_of(const census& seen) {
   return locks;
 }
 
+// At a quorum each server tells of the same. A client that has told of its locks since then knows
+// better than the key.
+void add_unheard(std::map<std::string, lock_summary>& locks, const census& scanned,
+                 const std::set<std::string>& heard) {
+  for (int64_t index = 0; index < scanned.size(); ++index) {
+    const auto holders = scanned.number(index, "holds");
+    const auto client = scanned.text(index, "client");
+    if (holders == 0 || heard.count(client) > 0) continue;
+    auto& one = locks[scanned.text(index, "name")];
+    if (one.holders > 0 && !one.is_unheard) {
+      one.holders = std::max(one.holders, holders);
+      continue;
+    }
+    one.is_unheard = true;
+    one.kind = scanned.text(index, "kind");
+    one.holder = "(" + (client.empty() ? "unknown" : client) + ")";
+    one.label = scanned.text(index, "label");
+    one.holders = std::max(one.holders, holders);
+    one.time_left_ms = std::max(one.time_left_ms, scanned.number(index, "time_left_ms"));
+  }
+}
+
 std::string text_or_dash(bool is_there, const std::string& text) { return is_there ? text : "-"; }
 
 }  // namespace mortise::cli

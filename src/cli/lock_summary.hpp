@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "cli/census.hpp"
@@ -12,9 +13,10 @@ namespace mortise::cli {
 
 struct lock_summary {
   std::string kind;
-  std::string holder;  // of the first that holds
+  std::string holder;  // the first that holds
   std::string label;
   int64_t holders = 0;
+  bool is_unheard = false;  // only a key tells of who holds
   int64_t token = 0;
   int64_t held_ms = 0;
   int64_t time_left_ms = 0;
@@ -35,6 +37,9 @@ struct lock_summary {
 
 // By the names of the locks.
 std::map<std::string, lock_summary> summaries_of(const census& seen);
+// Adds what is held by the keys of the servers, and by none of the clients that were heard later.
+void add_unheard(std::map<std::string, lock_summary>& locks, const census& scanned,
+                 const std::set<std::string>& heard);
 
 // A cell of a table.
 std::string text_or_dash(bool is_there, const std::string& text);

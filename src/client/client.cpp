@@ -178,6 +178,17 @@ outcome client::take_census(protocol::census& into, time_ns deadline) {
   return answered(censuses_.take(into, deadline));
 }
 
+// What there was no time for is told by the census itself.
+outcome client::scan_keys(protocol::census& into, const protocol::key_scan_terms& terms,
+                          time_ns deadline) {
+  if (is_closed()) return client_freed();
+  protocol::key_scan scan(terms);
+  auto how = answered(servers_->converse([&] { return scan.begin(); }, deadline));
+  scan.take_into(into);
+  const bool is_cut = !how.ok() && boot_now() >= deadline && into.answered > 0;
+  return is_cut ? outcome() : how;
+}
+
 outcome client::watch_log(std::shared_ptr<event_queue> queue, std::int64_t tag, log_level level) {
   if (is_closed()) return client_freed();
   return log_.watch(std::move(queue), tag, level);

@@ -21,6 +21,7 @@
 #include "client/subscriptions.hpp"
 #include "deployment/open.hpp"
 #include "net/reactor.hpp"
+#include "protocol/key_scan.hpp"
 #include "protocol/protocols.hpp"
 #include "statistics/series_set.hpp"
 
@@ -63,6 +64,9 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   outcome read_statistics(statistics::snapshot& into) const;
   // What all clients that live have and wait for, as they tell until the deadline.
   outcome take_census(protocol::census& into, time_ns deadline);
+  // What the keys of the servers tell of locks.
+  outcome scan_keys(protocol::census& into, const protocol::key_scan_terms& terms,
+                    time_ns deadline);
   // The log's lines, and every so often that statistics are due, as reports to a queue; without one
   // nobody is told any more.
   outcome watch_log(std::shared_ptr<event_queue> queue, std::int64_t tag, log_level level);

@@ -122,6 +122,12 @@ class cluster_deployment final : public deployment {
       return command_request::ask(at.link(), asked, deadline);
     });
   }
+  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline) override {
+    return each_master(deadline, [&](cluster_server& at) {
+      return hold_dialogue(
+          begin, [&](const auto& said) { return command_request::ask(at.link(), said, deadline); });
+    });
+  }
   outcome examine(protocol::examination& into, time_ns deadline) override;
   [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override;
   void add_statistics(statistics::snapshot& into) const override;

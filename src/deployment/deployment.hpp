@@ -83,6 +83,16 @@ class listener {
   virtual void on_note(log_subject what, const outcome& how) noexcept = 0;
 };
 
+// With whoever carries its commands.
+template <class Ask>
+outcome hold_dialogue(const protocol::dialogue_maker& begin, Ask&& ask) {
+  const auto dialogue = begin();
+  while (const auto* const said = dialogue->next()) {
+    if (auto how = ask(*said); !how.ok()) return how;
+  }
+  return {};
+}
+
 class deployment {
  public:
   virtual ~deployment() = default;
@@ -132,6 +142,8 @@ class deployment {
   // lent for the answer. What the command refers to is not touched afterwards, answered or not.
   virtual outcome ask(const named_key& lock, const protocol::command& asked, time_ns deadline) = 0;
   virtual outcome ask_all(const protocol::command& asked, time_ns deadline) = 0;
+  // Has a dialogue with every server, at the same time; what comes of it is theirs to keep.
+  virtual outcome converse(const protocol::dialogue_maker& begin, time_ns deadline) = 0;
   // Examines every server, with the calling thread lent for the answers.
   virtual outcome examine(protocol::examination& into, time_ns deadline) = 0;
   // What was found last; nullptr where nothing was looked for yet.

@@ -87,6 +87,9 @@ class quorum_deployment final : public deployment, private voting::listener {
   outcome ask_all(const protocol::command& asked, time_ns deadline) override {
     return all_.ask(asked, deadline);
   }
+  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline) override {
+    return all_.converse(begin, deadline);
+  }
   outcome examine(protocol::examination& into, time_ns deadline) override {
     return all_.examine(into, deadline);
   }

@@ -90,6 +90,10 @@ outcome server_group::ask(const protocol::command& asked, time_ns deadline) {
   return each(needed_, [&](deployment& one, std::size_t) { return one.ask_all(asked, deadline); });
 }
 
+outcome server_group::converse(const protocol::dialogue_maker& begin, time_ns deadline) {
+  return each(needed_, [&](deployment& one, std::size_t) { return one.converse(begin, deadline); });
+}
+
 outcome server_group::examine(protocol::examination& into, time_ns deadline) {
   std::vector<protocol::examination> found(members_.size());
   auto how = each(needed_, [&](deployment& one, std::size_t i) {

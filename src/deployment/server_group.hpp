@@ -32,6 +32,7 @@ class server_group {
 
   // What is wrong with each that could not do it.
   outcome ask(const protocol::command& asked, time_ns deadline);
+  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline);
   outcome examine(protocol::examination& into, time_ns deadline);
   // The same, and these need all members. No member stays open when one did not open.
   outcome open(time_ns deadline);

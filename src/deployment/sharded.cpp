@@ -106,6 +106,9 @@ class sharded final : public deployment {
   outcome ask_all(const protocol::command& asked, time_ns deadline) override {
     return all_.ask(asked, deadline);
   }
+  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline) override {
+    return all_.converse(begin, deadline);
+  }
   outcome examine(protocol::examination& into, time_ns deadline) override {
     return all_.examine(into, deadline);
   }

@@ -231,6 +231,9 @@ class single_server final : public deployment,
     if (!entry_.is_open()) return problem();
     return command_request::ask(server_, asked, deadline);
   }
+  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline) override {
+    return hold_dialogue(begin, [&](const auto& said) { return ask_all(said, deadline); });
+  }
   outcome set_credentials(redis::login offered, time_ns deadline) override;
   std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
     return std::make_unique<single_announcement>(server_, said);

@@ -39,10 +39,13 @@ constexpr field fields[] = {
     {"contended", nullptr, &census_entry::contended},
     {"waited_total_ms", nullptr, &census_entry::waited_total_ms},
     {"waits", &census_entry::waits, nullptr},
+    {"source", &census_entry::source, nullptr},
 };
 // The first of them are the same of all entries of a client, and said once.
 constexpr std::size_t shared_fields = 3;
-constexpr std::size_t own_fields = std::size(fields) - shared_fields;
+// The last one is no client's to say.
+constexpr std::size_t told_fields = std::size(fields) - 1;
+constexpr std::size_t own_fields = told_fields - shared_fields;
 // Of a page, before its entries.
 constexpr std::size_t head_size = 7;
 
@@ -168,7 +171,7 @@ std::string write_page(const census_page& told) {
   writer.arg(decimal(told.round)).arg(told.client).arg(host).arg(decimal(getpid()));
   writer.arg(decimal(told.from)).arg(decimal(told.next)).arg(decimal(own_fields));
   for (const auto& one : told.entries) {
-    for (std::size_t i = shared_fields; i < std::size(fields); ++i) {
+    for (std::size_t i = shared_fields; i < told_fields; ++i) {
       writer.arg(text_of(one, fields[i]));
     }
   }

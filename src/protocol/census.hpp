@@ -34,6 +34,7 @@ struct census_entry {
   std::int64_t contended = 0;
   std::int64_t waited_total_ms = 0;
   std::string waits;
+  std::string source = "client";  // who tells of it: that client, or a key
 };
 
 // A field of one, by its name; nullptr and 0 where there is no such text or number.

@@ -31,6 +31,15 @@ struct command {
   std::function<std::vector<std::string>(const redis::value& reply)> gist = {};
 };
 
+// Commands to one server, of which each may follow from the answer to the one before.
+class dialogue {
+ public:
+  virtual ~dialogue() = default;
+  // The next, once the one before is answered, or nullptr when there is none any more.
+  virtual const command* next() = 0;
+};
+using dialogue_maker = std::function<std::unique_ptr<dialogue>()>;
+
 // Whether the server is there.
 command ping();
 // Prepares a database, or a place in it, for this client, and for one that had a connection before

@@ -112,6 +112,29 @@ static void timeouts_have_their_range(void) {
   mortise_error_free(error);
 }
 
+static void check_scan_refused(const char *pattern, size_t pattern_len, int64_t most_keys,
+                               int64_t timeout_ms, const char *part) {
+  mortise_error *error = mortise_error_new();
+  CHECK(mortise_client_scan(client, pattern, pattern_len, most_keys, timeout_ms, error) == NULL);
+  CHECK_ERROR(error, bad, part);
+  mortise_error_free(error);
+}
+
+static void a_scan_has_its_bounds(void) {
+  static const char pattern[MORTISE_MAX_NAME_LEN + 1];
+  check_scan_refused(NULL, 1, 1, 1000, "pattern");
+  check_scan_refused(pattern, sizeof pattern, 1, 1000, "pattern");
+  check_scan_refused("", 0, 0, 1000, "most_keys");
+  check_scan_refused("", 0, -1, 1000, "most_keys");
+  check_scan_refused("", 0, INT64_MAX, 1000, "most_keys");
+  check_scan_refused("", 0, 1, 0, "timeout_ms");
+  check_scan_refused("", 0, 1, 60001, "timeout_ms");
+  CHECK(mortise_client_scan(NULL, "", 0, 1, 1000, NULL) == NULL);
+  mortise_census *found = mortise_client_scan(client, NULL, 0, 1000000000, 60000, NULL);
+  CHECK_NUMBER(1, mortise_census_answered(found));
+  mortise_census_free(found);
+}
+
 static void names_are_any_bytes_within_bounds(void) {
   mortise_error *error = mortise_error_new();
   char name[MORTISE_MAX_NAME_LEN + 1];
@@ -387,6 +410,7 @@ int main(void) {
   RUN(null_handles_are_refused);
   RUN(null_beside_a_good_handle_is_refused);
   RUN(timeouts_have_their_range);
+  RUN(a_scan_has_its_bounds);
   RUN(names_are_any_bytes_within_bounds);
   RUN(malformed_urls_are_refused);
   RUN(absent_servers_are_named);

@@ -43,6 +43,50 @@ lists() { mortise list | grep -q "$1"; }
   says "--output narrow is unknown; give wide, name or json"
 }
 
+@test "list --all shows what the dead hold, once" {
+  begin --lease 330s --label "of the dead"
+  kill -KILL "$keeper" "$front"
+  local living
+  living=$(mktemp)
+  mortise exec "living" -- sh -c 'echo >"$0"; exec sleep 60' "$living" 3>&- 2>/dev/null &
+  started+=($!)
+  until_it test -s "$living"
+  run mortise list
+  fails_with 0
+  [ "${#lines[@]}" = 1 ]
+  run mortise list --all
+  fails_with 0
+  [ "${#lines[@]}" = 2 ]
+  local cells
+  cells=$(tr -s ' ' <<<"$output")
+  grep -qE "^$name mutex \([A-Za-z0-9_-]+\) - - [0-9]+m 0 - of the dead$" <<<"$cells"
+  grep -qE "^living mutex $(hostname):[0-9]+ [0-9]+ [0-9]+m?s [0-9]+s 0 - ?$" <<<"$cells"
+  [ "$(mortise list --all -o name | sort)" = "$(printf 'living\n%s' "$name" | sort)" ]
+  [ "$(mortise list --all -o wide | wc -l)" = 2 ]
+  [ "$(mortise list --all --json | jq -r '.keys | length')" = 2 ]
+  mortise release --force --yes "$name"
+  until_it is_free
+  rm "$living"
+}
+
+@test "list --all --match shows keys of other programs, and says what it has not seen" {
+  local server=(redis-cli -s "${MORTISE_TEST_URL#unix://}")
+  "${server[@]}" SET other:1 secret PX 330000
+  run mortise list --all --match 'other:*'
+  fails_with 0
+  [[ $(tr -s ' ' <<<"$output") =~ ^"other:1 other (unknown) - - 5m 0 -"" "?$ ]]
+  "${server[@]}" eval "for i = 1, 5000 do redis.call('SET', 'more:' .. i, '', 'PX', 60000) end" 0
+  run --separate-stderr mortise list --all --most 10
+  [ "$status" = 0 ]
+  [[ $stderr == *"1 server was not looked through to the end; give --most or --wait more"* ]]
+  run mortise list --match 'other:*'
+  fails_with 64
+  says "give --all, too"
+  run mortise list --all --most 0
+  fails_with 64
+  says "--most 0 is out of range; give 1 to 1000000000"
+}
+
 @test "list counts readers, and knows permits" {
   starts -s "$name readers" -- sleep 100
   starts -s "$name readers" -- sleep 100

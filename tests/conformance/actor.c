@@ -140,7 +140,7 @@ static void do_new(struct words *line) {
 /* What a call is given, and what it came to. */
 struct call {
   void *object;
-  int64_t timeout_ms, lease_ms, weight, permits, tag, interval_ms;
+  int64_t timeout_ms, lease_ms, weight, permits, tag, interval_ms, most_keys;
   mortise_log_level level;
   const char *of; /* what a query is about */
   mortise_status status;
@@ -148,7 +148,7 @@ struct call {
   const char *text;
   int64_t token, value;
   char label[MORTISE_MAX_LABEL_LEN + 1];
-  const struct word *user, *password, *owner;
+  const struct word *user, *password, *owner, *pattern;
 };
 
 #include "holds.h"
@@ -260,6 +260,7 @@ static void do_call(struct words *line, int is_async) {
                       words_number(line, "permits", 1),
                       tag_of_call(line),
                       words_number(line, "interval_ms", 0),
+                      words_number(line, "most_keys", 1000),
                       (mortise_log_level)words_number(line, "level", 0),
                       of != NULL ? of->value : "",
                       MORTISE_OK,
@@ -270,7 +271,8 @@ static void do_call(struct words *line, int is_async) {
                       "",
                       words_find(line, "user"),
                       words_find(line, "password"),
-                      words_find(line, "owner")};
+                      words_find(line, "owner"),
+                      words_find(line, "pattern")};
   mortise_error_free(error);
   error = mortise_error_new();
   if (hold != NULL) {

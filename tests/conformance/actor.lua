@@ -183,8 +183,8 @@ local function stats(client, of)
 end
 
 -- What all clients have told: how many have, as JSON, or of all entries one field.
-local function census(client, timeout_ms, of)
-  local status, taken, text, details = outcome(client.census, client, timeout_ms)
+local function census(of, ...)
+  local status, taken, text, details = outcome(...)
   local value
   if taken and not of then value, text = taken.answered, taken.json end
   if taken and of == "unheard" then value, text = taken.silent + taken.truncated, nil end
@@ -210,7 +210,12 @@ local function call(name, method, given)
     return fields(mortise.OK)
   end
   if method:find("^examin") then return examine(object, method, given.of) end
-  if method == "census" then return census(object, tonumber(given.timeout_ms), given.of) end
+  local timeout_ms = tonumber(given.timeout_ms)
+  if method == "census" then return census(given.of, object.census, object, timeout_ms) end
+  if method == "scan" then
+    return census(given.of, object.scan, object, given.pattern or "",
+                  tonumber(given.most_keys or 1000), timeout_ms)
+  end
   if method == "stats" then return stats(object, given.of) end
   if method == "fork" then
     local code = require("fork")(function() return -select(3, object:ping()) end)

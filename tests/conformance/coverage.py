@@ -49,7 +49,7 @@ def getters_of(header):
 
 def is_read_only(method):
     return method.startswith("is_") or method in ("token", "valid_ms", "deadline_ns", "name",
-                                                          "query", "member_count", "examination", "stats", "census")
+                                                          "query", "member_count", "examination", "stats", "census", "scan")
 
 
 def is_asserted(step):

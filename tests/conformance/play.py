@@ -199,7 +199,8 @@ def check_examination(ask):
 
 def arguments_of(step):
     known = ("is_on", "timeout_ms", "weight", "permits", "lease_ms", "url", "client", "of", "gives", "user",
-             "password", "owner", "level", "interval_ms")
+             "password", "owner", "level", "interval_ms", "pattern",
+             "most_keys")
     return {key: step[key] for key in known if key in step}
 
 

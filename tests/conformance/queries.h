@@ -181,6 +181,12 @@ static int call_examination(const char *method, struct call *call) {
     tell_census(call, mortise_client_census(call->object, call->timeout_ms, error));
     return 1;
   }
+  if (strcmp(method, "scan") == 0) {
+    const char *pattern = call->pattern != NULL ? call->pattern->value : "";
+    tell_census(call, mortise_client_scan(call->object, pattern, strlen(pattern), call->most_keys,
+                                          call->timeout_ms, error));
+    return 1;
+  }
   if (strcmp(method, "examine") == 0) {
     tell_examination(call, mortise_client_examine(call->object, error));
     return 1;

@@ -137,6 +137,65 @@ TEST(census, who_is_in_a_queue_is_found_by_the_client_in_its_owner) {
   ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(locks[0].get(), nullptr));
 }
 
+census_handle scan(const client_handle& client, std::int64_t most_keys,
+                   mortise_error* error = nullptr) {
+  return census_handle(mortise_client_scan(client.get(), "", 0, most_keys, patience_ms, error));
+}
+
+TEST(key_scan, finds_each_lock_among_many_keys_and_never_says_keys) {
+  test_server server;
+  const auto client = open_client(server.url());
+  constexpr std::int64_t count = 5000;
+  server.command({"EVAL",
+                  "for i = 1, 5000 do redis.call('SET', 'other:' .. i, '') "
+                  "redis.call('SET', '{mortise:' .. i .. '}', 'm1:dead:1.1::9', 'PX', 600000) end",
+                  "0"});
+  server.command({"CONFIG", "RESETSTAT"});
+  const auto found = scan(client, 1'000'000);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(1, mortise_census_answered(found.get()));
+  EXPECT_EQ(0, mortise_census_truncated(found.get()));
+  std::set<std::string> names;
+  for (std::int64_t i = 0; i < mortise_census_count(found.get()); ++i) {
+    names.insert(mortise_census_text(found.get(), i, "name", 4));
+    EXPECT_STREQ("dead", mortise_census_text(found.get(), i, "client", 6));
+  }
+  EXPECT_EQ(count, static_cast<std::int64_t>(names.size()));
+  const auto statistics = server.command({"INFO", "commandstats"});
+  EXPECT_EQ(std::string::npos, statistics.find("cmdstat_keys:")) << statistics;
+  EXPECT_NE(std::string::npos, statistics.find("cmdstat_scan:")) << statistics;
+
+  const auto some = scan(client, 1000);
+  ASSERT_TRUE(some);
+  EXPECT_EQ(1, mortise_census_truncated(some.get()));
+  EXPECT_LT(mortise_census_count(some.get()), count);
+}
+
+TEST(key_scan, names_the_right_that_it_lacks) {
+  test_server server;
+  ASSERT_EQ("OK", server.command({"ACL", "SETUSER", "default", "-scan"}));
+  const auto client = open_client(server.url());
+  const auto error = new_error();
+  EXPECT_FALSE(scan(client, 1000, error.get()));
+  EXPECT_EQ(MORTISE_REFUSED, mortise_error_code(error.get()));
+  const std::string message = mortise_error_message(error.get());
+  EXPECT_NE(std::string::npos, message.find("+scan")) << message;
+}
+
+// A holder whose lease is over is none, although its entry may be there still.
+TEST(key_scan, counts_those_whose_lease_lasts) {
+  test_server server;
+  const auto client = open_client(server.url());
+  const auto semaphore = open_semaphore(client, "slots", 5);
+  ASSERT_EQ(MORTISE_OK, mortise_semaphore_try(semaphore.get(), 2, nullptr));
+  server.command({"ZADD", "{mortise:slots}", "1000", "1 m1:dead:1.1::9"});
+  const auto found = scan(client, 1000);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(1, mortise_census_count(found.get()));
+  EXPECT_STREQ("semaphore", mortise_census_text(found.get(), 0, "kind", 4));
+  EXPECT_EQ(1, mortise_census_number(found.get(), 0, "holds", 5));
+}
+
 TEST(census, who_asks_all_the_time_is_not_answered_all_the_time) {
   test_server server;
   const auto client = open_client(server.url());

@@ -37,6 +37,9 @@ class quiet_deployment : public deployment::deployment {
     return {};
   }
   outcome ask_all(const protocol::command& /*asked*/, time_ns /*deadline*/) override { return {}; }
+  outcome converse(const protocol::dialogue_maker& /*begin*/, time_ns /*deadline*/) override {
+    return {};
+  }
   outcome examine(protocol::examination& /*into*/, time_ns /*deadline*/) override { return {}; }
   [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
     return nullptr;

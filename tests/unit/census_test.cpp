@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "protocol/key_scan.hpp"
 #include "redis/command.hpp"
 #include "unit/gate_fixture.hpp"
 
@@ -91,6 +92,87 @@ TEST(census, a_page_of_a_later_version_may_tell_more) {
   EXPECT_EQ("b", read->entries[1].name);
   EXPECT_EQ(9, read->entries[1].waited_total_ms);
   EXPECT_EQ("0.005:2", *protocol::census_text(read->entries[1], "waits"));
+}
+
+// One step's answer: where to go on, and the fields of keys.
+void answer(const protocol::command& asked, std::string_view next,
+            const std::vector<std::string>& fields) {
+  std::string text = "*" + std::to_string(fields.size() + 1) + "\r\n";
+  redis::command_writer writer(text);
+  writer.arg(next);
+  for (const auto& field : fields) {
+    const bool is_number = field.find_first_not_of("0123456789") == std::string::npos;
+    if (is_number) {
+      text += ":" + field + "\r\n";
+    } else {
+      writer.arg(field);
+    }
+  }
+  redis::parser parser;
+  ASSERT_EQ(redis::parse_result::complete, parser.parse(text));
+  asked.read(parser.reply());
+}
+
+TEST(key_scan, goes_on_until_the_server_has_no_more) {
+  protocol::key_scan scan({"", 1'000'000});
+  protocol::census found;
+  {
+    const auto dialogue = scan.begin();
+    for (const auto* next : {"17", "5", "0"}) {
+      const auto* const said = dialogue->next();
+      ASSERT_NE(nullptr, said);
+      answer(*said, next, {"{mortise:a}:b}", "string", "1", "1", "m1:me:1.1:l l:9*"});
+    }
+    EXPECT_EQ(nullptr, dialogue->next());
+  }
+  scan.take_into(found);
+  EXPECT_EQ(1, found.answered);
+  EXPECT_EQ(0, found.truncated);
+  ASSERT_EQ(3U, found.entries.size());
+  EXPECT_EQ("a}:b", found.entries[0].name);
+  EXPECT_EQ("mutex", found.entries[0].kind);
+  EXPECT_EQ("me", found.entries[0].client);
+  EXPECT_EQ("l l", found.entries[0].label);
+  EXPECT_EQ("key", found.entries[0].source);
+}
+
+TEST(key_scan, looks_at_no_more_than_it_may) {
+  protocol::key_scan scan({"", 2500});
+  protocol::census found;
+  {
+    const auto dialogue = scan.begin();
+    int steps = 0;
+    while (const auto* const said = dialogue->next()) {
+      std::string text;
+      said->write(text, true);
+      EXPECT_NE(std::string::npos, text.find(steps < 2 ? "\r\n1000\r\n" : "\r\n500\r\n"));
+      answer(*said, "7", {});
+      ++steps;
+    }
+    EXPECT_EQ(3, steps);
+    const auto never_answered = scan.begin();
+    EXPECT_NE(nullptr, never_answered->next());
+  }
+  scan.take_into(found);
+  EXPECT_EQ(1, found.answered);
+  EXPECT_EQ(1, found.truncated);
+}
+
+TEST(key_scan, reads_nothing_of_other_programs) {
+  protocol::key_scan scan({"lock:*", 1000});
+  protocol::census found;
+  {
+    const auto dialogue = scan.begin();
+    const auto* const said = dialogue->next();
+    std::string text;
+    said->write(text, true);
+    EXPECT_EQ(std::string::npos, text.find("\r\nlocks\r\n"));
+    answer(*said, "0", {"lock:1", "string", "5", "1", "x"});
+  }
+  scan.take_into(found);
+  ASSERT_EQ(1U, found.entries.size());
+  EXPECT_EQ("lock:1", found.entries[0].name);
+  EXPECT_EQ("other", found.entries[0].kind);
 }
 
 TEST(census, what_is_no_page_is_left) {

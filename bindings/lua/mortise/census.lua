@@ -1,7 +1,7 @@
 --- What all clients that live hold and wait for, as a table of plain values.
 local core = require "mortise.core"
 
-local TEXTS = {"client", "host", "label", "name", "kind", "mode", "waits"}
+local TEXTS = {"client", "host", "label", "name", "kind", "mode", "waits", "source"}
 local NUMBERS = {
   "pid", "holds", "token", "held_ms", "time_left_ms", "permits", "waiters", "waited_ms", "grants",
   "contended", "waited_total_ms",

@@ -40,6 +40,11 @@ client.stats = reading(core.client_stats, stats)
 -- which each is what one client has to do with one lock.
 client.census = reading(core.client_census, census)
 
+--- scan(pattern, most_keys, timeout_ms): looks through the keys of the servers for locks, of each
+-- server so many at most: for those in Mortise's own format with the pattern "", else for keys of
+-- other programs, as SCAN has it. A table as of census(), whose entries have source "key".
+client.scan = reading(core.client_scan, census)
+
 --- set_credentials(user, password): says another user, "" for the server's default one, and
 -- password on the live connection, and new connections log in with them. Both are any bytes. After
 -- every failure those before stay in force.

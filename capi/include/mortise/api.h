@@ -301,6 +301,8 @@ struct mortise_api {
   int64_t (*event_left_out)(const mortise_event *event);
   const char *(*log_level_text)(mortise_log_level level);
   const char *(*log_subject_text)(mortise_log_subject subject);
+  mortise_census *(*client_scan)(mortise_client *client, const char *pattern, size_t pattern_len,
+                                 int64_t most_keys, int64_t timeout_ms, mortise_error *error);
 };
 
 #endif  // MORTISE_API_H

@@ -112,6 +112,23 @@ class client {
     return mortise::census(taken);
   }
   /**
+   * Looks through the keys of the servers for locks; see `mortise_client_scan`.
+   * @param pattern empty for locks in Mortise's own format.
+   * @param most_keys how many are looked at of each server.
+   * @param patience 1 ms to 1 minute.
+   * @return what was found; or status::refused, status::unreachable, status::unknown,
+   *   status::limit, status::closed, status::forked, status::no_memory, status::invalid_argument.
+   * @since 1.2
+   */
+  result<mortise::census> scan(std::string_view pattern, std::int64_t most_keys,
+                               std::chrono::milliseconds patience, std::nothrow_t) {
+    mortise_error *filled = detail::error_of_thread();
+    mortise_census *found = mortise_client_scan(raw(), pattern.data(), pattern.size(), most_keys,
+                                                patience.count(), filled);
+    if (found == nullptr) return unexpected(detail::error_from_null(filled));
+    return mortise::census(found);
+  }
+  /**
    * From now on what happens to this client, as bad as this level or worse, is told on the queue as
    * event_kind::log, each with this tag; see `mortise_client_watch_log`.
    * @return done; or status::shut_down, status::closed, status::forked, status::invalid_argument.
@@ -153,6 +170,11 @@ class client {
   /** As above, throwing exception. @since 1.2 */
   mortise::census census(std::chrono::milliseconds patience) {
     return detail::checked(census(patience, std::nothrow));
+  }
+  /** As above, throwing exception. @since 1.2 */
+  mortise::census scan(std::string_view pattern, std::int64_t most_keys,
+                       std::chrono::milliseconds patience) {
+    return detail::checked(scan(pattern, most_keys, patience, std::nothrow));
   }
 #endif
 

@@ -708,6 +708,31 @@ MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_census(mortise_clie
                                                                     int64_t timeout_ms,
                                                                     mortise_error *error);
 
+/**
+ * Looks through the keys of the servers for locks: for holds of clients that are dead or stopped,
+ * and of other programs, which no census tells. It changes nothing, and never says KEYS: it SCANs,
+ * 1000 keys at a time, with the right `+scan`. Each key that is found is an entry whose "source" is
+ * "key", with "name", "kind", "holds" (how many hold), "time_left_ms" and, of Mortise's own, the
+ * "client" of the first that holds and its "label"; all else is empty. At a quorum each server's
+ * keys are entries. How many servers have answered, and how many of these were not looked through
+ * to the end, because of a limit or the time, the census says as of clients.
+ *
+ * @param pattern NULL with 0, or "", for locks in Mortise's own format. Or the pattern, as SCAN has
+ *   it, of keys in the formats of other programs, such as "lock:*": of these nothing is read, and
+ *   the kind is "other".
+ * @param pattern_len bytes of `pattern`, at most MORTISE_MAX_NAME_LEN.
+ * @param most_keys how many keys are looked at of each server at most: 1 to 1000000000. At most
+ *   100000 are kept in all.
+ * @param timeout_ms 1 to 60000.
+ * @return what was found; NULL on MORTISE_REFUSED (a right is missing), MORTISE_UNREACHABLE,
+ *   MORTISE_UNKNOWN (no server answered in time), MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED,
+ *   MORTISE_INVALID_ARGUMENT, MORTISE_NO_MEMORY. Free it with `mortise_census_free`.
+ * @since 1.2
+ */
+MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_scan(
+    mortise_client *client, const char *pattern, size_t pattern_len, int64_t most_keys,
+    int64_t timeout_ms, mortise_error *error);
+
 /* ---- census ----------------------------------------------------------------------------- */
 
 /** Frees a census. @since 1.2 */
@@ -724,7 +749,7 @@ MORTISE_API int64_t mortise_census_truncated(const mortise_census *census);
 MORTISE_API int64_t mortise_census_count(const mortise_census *census);
 /**
  * A text of an entry, by its name in JSON: "client", "host", "label", "name", "kind", "mode",
- * "waits"; up to its first NUL. "" for another key, or beyond the last entry.
+ * "waits", "source"; up to its first NUL. "" for another key, or beyond the last entry.
  * @since 1.2
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_census_text(const mortise_census *census,

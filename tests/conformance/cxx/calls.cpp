@@ -174,6 +174,7 @@ std::pair<std::int64_t, std::string_view> field_of(const mortise::census_entry &
   if (key == "contended") return {one.contended, ""};
   if (key == "waited_total_ms") return {one.waited_total_ms, ""};
   if (key == "waits") return {0, one.waits};
+  if (key == "source") return {0, one.source};
   no_such("field", key);
 }
 
@@ -265,6 +266,10 @@ void call_on(mortise::client &of, const std::string &method, call &made) {
   } else if (method == "census") {
     const auto patience = std::chrono::milliseconds(made.number("timeout_ms"));
     tell_census(of.census(patience, std::nothrow), made);
+  } else if (method == "scan") {
+    const auto patience = std::chrono::milliseconds(made.number("timeout_ms"));
+    const auto pattern = made.has("pattern") ? made.text_of("pattern") : std::string();
+    tell_census(of.scan(pattern, made.number("most_keys", 1000), patience, std::nothrow), made);
   } else if (method == "stats") {
     tell_stats(of.stats(std::nothrow), made);
   } else if (method == "fork") {

@@ -220,13 +220,17 @@ func (h *handle) forceRelease(ctx context.Context, given arguments) error {
 	}).ForceRelease(ctx, owner)
 }
 
-// census tells what all clients have told: how many have, as JSON, or of all entries one field.
-func (h *handle) census(ctx context.Context, given arguments, of string) result {
-	patience := time.Duration(given.number("timeout_ms", 0)) * time.Millisecond
-	taken, err := h.object.(*mortise.Client).Census(ctx, patience)
-	if err != nil {
-		return failed(err)
+// toldOf tells of a census how many have answered, as JSON, or of all entries one field.
+func toldOf(of string) func(*mortise.Census, error) result {
+	return func(taken *mortise.Census, err error) result {
+		if err != nil {
+			return failed(err)
+		}
+		return toldCensus(taken, of)
 	}
+}
+
+func toldCensus(taken *mortise.Census, of string) result {
 	if of == "" {
 		return result{value: &taken.Answered, text: taken.JSON}
 	}
@@ -246,7 +250,7 @@ func (h *handle) census(ctx context.Context, given arguments, of string) result 
 // fieldOf is a field of an entry by its name in JSON, as a number or as a text.
 func fieldOf(one mortise.CensusEntry, key string) (int64, string) {
 	texts := map[string]string{"client": one.Client, "host": one.Host, "label": one.Label,
-		"name": one.Name, "kind": one.Kind, "mode": one.Mode, "waits": one.Waits}
+		"name": one.Name, "kind": one.Kind, "mode": one.Mode, "waits": one.Waits, "source": one.Source}
 	numbers := map[string]int64{"pid": one.Pid, "holds": one.Holds, "token": one.Token,
 		"held_ms": one.Held.Milliseconds(), "time_left_ms": one.TimeLeft.Milliseconds(),
 		"permits": one.Permits, "waiters": one.Waiters, "waited_ms": one.Waited.Milliseconds(),
@@ -470,7 +474,12 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 	case "examine", "examination":
 		return h.examine(ctx, method, given["of"])
 	case "census":
-		return h.census(ctx, given, given["of"])
+		patience := time.Duration(given.number("timeout_ms", 0)) * time.Millisecond
+		return toldOf(given["of"])(h.object.(*mortise.Client).Census(ctx, patience))
+	case "scan":
+		patience := time.Duration(given.number("timeout_ms", 0)) * time.Millisecond
+		return toldOf(given["of"])(h.object.(*mortise.Client).Scan(ctx, given["pattern"],
+			given.number("most_keys", 1000), patience))
 	case "stats":
 		return h.stats(given["of"])
 	case "watch_log":

@@ -150,6 +150,7 @@ final class Actor {
       case "contended" -> one.contended();
       case "waited_total_ms" -> one.waitedTotal();
       case "waits" -> one.waits();
+      case "source" -> one.source();
       default -> throw new IllegalArgumentException(key);
     };
   }
@@ -163,6 +164,11 @@ final class Actor {
       case "census":
         Duration patience = Duration.ofMillis(line.number("timeout_ms", 0));
         return told(client.census(patience), line.given().get("of"));
+      case "scan":
+        String pattern = line.given().getOrDefault("pattern", "");
+        Duration scanning = Duration.ofMillis(line.number("timeout_ms", 0));
+        return told(
+            client.scan(pattern, line.number("most_keys", 1000), scanning), line.given().get("of"));
       case "stats":
         return told(client.stats(), line.given().get("of"));
       default:

@@ -47,18 +47,18 @@ typedef long long swig_type_17;
 typedef long long swig_type_18;
 typedef long long swig_type_19;
 typedef long long swig_type_20;
-typedef long long swig_type_21;
+typedef _gostring_ swig_type_21;
 typedef long long swig_type_22;
 typedef long long swig_type_23;
 typedef long long swig_type_24;
 typedef long long swig_type_25;
-typedef _gostring_ swig_type_26;
+typedef long long swig_type_26;
 typedef long long swig_type_27;
 typedef long long swig_type_28;
 typedef _gostring_ swig_type_29;
 typedef long long swig_type_30;
 typedef long long swig_type_31;
-typedef long long swig_type_32;
+typedef _gostring_ swig_type_32;
 typedef long long swig_type_33;
 typedef long long swig_type_34;
 typedef long long swig_type_35;
@@ -73,31 +73,31 @@ typedef long long swig_type_43;
 typedef long long swig_type_44;
 typedef long long swig_type_45;
 typedef long long swig_type_46;
-typedef _gostring_ swig_type_47;
+typedef long long swig_type_47;
 typedef long long swig_type_48;
 typedef long long swig_type_49;
-typedef long long swig_type_50;
+typedef _gostring_ swig_type_50;
 typedef long long swig_type_51;
 typedef long long swig_type_52;
-typedef _gostring_ swig_type_53;
+typedef long long swig_type_53;
 typedef long long swig_type_54;
 typedef long long swig_type_55;
-typedef long long swig_type_56;
+typedef _gostring_ swig_type_56;
 typedef long long swig_type_57;
 typedef long long swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
-typedef _gostring_ swig_type_61;
+typedef long long swig_type_61;
 typedef long long swig_type_62;
 typedef long long swig_type_63;
-typedef long long swig_type_64;
+typedef _gostring_ swig_type_64;
 typedef long long swig_type_65;
 typedef long long swig_type_66;
 typedef long long swig_type_67;
-typedef _gostring_ swig_type_68;
+typedef long long swig_type_68;
 typedef long long swig_type_69;
 typedef long long swig_type_70;
-typedef long long swig_type_71;
+typedef _gostring_ swig_type_71;
 typedef long long swig_type_72;
 typedef long long swig_type_73;
 typedef long long swig_type_74;
@@ -108,20 +108,20 @@ typedef long long swig_type_78;
 typedef long long swig_type_79;
 typedef long long swig_type_80;
 typedef long long swig_type_81;
-typedef _gostring_ swig_type_82;
+typedef long long swig_type_82;
 typedef long long swig_type_83;
 typedef long long swig_type_84;
-typedef long long swig_type_85;
+typedef _gostring_ swig_type_85;
 typedef long long swig_type_86;
 typedef long long swig_type_87;
 typedef long long swig_type_88;
 typedef long long swig_type_89;
 typedef long long swig_type_90;
 typedef long long swig_type_91;
-typedef _gostring_ swig_type_92;
+typedef long long swig_type_92;
 typedef long long swig_type_93;
 typedef long long swig_type_94;
-typedef long long swig_type_95;
+typedef _gostring_ swig_type_95;
 typedef long long swig_type_96;
 typedef long long swig_type_97;
 typedef long long swig_type_98;
@@ -161,208 +161,212 @@ typedef long long swig_type_131;
 typedef long long swig_type_132;
 typedef long long swig_type_133;
 typedef long long swig_type_134;
-extern void _wrap_Swig_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_swig_d9fcef9dc194707f(swig_intgo arg1);
-extern swig_type_1 _wrap_go_drain_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
-extern int _wrap_version_swig_d9fcef9dc194707f(void);
-extern swig_voidp _wrap_version_text_swig_d9fcef9dc194707f(void);
-extern int _wrap_check_abi_swig_d9fcef9dc194707f(int arg1, int arg2);
-extern swig_voidp _wrap_status_text_swig_d9fcef9dc194707f(int arg1);
-extern uintptr_t _wrap_error_new_swig_d9fcef9dc194707f(void);
-extern void _wrap_error_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_error_code_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_error_message_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_error_server_text_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_error_is_retryable_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_error_is_ambiguous_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_error_lock_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_error_reason_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern uintptr_t _wrap_options_new_swig_d9fcef9dc194707f(void);
-extern uintptr_t _wrap_options_new_from_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_options_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_options_set_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
-extern int _wrap_options_set_lease_ms_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
-extern int _wrap_options_set_renewal_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_max_hold_ms_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_read_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_write_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_protocol_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_interval_ms_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_attempts_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
-extern int _wrap_options_set_fair_strict_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern int _wrap_options_set_drift_ppm_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_d9fcef9dc194707f(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
-extern void _wrap_client_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_client_ping_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_set_credentials_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_15 arg2, swig_type_16 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_client_examine_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_examination_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_stats_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_watch_log_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_17 arg3, int arg4, uintptr_t arg5);
-extern int _wrap_client_watch_stats_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_18 arg3, swig_type_19 arg4, uintptr_t arg5);
-extern uintptr_t _wrap_client_census_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_20 arg2, uintptr_t arg3);
-extern void _wrap_census_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_census_json_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_21 _wrap_census_answered_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_22 _wrap_census_silent_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_23 _wrap_census_truncated_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_24 _wrap_census_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_census_text_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_25 arg2, swig_type_26 arg3);
-extern swig_type_27 _wrap_census_number_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_28 arg2, swig_type_29 arg3);
-extern void _wrap_stats_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_stats_json_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_stats_prometheus_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_30 _wrap_stats_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_stats_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_31 arg2);
-extern swig_voidp _wrap_stats_type_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_32 arg2);
-extern double _wrap_stats_value_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_33 arg2);
-extern swig_type_34 _wrap_stats_label_count_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_35 arg2);
-extern swig_voidp _wrap_stats_label_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_36 arg2, swig_type_37 arg3);
-extern swig_voidp _wrap_stats_label_value_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_38 arg2, swig_type_39 arg3);
-extern void _wrap_examination_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_40 _wrap_examination_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_examination_worst_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_examination_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_41 arg2);
-extern int _wrap_examination_verdict_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_42 arg2);
-extern swig_voidp _wrap_examination_server_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_43 arg2);
-extern swig_voidp _wrap_examination_value_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_44 arg2);
-extern swig_voidp _wrap_examination_consequence_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_45 arg2);
-extern swig_voidp _wrap_examination_mend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_46 arg2);
-extern swig_voidp _wrap_examination_json_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_verdict_text_swig_d9fcef9dc194707f(int arg1);
-extern uintptr_t _wrap_lock_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_47 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_lock_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_lock_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_48 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_49 arg2, uintptr_t arg3);
-extern int _wrap_lock_cancel_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_interrupt_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_lock_is_held_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_50 _wrap_lock_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_51 _wrap_lock_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_52 _wrap_lock_token_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_lock_query_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_54 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_55 arg3, swig_type_56 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_57 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_58 arg3, swig_type_59 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_rw_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_rw_read_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_62 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_63 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_upgrade_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_downgrade_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_64 arg2, uintptr_t arg3);
-extern int _wrap_rw_interrupt_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_rw_cancel_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_is_reading_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_rw_is_writing_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_65 _wrap_rw_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_66 _wrap_rw_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_67 _wrap_rw_token_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_rw_query_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_68 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, swig_type_71 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_72 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, swig_type_75 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_77 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_79 arg3, swig_type_80 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_81 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_82 arg2, swig_type_83 arg3, uintptr_t arg4, uintptr_t arg5);
-extern void _wrap_semaphore_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_85 arg2, swig_type_86 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_release_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_87 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_88 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_interrupt_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_semaphore_cancel_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_is_held_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_89 _wrap_semaphore_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_90 _wrap_semaphore_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_91 _wrap_semaphore_token_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_semaphore_query_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_92 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, swig_type_94 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_95 arg3, swig_type_96 arg4, swig_type_97 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, swig_type_100 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_101 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_multi_new_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_multi_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_multi_add_lock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_reader_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_writer_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, uintptr_t arg4);
-extern int _wrap_multi_try_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_103 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_104 arg2, uintptr_t arg3);
-extern int _wrap_multi_interrupt_swig_d9fcef9dc194707f(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_multi_cancel_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_is_held_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_105 _wrap_multi_valid_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_106 _wrap_multi_deadline_ns_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_107 _wrap_multi_member_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_108 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_109 arg3, swig_type_110 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_112 arg3, swig_type_113 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_d9fcef9dc194707f(uintptr_t arg1, uintptr_t arg2, swig_type_114 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_info_new_swig_d9fcef9dc194707f(void);
-extern void _wrap_info_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_info_is_held_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_info_is_mine_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_115 _wrap_info_time_left_ms_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_116 _wrap_info_latest_token_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_117 _wrap_info_holder_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_118 _wrap_info_shown_holder_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_119 _wrap_info_permits_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_120 _wrap_info_permits_in_use_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_121 _wrap_info_waiter_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_122 _wrap_info_entry_count_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_123 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_124 arg2);
-extern swig_type_125 _wrap_info_entry_weight_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_126 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_127 arg2);
-extern swig_type_128 _wrap_info_entry_pid_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_129 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_130 arg2);
-extern uintptr_t _wrap_queue_new_swig_d9fcef9dc194707f(uintptr_t arg1, swig_type_131 arg2, uintptr_t arg3);
-extern void _wrap_queue_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_queue_fd_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern void _wrap_queue_wake_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern void _wrap_queue_shutdown_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern uintptr_t _wrap_event_new_swig_d9fcef9dc194707f(void);
-extern void _wrap_event_free_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_event_get_kind_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_132 _wrap_event_tag_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_event_status_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_type_133 _wrap_event_token_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_event_message_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_event_reason_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_event_lock_name_swig_d9fcef9dc194707f(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_event_log_level_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_event_log_subject_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_log_level_text_swig_d9fcef9dc194707f(int arg1);
-extern swig_voidp _wrap_log_subject_text_swig_d9fcef9dc194707f(int arg1);
-extern swig_type_134 _wrap_event_left_out_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern swig_voidp _wrap_event_server_text_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_event_is_retryable_swig_d9fcef9dc194707f(uintptr_t arg1);
-extern int _wrap_event_is_ambiguous_swig_d9fcef9dc194707f(uintptr_t arg1);
+typedef long long swig_type_135;
+typedef long long swig_type_136;
+typedef long long swig_type_137;
+extern void _wrap_Swig_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_swig_3b6e2bb8607e0ea4(swig_intgo arg1);
+extern swig_type_1 _wrap_go_drain_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
+extern int _wrap_version_swig_3b6e2bb8607e0ea4(void);
+extern swig_voidp _wrap_version_text_swig_3b6e2bb8607e0ea4(void);
+extern int _wrap_check_abi_swig_3b6e2bb8607e0ea4(int arg1, int arg2);
+extern swig_voidp _wrap_status_text_swig_3b6e2bb8607e0ea4(int arg1);
+extern uintptr_t _wrap_error_new_swig_3b6e2bb8607e0ea4(void);
+extern void _wrap_error_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_error_code_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_error_message_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_error_server_text_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_error_is_retryable_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_error_is_ambiguous_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_error_lock_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_error_reason_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern uintptr_t _wrap_options_new_swig_3b6e2bb8607e0ea4(void);
+extern uintptr_t _wrap_options_new_from_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_options_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_options_set_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
+extern int _wrap_options_set_lease_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
+extern int _wrap_options_set_renewal_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_max_hold_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_read_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_write_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_protocol_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_interval_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_attempts_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
+extern int _wrap_options_set_fair_strict_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_3b6e2bb8607e0ea4(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
+extern void _wrap_client_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_client_ping_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_set_credentials_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_15 arg2, swig_type_16 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_client_examine_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_examination_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_stats_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_watch_log_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_17 arg3, int arg4, uintptr_t arg5);
+extern int _wrap_client_watch_stats_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_18 arg3, swig_type_19 arg4, uintptr_t arg5);
+extern uintptr_t _wrap_client_census_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_20 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_scan_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_21 arg2, swig_type_22 arg3, swig_type_23 arg4, uintptr_t arg5);
+extern void _wrap_census_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_census_json_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_24 _wrap_census_answered_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_25 _wrap_census_silent_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_26 _wrap_census_truncated_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_27 _wrap_census_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_census_text_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_28 arg2, swig_type_29 arg3);
+extern swig_type_30 _wrap_census_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_31 arg2, swig_type_32 arg3);
+extern void _wrap_stats_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_stats_json_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_stats_prometheus_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_33 _wrap_stats_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_stats_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_34 arg2);
+extern swig_voidp _wrap_stats_type_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_35 arg2);
+extern double _wrap_stats_value_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_36 arg2);
+extern swig_type_37 _wrap_stats_label_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_38 arg2);
+extern swig_voidp _wrap_stats_label_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_39 arg2, swig_type_40 arg3);
+extern swig_voidp _wrap_stats_label_value_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_41 arg2, swig_type_42 arg3);
+extern void _wrap_examination_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_43 _wrap_examination_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_examination_worst_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_examination_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_44 arg2);
+extern int _wrap_examination_verdict_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_45 arg2);
+extern swig_voidp _wrap_examination_server_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_46 arg2);
+extern swig_voidp _wrap_examination_value_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_47 arg2);
+extern swig_voidp _wrap_examination_consequence_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_48 arg2);
+extern swig_voidp _wrap_examination_mend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_49 arg2);
+extern swig_voidp _wrap_examination_json_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_verdict_text_swig_3b6e2bb8607e0ea4(int arg1);
+extern uintptr_t _wrap_lock_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_50 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_lock_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_lock_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_51 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_52 arg2, uintptr_t arg3);
+extern int _wrap_lock_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_lock_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_53 _wrap_lock_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_54 _wrap_lock_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_55 _wrap_lock_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_lock_query_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_lock_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_56 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_57 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_58 arg3, swig_type_59 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_61 arg3, swig_type_62 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_64 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_rw_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_rw_read_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_65 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_66 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_upgrade_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_downgrade_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_67 arg2, uintptr_t arg3);
+extern int _wrap_rw_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_rw_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_is_reading_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_rw_is_writing_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_68 _wrap_rw_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_69 _wrap_rw_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_70 _wrap_rw_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_rw_query_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_rw_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_71 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_72 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, swig_type_74 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_75 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_77 arg3, swig_type_78 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_79 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_80 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_81 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_82 arg3, swig_type_83 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_84 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_85 arg2, swig_type_86 arg3, uintptr_t arg4, uintptr_t arg5);
+extern void _wrap_semaphore_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_semaphore_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_87 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_88 arg2, swig_type_89 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_90 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_91 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_semaphore_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_92 _wrap_semaphore_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_93 _wrap_semaphore_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_94 _wrap_semaphore_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_semaphore_query_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_95 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, swig_type_97 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, swig_type_99 arg4, swig_type_100 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_101 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, swig_type_103 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_104 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_multi_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_multi_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_multi_add_lock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_reader_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_writer_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
+extern int _wrap_multi_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_106 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_107 arg2, uintptr_t arg3);
+extern int _wrap_multi_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_multi_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_108 _wrap_multi_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_109 _wrap_multi_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_110 _wrap_multi_member_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_112 arg3, swig_type_113 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_114 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_115 arg3, swig_type_116 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_117 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_info_new_swig_3b6e2bb8607e0ea4(void);
+extern void _wrap_info_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_info_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_info_is_mine_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_118 _wrap_info_time_left_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_119 _wrap_info_latest_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_120 _wrap_info_holder_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_121 _wrap_info_shown_holder_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_122 _wrap_info_permits_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_123 _wrap_info_permits_in_use_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_124 _wrap_info_waiter_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_125 _wrap_info_entry_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_126 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_127 arg2);
+extern swig_type_128 _wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_129 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_130 arg2);
+extern swig_type_131 _wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_132 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_133 arg2);
+extern uintptr_t _wrap_queue_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_134 arg2, uintptr_t arg3);
+extern void _wrap_queue_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_queue_fd_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern void _wrap_queue_wake_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern void _wrap_queue_shutdown_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern uintptr_t _wrap_event_new_swig_3b6e2bb8607e0ea4(void);
+extern void _wrap_event_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_event_get_kind_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_135 _wrap_event_tag_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_event_status_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_136 _wrap_event_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_event_message_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_event_reason_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_event_lock_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_event_log_level_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_event_log_subject_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_log_level_text_swig_3b6e2bb8607e0ea4(int arg1);
+extern swig_voidp _wrap_log_subject_text_swig_3b6e2bb8607e0ea4(int arg1);
+extern swig_type_137 _wrap_event_left_out_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_event_server_text_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_event_is_retryable_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_event_is_ambiguous_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 #undef intgo
 */
 import "C"
@@ -416,13 +420,13 @@ func Name(object uintptr, ask func(object uintptr, length *int64) *byte) string 
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_d9fcef9dc194707f(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_3b6e2bb8607e0ea4(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -433,19 +437,19 @@ func Go_drain(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 *int64, arg5 int64) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int64)(C._wrap_go_drain_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
+	swig_r = (int64)(C._wrap_go_drain_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
 	return swig_r
 }
 
 func Version() (_swig_ret int32) {
 	var swig_r int32
-	swig_r = (int32)(C._wrap_version_swig_d9fcef9dc194707f())
+	swig_r = (int32)(C._wrap_version_swig_3b6e2bb8607e0ea4())
 	return swig_r
 }
 
 func Version_text() (_swig_ret *byte) {
 	var swig_r *byte
-	swig_r = (*byte)(C._wrap_version_text_swig_d9fcef9dc194707f())
+	swig_r = (*byte)(C._wrap_version_text_swig_3b6e2bb8607e0ea4())
 	return swig_r
 }
 
@@ -453,60 +457,60 @@ func Check_abi(arg1 int32, arg2 int32) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_check_abi_swig_d9fcef9dc194707f(C.int(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (int32)(C._wrap_check_abi_swig_3b6e2bb8607e0ea4(C.int(_swig_i_0), C.int(_swig_i_1)))
 	return swig_r
 }
 
 func Status_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_status_text_swig_d9fcef9dc194707f(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_status_text_swig_3b6e2bb8607e0ea4(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Error_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_error_new_swig_d9fcef9dc194707f())
+	swig_r = (uintptr)(C._wrap_error_new_swig_3b6e2bb8607e0ea4())
 	return swig_r
 }
 
 func Error_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_error_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_error_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Error_code(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_code_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_code_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_message_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_message_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_server_text_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_server_text_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_retryable_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_retryable_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -514,20 +518,20 @@ func Error_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_error_lock_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_error_lock_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Error_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_reason_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_reason_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Options_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_options_new_swig_d9fcef9dc194707f())
+	swig_r = (uintptr)(C._wrap_options_new_swig_3b6e2bb8607e0ea4())
 	return swig_r
 }
 
@@ -535,13 +539,13 @@ func Options_new_from(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_options_new_from_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_options_new_from_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Options_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_options_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_options_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_ret int32) {
@@ -550,7 +554,7 @@ func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_options_set_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_options_set_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -565,7 +569,7 @@ func Options_set_lease_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -574,7 +578,7 @@ func Options_set_renewal(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_renewal_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_renewal_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -583,7 +587,7 @@ func Options_set_max_hold_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -592,7 +596,7 @@ func Options_set_reentrant(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -601,7 +605,7 @@ func Options_set_reentrant_read(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -610,7 +614,7 @@ func Options_set_reentrant_write(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -619,7 +623,7 @@ func Options_set_protocol(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_protocol_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_protocol_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -631,7 +635,7 @@ func Options_set_poll_interval_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -640,7 +644,7 @@ func Options_set_poll_attempts(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -649,7 +653,7 @@ func Options_set_fair_strict(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -658,7 +662,7 @@ func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -670,7 +674,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -679,7 +683,7 @@ func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -688,7 +692,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_d9fcef9dc194707f(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_3b6e2bb8607e0ea4(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -697,14 +701,14 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 
 func Client_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_client_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_client_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Client_ping(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_client_ping_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_client_ping_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -714,7 +718,7 @@ func Client_set_credentials(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_client_set_credentials_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_client_set_credentials_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -728,7 +732,7 @@ func Client_examine(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_examine_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_examine_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -736,7 +740,7 @@ func Client_examination(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_examination_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_examination_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -744,7 +748,7 @@ func Client_stats(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_stats_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_stats_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -755,7 +759,7 @@ func Client_watch_log(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int32, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_log_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_17(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_log_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_17(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -766,7 +770,7 @@ func Client_watch_stats(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_stats_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_18(_swig_i_2), C.swig_type_19(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_stats_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_18(_swig_i_2), C.swig_type_19(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -775,47 +779,61 @@ func Client_census(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_census_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_20(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_census_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_20(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Client_scan(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret uintptr) {
+	var swig_r uintptr
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (uintptr)(C._wrap_client_scan_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_21)(unsafe.Pointer(&_swig_i_1)), C.swig_type_22(_swig_i_2), C.swig_type_23(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
 	return swig_r
 }
 
 func Census_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_census_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_census_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Census_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_census_json_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_census_json_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Census_answered(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_census_answered_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_census_answered_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Census_silent(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_census_silent_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_census_silent_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Census_truncated(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_census_truncated_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_census_truncated_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Census_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_census_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_census_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -824,7 +842,7 @@ func Census_text(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_census_text_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_25(_swig_i_1), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (*byte)(C._wrap_census_text_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1), *(*C.swig_type_29)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -836,7 +854,7 @@ func Census_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int64)(C._wrap_census_number_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1), *(*C.swig_type_29)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (int64)(C._wrap_census_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1), *(*C.swig_type_32)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -845,27 +863,27 @@ func Census_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 
 func Stats_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_stats_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_stats_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Stats_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_stats_json_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_stats_json_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Stats_prometheus(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_stats_prometheus_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_stats_prometheus_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Stats_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_stats_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_stats_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -873,7 +891,7 @@ func Stats_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_34(_swig_i_1)))
 	return swig_r
 }
 
@@ -881,7 +899,7 @@ func Stats_type(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_type_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_32(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_type_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1)))
 	return swig_r
 }
 
@@ -889,7 +907,7 @@ func Stats_value(arg1 uintptr, arg2 int64) (_swig_ret float64) {
 	var swig_r float64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (float64)(C._wrap_stats_value_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_33(_swig_i_1)))
+	swig_r = (float64)(C._wrap_stats_value_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_36(_swig_i_1)))
 	return swig_r
 }
 
@@ -897,7 +915,7 @@ func Stats_label_count(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_stats_label_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1)))
+	swig_r = (int64)(C._wrap_stats_label_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
 	return swig_r
 }
 
@@ -906,7 +924,7 @@ func Stats_label_name(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_36(_swig_i_1), C.swig_type_37(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1), C.swig_type_40(_swig_i_2)))
 	return swig_r
 }
 
@@ -915,26 +933,26 @@ func Stats_label_value(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_value_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1), C.swig_type_39(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_value_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1), C.swig_type_42(_swig_i_2)))
 	return swig_r
 }
 
 func Examination_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_examination_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_examination_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Examination_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_examination_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_examination_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Examination_worst(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_examination_worst_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_examination_worst_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -942,7 +960,7 @@ func Examination_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1)))
 	return swig_r
 }
 
@@ -950,7 +968,7 @@ func Examination_verdict(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_examination_verdict_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1)))
+	swig_r = (int32)(C._wrap_examination_verdict_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1)))
 	return swig_r
 }
 
@@ -958,7 +976,7 @@ func Examination_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_server_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_43(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_server_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_46(_swig_i_1)))
 	return swig_r
 }
 
@@ -966,7 +984,7 @@ func Examination_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_value_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_value_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1)))
 	return swig_r
 }
 
@@ -974,7 +992,7 @@ func Examination_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_consequence_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_consequence_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1)))
 	return swig_r
 }
 
@@ -982,21 +1000,21 @@ func Examination_mend(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_mend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_46(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_mend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1)))
 	return swig_r
 }
 
 func Examination_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_examination_json_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_examination_json_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Verdict_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_verdict_text_swig_d9fcef9dc194707f(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_verdict_text_swig_3b6e2bb8607e0ea4(C.int(_swig_i_0)))
 	return swig_r
 }
 
@@ -1006,7 +1024,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_47)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_50)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1015,14 +1033,14 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 
 func Lock_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_lock_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_lock_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Lock_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1031,7 +1049,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1039,7 +1057,7 @@ func Lock_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_unlock_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_unlock_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1048,7 +1066,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1056,7 +1074,7 @@ func Lock_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_cancel_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_cancel_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1065,35 +1083,35 @@ func Lock_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_interrupt_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_interrupt_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Lock_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_lock_is_held_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_lock_is_held_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_valid_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_valid_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_token_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_token_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1102,7 +1120,7 @@ func Lock_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_query_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_query_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1111,7 +1129,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_53)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_56)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1124,7 +1142,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_54(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_57(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1135,7 +1153,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_55(_swig_i_2), C.swig_type_56(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_58(_swig_i_2), C.swig_type_59(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1145,7 +1163,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_57(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1156,7 +1174,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_58(_swig_i_2), C.swig_type_59(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_61(_swig_i_2), C.swig_type_62(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1166,7 +1184,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1176,7 +1194,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_61)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_64)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1185,14 +1203,14 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 
 func Rw_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_rw_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_rw_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Rw_read_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1201,7 +1219,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_62(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_65(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1209,7 +1227,7 @@ func Rw_read_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_unlock_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1217,7 +1235,7 @@ func Rw_write_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1226,7 +1244,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_63(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1234,7 +1252,7 @@ func Rw_write_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_unlock_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1242,7 +1260,7 @@ func Rw_upgrade_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1250,7 +1268,7 @@ func Rw_downgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_downgrade_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_downgrade_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1259,7 +1277,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_64(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_67(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1268,7 +1286,7 @@ func Rw_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_interrupt_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_interrupt_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1276,42 +1294,42 @@ func Rw_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_cancel_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_cancel_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Rw_is_reading(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_reading_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_reading_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_is_writing(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_writing_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_writing_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_valid_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_valid_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_token_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_token_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1320,7 +1338,7 @@ func Rw_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_query_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_query_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1329,7 +1347,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_68)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_71)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1342,7 +1360,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_72(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1353,7 +1371,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.swig_type_71(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.swig_type_74(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1363,7 +1381,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_72(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_75(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1373,7 +1391,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1384,7 +1402,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_77(_swig_i_2), C.swig_type_78(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1394,7 +1412,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_79(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1404,7 +1422,7 @@ func Rw_upgrade_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_77(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_80(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1414,7 +1432,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_81(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1425,7 +1443,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_79(_swig_i_2), C.swig_type_80(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_82(_swig_i_2), C.swig_type_83(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1435,7 +1453,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_81(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_84(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1446,7 +1464,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_82)(unsafe.Pointer(&_swig_i_1)), C.swig_type_83(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_85)(unsafe.Pointer(&_swig_i_1)), C.swig_type_86(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1455,7 +1473,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 
 func Semaphore_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_semaphore_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_semaphore_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
@@ -1463,7 +1481,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_84(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1473,7 +1491,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1), C.swig_type_86(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.swig_type_89(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1481,7 +1499,7 @@ func Semaphore_release(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1490,7 +1508,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_90(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1499,7 +1517,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_91(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1508,7 +1526,7 @@ func Semaphore_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1516,35 +1534,35 @@ func Semaphore_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_cancel_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_cancel_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Semaphore_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_semaphore_is_held_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_semaphore_is_held_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_token_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_token_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1553,7 +1571,7 @@ func Semaphore_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_query_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_query_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1562,7 +1580,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), *(*C.swig_type_92)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_95)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1576,7 +1594,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_type_94(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.swig_type_97(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1588,7 +1606,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_95(_swig_i_2), C.swig_type_96(_swig_i_3), C.swig_type_97(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.swig_type_99(_swig_i_3), C.swig_type_100(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1598,7 +1616,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_101(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1609,7 +1627,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.swig_type_100(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), C.swig_type_103(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1619,7 +1637,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_101(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_104(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1627,13 +1645,13 @@ func Multi_new(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_multi_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_multi_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_multi_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_multi_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
@@ -1641,7 +1659,7 @@ func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_lock_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_lock_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1650,7 +1668,7 @@ func Multi_add_reader(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_reader_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_reader_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1659,7 +1677,7 @@ func Multi_add_writer(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_writer_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_writer_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1669,7 +1687,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1677,7 +1695,7 @@ func Multi_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_try_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1686,7 +1704,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_103(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_106(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1694,7 +1712,7 @@ func Multi_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_unlock_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_unlock_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1703,7 +1721,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_104(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_107(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1712,7 +1730,7 @@ func Multi_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_interrupt_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_interrupt_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1720,35 +1738,35 @@ func Multi_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_cancel_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_cancel_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_multi_is_held_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_multi_is_held_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_valid_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_valid_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_member_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_member_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_member_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1758,7 +1776,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_108(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1769,7 +1787,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_109(_swig_i_2), C.swig_type_110(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_112(_swig_i_2), C.swig_type_113(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1779,7 +1797,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_114(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1790,7 +1808,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_112(_swig_i_2), C.swig_type_113(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_115(_swig_i_2), C.swig_type_116(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1800,88 +1818,88 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_114(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_117(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
 func Info_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_info_new_swig_d9fcef9dc194707f())
+	swig_r = (uintptr)(C._wrap_info_new_swig_3b6e2bb8607e0ea4())
 	return swig_r
 }
 
 func Info_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_info_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_info_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Info_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_held_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_held_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_is_mine(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_mine_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_mine_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_time_left_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_time_left_ms_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_time_left_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_latest_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_latest_token_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_latest_token_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_holder_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_holder_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_shown_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits_in_use(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_in_use_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_in_use_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_waiter_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_waiter_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_waiter_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_entry_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_entry_count_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_entry_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1889,7 +1907,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_123(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_126(_swig_i_1)))
 	return swig_r
 }
 
@@ -1897,7 +1915,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_124(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_127(_swig_i_1)))
 	return swig_r
 }
 
@@ -1905,7 +1923,7 @@ func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_126(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_129(_swig_i_1)))
 	return swig_r
 }
 
@@ -1913,7 +1931,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_127(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_130(_swig_i_1)))
 	return swig_r
 }
 
@@ -1921,7 +1939,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_129(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_132(_swig_i_1)))
 	return swig_r
 }
 
@@ -1929,7 +1947,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_130(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_133(_swig_i_1)))
 	return swig_r
 }
 
@@ -1938,82 +1956,82 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_type_131(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_134(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Queue_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_fd(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_queue_fd_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_queue_fd_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Queue_wake(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_wake_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_wake_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_shutdown(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_shutdown_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_shutdown_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Event_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_event_new_swig_d9fcef9dc194707f())
+	swig_r = (uintptr)(C._wrap_event_new_swig_3b6e2bb8607e0ea4())
 	return swig_r
 }
 
 func Event_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_event_free_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0))
+	C._wrap_event_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
 }
 
 func Event_get_kind(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_get_kind_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_get_kind_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_tag(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_tag_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_tag_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_status_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_status_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_token_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_token_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_message_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_message_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_reason_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_reason_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2021,63 +2039,63 @@ func Event_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_event_lock_name_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_event_lock_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Event_log_level(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_log_level_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_log_level_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_log_subject(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_log_subject_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_log_subject_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Log_level_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_log_level_text_swig_d9fcef9dc194707f(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_log_level_text_swig_3b6e2bb8607e0ea4(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Log_subject_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_log_subject_text_swig_d9fcef9dc194707f(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_log_subject_text_swig_3b6e2bb8607e0ea4(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Event_left_out(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_left_out_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_left_out_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_server_text_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_server_text_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_retryable_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_retryable_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_d9fcef9dc194707f(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

@@ -202,7 +202,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
 extern "C" {
 #endif
 
-void _wrap_Swig_free_swig_d9fcef9dc194707f(void *_swig_go_0) {
+void _wrap_Swig_free_swig_3b6e2bb8607e0ea4(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -212,7 +212,7 @@ void _wrap_Swig_free_swig_d9fcef9dc194707f(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_swig_d9fcef9dc194707f(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_swig_3b6e2bb8607e0ea4(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -225,7 +225,7 @@ void *_wrap_Swig_malloc_swig_d9fcef9dc194707f(intgo _swig_go_0) {
 }
 
 
-long long _wrap_go_drain_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
+long long _wrap_go_drain_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   mortise_event *arg2 = (mortise_event *) 0 ;
   int64_t arg3 ;
@@ -246,7 +246,7 @@ long long _wrap_go_drain_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0, mortis
 }
 
 
-int _wrap_version_swig_d9fcef9dc194707f() {
+int _wrap_version_swig_3b6e2bb8607e0ea4() {
   int32_t result;
   int _swig_go_result;
   
@@ -257,7 +257,7 @@ int _wrap_version_swig_d9fcef9dc194707f() {
 }
 
 
-char *_wrap_version_text_swig_d9fcef9dc194707f() {
+char *_wrap_version_text_swig_3b6e2bb8607e0ea4() {
   char *result = 0 ;
   char *_swig_go_result;
   
@@ -268,7 +268,7 @@ char *_wrap_version_text_swig_d9fcef9dc194707f() {
 }
 
 
-int _wrap_check_abi_swig_d9fcef9dc194707f(int _swig_go_0, int _swig_go_1) {
+int _wrap_check_abi_swig_3b6e2bb8607e0ea4(int _swig_go_0, int _swig_go_1) {
   int32_t arg1 ;
   int32_t arg2 ;
   mortise_status result;
@@ -283,7 +283,7 @@ int _wrap_check_abi_swig_d9fcef9dc194707f(int _swig_go_0, int _swig_go_1) {
 }
 
 
-char *_wrap_status_text_swig_d9fcef9dc194707f(int _swig_go_0) {
+char *_wrap_status_text_swig_3b6e2bb8607e0ea4(int _swig_go_0) {
   mortise_status arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -296,7 +296,7 @@ char *_wrap_status_text_swig_d9fcef9dc194707f(int _swig_go_0) {
 }
 
 
-mortise_error *_wrap_error_new_swig_d9fcef9dc194707f() {
+mortise_error *_wrap_error_new_swig_3b6e2bb8607e0ea4() {
   mortise_error *result = 0 ;
   mortise_error *_swig_go_result;
   
@@ -307,7 +307,7 @@ mortise_error *_wrap_error_new_swig_d9fcef9dc194707f() {
 }
 
 
-void _wrap_error_free_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
+void _wrap_error_free_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   
   arg1 = (mortise_error *)_swig_go_0; 
@@ -317,7 +317,7 @@ void _wrap_error_free_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_code_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
+int _wrap_error_code_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -330,7 +330,7 @@ int _wrap_error_code_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_message_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
+char *_wrap_error_message_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -343,7 +343,7 @@ char *_wrap_error_message_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_server_text_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
+char *_wrap_error_server_text_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -356,7 +356,7 @@ char *_wrap_error_server_text_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_retryable_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
+int _wrap_error_is_retryable_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -369,7 +369,7 @@ int _wrap_error_is_retryable_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_ambiguous_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
+int _wrap_error_is_ambiguous_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -382,7 +382,7 @@ int _wrap_error_is_ambiguous_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_lock_name_swig_d9fcef9dc194707f(mortise_error *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_error_lock_name_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0, long long *_swig_go_1) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -397,7 +397,7 @@ char *_wrap_error_lock_name_swig_d9fcef9dc194707f(mortise_error *_swig_go_0, lon
 }
 
 
-int _wrap_error_reason_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
+int _wrap_error_reason_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -410,7 +410,7 @@ int _wrap_error_reason_swig_d9fcef9dc194707f(mortise_error *_swig_go_0) {
 }
 
 
-mortise_options *_wrap_options_new_swig_d9fcef9dc194707f() {
+mortise_options *_wrap_options_new_swig_3b6e2bb8607e0ea4() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
   
@@ -421,7 +421,7 @@ mortise_options *_wrap_options_new_swig_d9fcef9dc194707f() {
 }
 
 
-mortise_options *_wrap_options_new_from_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_options *_wrap_options_new_from_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_options *result = 0 ;
@@ -436,7 +436,7 @@ mortise_options *_wrap_options_new_from_swig_d9fcef9dc194707f(mortise_client *_s
 }
 
 
-void _wrap_options_free_swig_d9fcef9dc194707f(mortise_options *_swig_go_0) {
+void _wrap_options_free_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
   arg1 = (mortise_options *)_swig_go_0; 
@@ -446,7 +446,7 @@ void _wrap_options_free_swig_d9fcef9dc194707f(mortise_options *_swig_go_0) {
 }
 
 
-int _wrap_options_set_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_options_set_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -475,7 +475,7 @@ int _wrap_options_set_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, _gostri
 }
 
 
-int _wrap_options_set_lease_ms_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_lease_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -492,7 +492,7 @@ int _wrap_options_set_lease_ms_swig_d9fcef9dc194707f(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_renewal_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_renewal_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -509,7 +509,7 @@ int _wrap_options_set_renewal_swig_d9fcef9dc194707f(mortise_options *_swig_go_0,
 }
 
 
-int _wrap_options_set_max_hold_ms_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_max_hold_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -526,7 +526,7 @@ int _wrap_options_set_max_hold_ms_swig_d9fcef9dc194707f(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_reentrant_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -543,7 +543,7 @@ int _wrap_options_set_reentrant_swig_d9fcef9dc194707f(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_reentrant_read_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_read_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -560,7 +560,7 @@ int _wrap_options_set_reentrant_read_swig_d9fcef9dc194707f(mortise_options *_swi
 }
 
 
-int _wrap_options_set_reentrant_write_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_write_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -577,7 +577,7 @@ int _wrap_options_set_reentrant_write_swig_d9fcef9dc194707f(mortise_options *_sw
 }
 
 
-int _wrap_options_set_protocol_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_protocol_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -599,7 +599,7 @@ int _wrap_options_set_protocol_swig_d9fcef9dc194707f(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_poll_interval_ms_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_interval_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -616,7 +616,7 @@ int _wrap_options_set_poll_interval_ms_swig_d9fcef9dc194707f(mortise_options *_s
 }
 
 
-int _wrap_options_set_poll_attempts_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_attempts_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -633,7 +633,7 @@ int _wrap_options_set_poll_attempts_swig_d9fcef9dc194707f(mortise_options *_swig
 }
 
 
-int _wrap_options_set_fair_strict_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_fair_strict_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -650,7 +650,7 @@ int _wrap_options_set_fair_strict_swig_d9fcef9dc194707f(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_label_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_label_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -672,7 +672,7 @@ int _wrap_options_set_label_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, _
 }
 
 
-int _wrap_options_set_command_timeout_ms_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_command_timeout_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -689,7 +689,7 @@ int _wrap_options_set_command_timeout_ms_swig_d9fcef9dc194707f(mortise_options *
 }
 
 
-int _wrap_options_set_drift_ppm_swig_d9fcef9dc194707f(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_drift_ppm_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -706,7 +706,7 @@ int _wrap_options_set_drift_ppm_swig_d9fcef9dc194707f(mortise_options *_swig_go_
 }
 
 
-mortise_client *_wrap_client_new_swig_d9fcef9dc194707f(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
+mortise_client *_wrap_client_new_swig_3b6e2bb8607e0ea4(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
@@ -728,7 +728,7 @@ mortise_client *_wrap_client_new_swig_d9fcef9dc194707f(_gostring_ _swig_go_0, mo
 }
 
 
-void _wrap_client_free_swig_d9fcef9dc194707f(mortise_client *_swig_go_0) {
+void _wrap_client_free_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   
   arg1 = (mortise_client *)_swig_go_0; 
@@ -738,7 +738,7 @@ void _wrap_client_free_swig_d9fcef9dc194707f(mortise_client *_swig_go_0) {
 }
 
 
-int _wrap_client_ping_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_ping_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -753,7 +753,7 @@ int _wrap_client_ping_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_
 }
 
 
-int _wrap_client_set_credentials_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_client_set_credentials_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -782,7 +782,7 @@ int _wrap_client_set_credentials_swig_d9fcef9dc194707f(mortise_client *_swig_go_
 }
 
 
-mortise_examination *_wrap_client_examine_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_examination *_wrap_client_examine_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_examination *result = 0 ;
@@ -797,7 +797,7 @@ mortise_examination *_wrap_client_examine_swig_d9fcef9dc194707f(mortise_client *
 }
 
 
-mortise_examination *_wrap_client_examination_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_examination *_wrap_client_examination_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_examination *result = 0 ;
@@ -812,7 +812,7 @@ mortise_examination *_wrap_client_examination_swig_d9fcef9dc194707f(mortise_clie
 }
 
 
-mortise_stats *_wrap_client_stats_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_stats *_wrap_client_stats_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_stats *result = 0 ;
@@ -827,7 +827,7 @@ mortise_stats *_wrap_client_stats_swig_d9fcef9dc194707f(mortise_client *_swig_go
 }
 
 
-int _wrap_client_watch_log_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, int _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_client_watch_log_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, int _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -848,7 +848,7 @@ int _wrap_client_watch_log_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mor
 }
 
 
-int _wrap_client_watch_stats_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_client_watch_stats_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -869,7 +869,7 @@ int _wrap_client_watch_stats_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, m
 }
 
 
-mortise_census *_wrap_client_census_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_census *_wrap_client_census_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -886,7 +886,33 @@ mortise_census *_wrap_client_census_swig_d9fcef9dc194707f(mortise_client *_swig_
 }
 
 
-void _wrap_census_free_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
+mortise_census *_wrap_client_scan_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  int64_t arg4 ;
+  int64_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_census *result = 0 ;
+  mortise_census *_swig_go_result;
+  
+  arg1 = (mortise_client *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (int64_t)_swig_go_2; 
+  arg5 = (int64_t)_swig_go_3; 
+  arg6 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_census *)mortise_client_scan(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+void _wrap_census_free_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   
   arg1 = (mortise_census *)_swig_go_0; 
@@ -896,7 +922,7 @@ void _wrap_census_free_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
 }
 
 
-char *_wrap_census_json_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
+char *_wrap_census_json_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -909,7 +935,7 @@ char *_wrap_census_json_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
 }
 
 
-long long _wrap_census_answered_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
+long long _wrap_census_answered_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -922,7 +948,7 @@ long long _wrap_census_answered_swig_d9fcef9dc194707f(mortise_census *_swig_go_0
 }
 
 
-long long _wrap_census_silent_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
+long long _wrap_census_silent_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -935,7 +961,7 @@ long long _wrap_census_silent_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) 
 }
 
 
-long long _wrap_census_truncated_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
+long long _wrap_census_truncated_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -948,7 +974,7 @@ long long _wrap_census_truncated_swig_d9fcef9dc194707f(mortise_census *_swig_go_
 }
 
 
-long long _wrap_census_count_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
+long long _wrap_census_count_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -961,7 +987,7 @@ long long _wrap_census_count_swig_d9fcef9dc194707f(mortise_census *_swig_go_0) {
 }
 
 
-char *_wrap_census_text_swig_d9fcef9dc194707f(mortise_census *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
+char *_wrap_census_text_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -983,7 +1009,7 @@ char *_wrap_census_text_swig_d9fcef9dc194707f(mortise_census *_swig_go_0, long l
 }
 
 
-long long _wrap_census_number_swig_d9fcef9dc194707f(mortise_census *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
+long long _wrap_census_number_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
   mortise_census *arg1 = (mortise_census *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1005,7 +1031,7 @@ long long _wrap_census_number_swig_d9fcef9dc194707f(mortise_census *_swig_go_0, 
 }
 
 
-void _wrap_stats_free_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0) {
+void _wrap_stats_free_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   
   arg1 = (mortise_stats *)_swig_go_0; 
@@ -1015,7 +1041,7 @@ void _wrap_stats_free_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_json_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0) {
+char *_wrap_stats_json_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1028,7 +1054,7 @@ char *_wrap_stats_json_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_prometheus_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0) {
+char *_wrap_stats_prometheus_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1041,7 +1067,7 @@ char *_wrap_stats_prometheus_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0) {
 }
 
 
-long long _wrap_stats_count_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0) {
+long long _wrap_stats_count_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1054,7 +1080,7 @@ long long _wrap_stats_count_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_name_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long long _swig_go_1) {
+char *_wrap_stats_name_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1069,7 +1095,7 @@ char *_wrap_stats_name_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long lon
 }
 
 
-char *_wrap_stats_type_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long long _swig_go_1) {
+char *_wrap_stats_type_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1084,7 +1110,7 @@ char *_wrap_stats_type_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long lon
 }
 
 
-double _wrap_stats_value_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long long _swig_go_1) {
+double _wrap_stats_value_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   double result;
@@ -1099,7 +1125,7 @@ double _wrap_stats_value_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long l
 }
 
 
-long long _wrap_stats_label_count_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long long _swig_go_1) {
+long long _wrap_stats_label_count_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -1114,7 +1140,7 @@ long long _wrap_stats_label_count_swig_d9fcef9dc194707f(mortise_stats *_swig_go_
 }
 
 
-char *_wrap_stats_label_name_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+char *_wrap_stats_label_name_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1131,7 +1157,7 @@ char *_wrap_stats_label_name_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, lo
 }
 
 
-char *_wrap_stats_label_value_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+char *_wrap_stats_label_value_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1148,7 +1174,7 @@ char *_wrap_stats_label_value_swig_d9fcef9dc194707f(mortise_stats *_swig_go_0, l
 }
 
 
-void _wrap_examination_free_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0) {
+void _wrap_examination_free_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   
   arg1 = (mortise_examination *)_swig_go_0; 
@@ -1158,7 +1184,7 @@ void _wrap_examination_free_swig_d9fcef9dc194707f(mortise_examination *_swig_go_
 }
 
 
-long long _wrap_examination_count_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0) {
+long long _wrap_examination_count_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1171,7 +1197,7 @@ long long _wrap_examination_count_swig_d9fcef9dc194707f(mortise_examination *_sw
 }
 
 
-int _wrap_examination_worst_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0) {
+int _wrap_examination_worst_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   mortise_verdict result;
   int _swig_go_result;
@@ -1184,7 +1210,7 @@ int _wrap_examination_worst_swig_d9fcef9dc194707f(mortise_examination *_swig_go_
 }
 
 
-char *_wrap_examination_name_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_name_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1199,7 +1225,7 @@ char *_wrap_examination_name_swig_d9fcef9dc194707f(mortise_examination *_swig_go
 }
 
 
-int _wrap_examination_verdict_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0, long long _swig_go_1) {
+int _wrap_examination_verdict_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   mortise_verdict result;
@@ -1214,7 +1240,7 @@ int _wrap_examination_verdict_swig_d9fcef9dc194707f(mortise_examination *_swig_g
 }
 
 
-char *_wrap_examination_server_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_server_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1229,7 +1255,7 @@ char *_wrap_examination_server_swig_d9fcef9dc194707f(mortise_examination *_swig_
 }
 
 
-char *_wrap_examination_value_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_value_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1244,7 +1270,7 @@ char *_wrap_examination_value_swig_d9fcef9dc194707f(mortise_examination *_swig_g
 }
 
 
-char *_wrap_examination_consequence_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_consequence_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1259,7 +1285,7 @@ char *_wrap_examination_consequence_swig_d9fcef9dc194707f(mortise_examination *_
 }
 
 
-char *_wrap_examination_mend_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0, long long _swig_go_1) {
+char *_wrap_examination_mend_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0, long long _swig_go_1) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1274,7 +1300,7 @@ char *_wrap_examination_mend_swig_d9fcef9dc194707f(mortise_examination *_swig_go
 }
 
 
-char *_wrap_examination_json_swig_d9fcef9dc194707f(mortise_examination *_swig_go_0) {
+char *_wrap_examination_json_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0) {
   mortise_examination *arg1 = (mortise_examination *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1287,7 +1313,7 @@ char *_wrap_examination_json_swig_d9fcef9dc194707f(mortise_examination *_swig_go
 }
 
 
-char *_wrap_verdict_text_swig_d9fcef9dc194707f(int _swig_go_0) {
+char *_wrap_verdict_text_swig_3b6e2bb8607e0ea4(int _swig_go_0) {
   mortise_verdict arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1300,7 +1326,7 @@ char *_wrap_verdict_text_swig_d9fcef9dc194707f(int _swig_go_0) {
 }
 
 
-mortise_lock *_wrap_lock_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_lock *_wrap_lock_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1324,7 +1350,7 @@ mortise_lock *_wrap_lock_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, _
 }
 
 
-void _wrap_lock_free_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
+void _wrap_lock_free_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   
   arg1 = (mortise_lock *)_swig_go_0; 
@@ -1334,7 +1360,7 @@ void _wrap_lock_free_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_try_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_try_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1349,7 +1375,7 @@ int _wrap_lock_try_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_error
 }
 
 
-int _wrap_lock_acquire_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_acquire_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1366,7 +1392,7 @@ int _wrap_lock_acquire_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, long long
 }
 
 
-int _wrap_lock_unlock_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_unlock_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1381,7 +1407,7 @@ int _wrap_lock_unlock_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_extend_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_extend_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1398,7 +1424,7 @@ int _wrap_lock_extend_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, long long 
 }
 
 
-int _wrap_lock_cancel_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_cancel_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1413,7 +1439,7 @@ int _wrap_lock_cancel_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_interrupt_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_interrupt_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1430,7 +1456,7 @@ int _wrap_lock_interrupt_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, int _sw
 }
 
 
-int _wrap_lock_is_held_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
+int _wrap_lock_is_held_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1443,7 +1469,7 @@ int _wrap_lock_is_held_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_valid_ms_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
+long long _wrap_lock_valid_ms_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1456,7 +1482,7 @@ long long _wrap_lock_valid_ms_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_deadline_ns_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
+long long _wrap_lock_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1469,7 +1495,7 @@ long long _wrap_lock_deadline_ns_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0)
 }
 
 
-long long _wrap_lock_token_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
+long long _wrap_lock_token_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1482,7 +1508,7 @@ long long _wrap_lock_token_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_query_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_query_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1499,7 +1525,7 @@ int _wrap_lock_query_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_inf
 }
 
 
-int _wrap_lock_force_release_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_force_release_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1521,7 +1547,7 @@ int _wrap_lock_force_release_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, _go
 }
 
 
-int _wrap_lock_try_async_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_try_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1540,7 +1566,7 @@ int _wrap_lock_try_async_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise
 }
 
 
-int _wrap_lock_acquire_async_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1561,7 +1587,7 @@ int _wrap_lock_acquire_async_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mor
 }
 
 
-int _wrap_lock_unlock_async_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1580,7 +1606,7 @@ int _wrap_lock_unlock_async_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_extend_async_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1601,7 +1627,7 @@ int _wrap_lock_extend_async_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_watch_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_watch_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1620,7 +1646,7 @@ int _wrap_lock_watch_swig_d9fcef9dc194707f(mortise_lock *_swig_go_0, mortise_que
 }
 
 
-mortise_rw *_wrap_rw_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_rw *_wrap_rw_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1644,7 +1670,7 @@ mortise_rw *_wrap_rw_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, _gost
 }
 
 
-void _wrap_rw_free_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
+void _wrap_rw_free_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   
   arg1 = (mortise_rw *)_swig_go_0; 
@@ -1654,7 +1680,7 @@ void _wrap_rw_free_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_try_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_try_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1669,7 +1695,7 @@ int _wrap_rw_read_try_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_read_acquire_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1686,7 +1712,7 @@ int _wrap_rw_read_acquire_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, long lon
 }
 
 
-int _wrap_rw_read_unlock_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_unlock_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1701,7 +1727,7 @@ int _wrap_rw_read_unlock_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_write_try_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_try_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1716,7 +1742,7 @@ int _wrap_rw_write_try_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_write_acquire_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1733,7 +1759,7 @@ int _wrap_rw_write_acquire_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, long lo
 }
 
 
-int _wrap_rw_write_unlock_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_unlock_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1748,7 +1774,7 @@ int _wrap_rw_write_unlock_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_upgrade_try_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_upgrade_try_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1763,7 +1789,7 @@ int _wrap_rw_upgrade_try_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_downgrade_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_downgrade_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1778,7 +1804,7 @@ int _wrap_rw_downgrade_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_extend_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_extend_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1795,7 +1821,7 @@ int _wrap_rw_extend_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, long long _swi
 }
 
 
-int _wrap_rw_interrupt_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_interrupt_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1812,7 +1838,7 @@ int _wrap_rw_interrupt_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, int _swig_g
 }
 
 
-int _wrap_rw_cancel_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_cancel_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1827,7 +1853,7 @@ int _wrap_rw_cancel_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_error 
 }
 
 
-int _wrap_rw_is_reading_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_reading_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1840,7 +1866,7 @@ int _wrap_rw_is_reading_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_is_writing_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_writing_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1853,7 +1879,7 @@ int _wrap_rw_is_writing_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_deadline_ns_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
+long long _wrap_rw_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1866,7 +1892,7 @@ long long _wrap_rw_deadline_ns_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_valid_ms_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
+long long _wrap_rw_valid_ms_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1879,7 +1905,7 @@ long long _wrap_rw_valid_ms_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_token_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
+long long _wrap_rw_token_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1892,7 +1918,7 @@ long long _wrap_rw_token_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_query_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_query_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1909,7 +1935,7 @@ int _wrap_rw_query_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_info *_
 }
 
 
-int _wrap_rw_force_release_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_force_release_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1931,7 +1957,7 @@ int _wrap_rw_force_release_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, _gostri
 }
 
 
-int _wrap_rw_read_try_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1950,7 +1976,7 @@ int _wrap_rw_read_try_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortis
 }
 
 
-int _wrap_rw_read_acquire_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1971,7 +1997,7 @@ int _wrap_rw_read_acquire_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_read_unlock_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1990,7 +2016,7 @@ int _wrap_rw_read_unlock_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_write_try_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2009,7 +2035,7 @@ int _wrap_rw_write_try_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_write_acquire_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2030,7 +2056,7 @@ int _wrap_rw_write_acquire_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, m
 }
 
 
-int _wrap_rw_write_unlock_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2049,7 +2075,7 @@ int _wrap_rw_write_unlock_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_upgrade_try_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2068,7 +2094,7 @@ int _wrap_rw_upgrade_try_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_downgrade_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2087,7 +2113,7 @@ int _wrap_rw_downgrade_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_extend_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2108,7 +2134,7 @@ int _wrap_rw_extend_async_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_watch_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_watch_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2127,7 +2153,7 @@ int _wrap_rw_watch_swig_d9fcef9dc194707f(mortise_rw *_swig_go_0, mortise_queue *
 }
 
 
-mortise_semaphore *_wrap_semaphore_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
+mortise_semaphore *_wrap_semaphore_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2153,7 +2179,7 @@ mortise_semaphore *_wrap_semaphore_new_swig_d9fcef9dc194707f(mortise_client *_sw
 }
 
 
-void _wrap_semaphore_free_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0) {
+void _wrap_semaphore_free_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   
   arg1 = (mortise_semaphore *)_swig_go_0; 
@@ -2163,7 +2189,7 @@ void _wrap_semaphore_free_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0) {
 }
 
 
-int _wrap_semaphore_try_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_try_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2180,7 +2206,7 @@ int _wrap_semaphore_try_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, lon
 }
 
 
-int _wrap_semaphore_acquire_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -2199,7 +2225,7 @@ int _wrap_semaphore_acquire_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_release_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_release_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2214,7 +2240,7 @@ int _wrap_semaphore_release_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_resize_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2231,7 +2257,7 @@ int _wrap_semaphore_resize_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_extend_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2248,7 +2274,7 @@ int _wrap_semaphore_extend_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_interrupt_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_interrupt_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2265,7 +2291,7 @@ int _wrap_semaphore_interrupt_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_cancel_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_cancel_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2280,7 +2306,7 @@ int _wrap_semaphore_cancel_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_is_held_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0) {
+int _wrap_semaphore_is_held_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2293,7 +2319,7 @@ int _wrap_semaphore_is_held_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0)
 }
 
 
-long long _wrap_semaphore_deadline_ns_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2306,7 +2332,7 @@ long long _wrap_semaphore_deadline_ns_swig_d9fcef9dc194707f(mortise_semaphore *_
 }
 
 
-long long _wrap_semaphore_valid_ms_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_valid_ms_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2319,7 +2345,7 @@ long long _wrap_semaphore_valid_ms_swig_d9fcef9dc194707f(mortise_semaphore *_swi
 }
 
 
-long long _wrap_semaphore_token_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_token_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2332,7 +2358,7 @@ long long _wrap_semaphore_token_swig_d9fcef9dc194707f(mortise_semaphore *_swig_g
 }
 
 
-int _wrap_semaphore_query_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_query_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2349,7 +2375,7 @@ int _wrap_semaphore_query_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, m
 }
 
 
-int _wrap_semaphore_force_release_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2371,7 +2397,7 @@ int _wrap_semaphore_force_release_swig_d9fcef9dc194707f(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_try_async_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2392,7 +2418,7 @@ int _wrap_semaphore_try_async_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_acquire_async_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
+int _wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2415,7 +2441,7 @@ int _wrap_semaphore_acquire_async_swig_d9fcef9dc194707f(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_release_async_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2434,7 +2460,7 @@ int _wrap_semaphore_release_async_swig_d9fcef9dc194707f(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_extend_async_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2455,7 +2481,7 @@ int _wrap_semaphore_extend_async_swig_d9fcef9dc194707f(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_watch_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2474,7 +2500,7 @@ int _wrap_semaphore_watch_swig_d9fcef9dc194707f(mortise_semaphore *_swig_go_0, m
 }
 
 
-mortise_multi *_wrap_multi_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_multi *_wrap_multi_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_multi *result = 0 ;
@@ -2489,7 +2515,7 @@ mortise_multi *_wrap_multi_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_multi_free_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) {
+void _wrap_multi_free_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   
   arg1 = (mortise_multi *)_swig_go_0; 
@@ -2499,7 +2525,7 @@ void _wrap_multi_free_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) {
 }
 
 
-int _wrap_multi_add_lock_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_lock_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2516,7 +2542,7 @@ int _wrap_multi_add_lock_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_add_reader_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_reader_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2533,7 +2559,7 @@ int _wrap_multi_add_reader_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_writer_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_writer_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2550,7 +2576,7 @@ int _wrap_multi_add_writer_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_semaphore_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
@@ -2569,7 +2595,7 @@ int _wrap_multi_add_semaphore_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_try_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_try_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2584,7 +2610,7 @@ int _wrap_multi_try_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_err
 }
 
 
-int _wrap_multi_acquire_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_acquire_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2601,7 +2627,7 @@ int _wrap_multi_acquire_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, long lo
 }
 
 
-int _wrap_multi_unlock_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_unlock_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2616,7 +2642,7 @@ int _wrap_multi_unlock_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_extend_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_extend_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2633,7 +2659,7 @@ int _wrap_multi_extend_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, long lon
 }
 
 
-int _wrap_multi_interrupt_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_interrupt_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2650,7 +2676,7 @@ int _wrap_multi_interrupt_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, int _
 }
 
 
-int _wrap_multi_cancel_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_cancel_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2665,7 +2691,7 @@ int _wrap_multi_cancel_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_is_held_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) {
+int _wrap_multi_is_held_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2678,7 +2704,7 @@ int _wrap_multi_is_held_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) {
 }
 
 
-long long _wrap_multi_valid_ms_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) {
+long long _wrap_multi_valid_ms_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2691,7 +2717,7 @@ long long _wrap_multi_valid_ms_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) 
 }
 
 
-long long _wrap_multi_deadline_ns_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) {
+long long _wrap_multi_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2704,7 +2730,7 @@ long long _wrap_multi_deadline_ns_swig_d9fcef9dc194707f(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_member_count_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0) {
+long long _wrap_multi_member_count_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2717,7 +2743,7 @@ long long _wrap_multi_member_count_swig_d9fcef9dc194707f(mortise_multi *_swig_go
 }
 
 
-int _wrap_multi_try_async_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_try_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2736,7 +2762,7 @@ int _wrap_multi_try_async_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, morti
 }
 
 
-int _wrap_multi_acquire_async_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2757,7 +2783,7 @@ int _wrap_multi_acquire_async_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_watch_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_watch_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2776,7 +2802,7 @@ int _wrap_multi_watch_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_q
 }
 
 
-int _wrap_multi_extend_async_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2797,7 +2823,7 @@ int _wrap_multi_extend_async_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mo
 }
 
 
-int _wrap_multi_unlock_async_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2816,7 +2842,7 @@ int _wrap_multi_unlock_async_swig_d9fcef9dc194707f(mortise_multi *_swig_go_0, mo
 }
 
 
-mortise_info *_wrap_info_new_swig_d9fcef9dc194707f() {
+mortise_info *_wrap_info_new_swig_3b6e2bb8607e0ea4() {
   mortise_info *result = 0 ;
   mortise_info *_swig_go_result;
   
@@ -2827,7 +2853,7 @@ mortise_info *_wrap_info_new_swig_d9fcef9dc194707f() {
 }
 
 
-void _wrap_info_free_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
+void _wrap_info_free_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   
   arg1 = (mortise_info *)_swig_go_0; 
@@ -2837,7 +2863,7 @@ void _wrap_info_free_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_held_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
+int _wrap_info_is_held_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2850,7 +2876,7 @@ int _wrap_info_is_held_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_mine_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
+int _wrap_info_is_mine_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2863,7 +2889,7 @@ int _wrap_info_is_mine_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_time_left_ms_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
+long long _wrap_info_time_left_ms_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2876,7 +2902,7 @@ long long _wrap_info_time_left_ms_swig_d9fcef9dc194707f(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_latest_token_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
+long long _wrap_info_latest_token_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2889,7 +2915,7 @@ long long _wrap_info_latest_token_swig_d9fcef9dc194707f(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_holder_count_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
+long long _wrap_info_holder_count_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2902,7 +2928,7 @@ long long _wrap_info_holder_count_swig_d9fcef9dc194707f(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_shown_holder_count_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
+long long _wrap_info_shown_holder_count_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2915,7 +2941,7 @@ long long _wrap_info_shown_holder_count_swig_d9fcef9dc194707f(mortise_info *_swi
 }
 
 
-long long _wrap_info_permits_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2928,7 +2954,7 @@ long long _wrap_info_permits_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_permits_in_use_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_in_use_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2941,7 +2967,7 @@ long long _wrap_info_permits_in_use_swig_d9fcef9dc194707f(mortise_info *_swig_go
 }
 
 
-long long _wrap_info_waiter_count_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
+long long _wrap_info_waiter_count_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2954,7 +2980,7 @@ long long _wrap_info_waiter_count_swig_d9fcef9dc194707f(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_count_swig_d9fcef9dc194707f(mortise_info *_swig_go_0) {
+long long _wrap_info_entry_count_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2967,7 +2993,7 @@ long long _wrap_info_entry_count_swig_d9fcef9dc194707f(mortise_info *_swig_go_0)
 }
 
 
-char *_wrap_info_entry_owner_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -2982,7 +3008,7 @@ char *_wrap_info_entry_owner_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, lon
 }
 
 
-int _wrap_info_entry_is_exclusive_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -2997,7 +3023,7 @@ int _wrap_info_entry_is_exclusive_swig_d9fcef9dc194707f(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_weight_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -3012,7 +3038,7 @@ long long _wrap_info_entry_weight_swig_d9fcef9dc194707f(mortise_info *_swig_go_0
 }
 
 
-char *_wrap_info_entry_host_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_host_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3027,7 +3053,7 @@ char *_wrap_info_entry_host_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long
 }
 
 
-long long _wrap_info_entry_pid_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -3042,7 +3068,7 @@ long long _wrap_info_entry_pid_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, l
 }
 
 
-char *_wrap_info_entry_label_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_label_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3057,7 +3083,7 @@ char *_wrap_info_entry_label_swig_d9fcef9dc194707f(mortise_info *_swig_go_0, lon
 }
 
 
-mortise_queue *_wrap_queue_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_queue *_wrap_queue_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3074,7 +3100,7 @@ mortise_queue *_wrap_queue_new_swig_d9fcef9dc194707f(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_queue_free_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0) {
+void _wrap_queue_free_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3084,7 +3110,7 @@ void _wrap_queue_free_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0) {
 }
 
 
-int _wrap_queue_fd_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0) {
+int _wrap_queue_fd_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3097,7 +3123,7 @@ int _wrap_queue_fd_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_wake_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0) {
+void _wrap_queue_wake_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3107,7 +3133,7 @@ void _wrap_queue_wake_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_shutdown_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0) {
+void _wrap_queue_shutdown_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3117,7 +3143,7 @@ void _wrap_queue_shutdown_swig_d9fcef9dc194707f(mortise_queue *_swig_go_0) {
 }
 
 
-mortise_event *_wrap_event_new_swig_d9fcef9dc194707f() {
+mortise_event *_wrap_event_new_swig_3b6e2bb8607e0ea4() {
   mortise_event *result = 0 ;
   mortise_event *_swig_go_result;
   
@@ -3128,7 +3154,7 @@ mortise_event *_wrap_event_new_swig_d9fcef9dc194707f() {
 }
 
 
-void _wrap_event_free_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+void _wrap_event_free_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   
   arg1 = (mortise_event *)_swig_go_0; 
@@ -3138,7 +3164,7 @@ void _wrap_event_free_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_get_kind_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+int _wrap_event_get_kind_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_event_kind result;
   int _swig_go_result;
@@ -3151,7 +3177,7 @@ int _wrap_event_get_kind_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_tag_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+long long _wrap_event_tag_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3164,7 +3190,7 @@ long long _wrap_event_tag_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_status_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+int _wrap_event_status_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -3177,7 +3203,7 @@ int _wrap_event_status_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_token_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+long long _wrap_event_token_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3190,7 +3216,7 @@ long long _wrap_event_token_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_message_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+char *_wrap_event_message_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3203,7 +3229,7 @@ char *_wrap_event_message_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_reason_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+int _wrap_event_reason_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -3216,7 +3242,7 @@ int _wrap_event_reason_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_lock_name_swig_d9fcef9dc194707f(mortise_event *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_event_lock_name_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0, long long *_swig_go_1) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -3231,7 +3257,7 @@ char *_wrap_event_lock_name_swig_d9fcef9dc194707f(mortise_event *_swig_go_0, lon
 }
 
 
-int _wrap_event_log_level_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+int _wrap_event_log_level_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_log_level result;
   int _swig_go_result;
@@ -3244,7 +3270,7 @@ int _wrap_event_log_level_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_log_subject_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+int _wrap_event_log_subject_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_log_subject result;
   int _swig_go_result;
@@ -3257,7 +3283,7 @@ int _wrap_event_log_subject_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_log_level_text_swig_d9fcef9dc194707f(int _swig_go_0) {
+char *_wrap_log_level_text_swig_3b6e2bb8607e0ea4(int _swig_go_0) {
   mortise_log_level arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3270,7 +3296,7 @@ char *_wrap_log_level_text_swig_d9fcef9dc194707f(int _swig_go_0) {
 }
 
 
-char *_wrap_log_subject_text_swig_d9fcef9dc194707f(int _swig_go_0) {
+char *_wrap_log_subject_text_swig_3b6e2bb8607e0ea4(int _swig_go_0) {
   mortise_log_subject arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3283,7 +3309,7 @@ char *_wrap_log_subject_text_swig_d9fcef9dc194707f(int _swig_go_0) {
 }
 
 
-long long _wrap_event_left_out_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+long long _wrap_event_left_out_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3296,7 +3322,7 @@ long long _wrap_event_left_out_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) 
 }
 
 
-char *_wrap_event_server_text_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+char *_wrap_event_server_text_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3309,7 +3335,7 @@ char *_wrap_event_server_text_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_retryable_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+int _wrap_event_is_retryable_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3322,7 +3348,7 @@ int _wrap_event_is_retryable_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_ambiguous_swig_d9fcef9dc194707f(mortise_event *_swig_go_0) {
+int _wrap_event_is_ambiguous_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;

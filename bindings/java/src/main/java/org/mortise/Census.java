@@ -41,6 +41,7 @@ public record Census(
    * @param contended how many of its acquires have found the lock taken
    * @param waitedTotal for how long those that were granted have waited
    * @param waits how many of these waited up to how many seconds, such as {@code 0.0005:12 0.01:3}
+   * @param source {@code client}, or {@code key} where a key of a server tells of it
    */
   public record Entry(
       String client,
@@ -60,7 +61,8 @@ public record Census(
       long grants,
       long contended,
       Duration waitedTotal,
-      String waits) {}
+      String waits,
+      String source) {}
 
   /** Reads a native census and frees it. */
   static Census take(long address) {
@@ -99,7 +101,8 @@ public record Census(
           number("grants"),
           number("contended"),
           span("waited_total_ms"),
-          text("waits"));
+          text("waits"),
+          text("source"));
     }
 
     private String text(String key) {

@@ -220,6 +220,23 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
+   * Looks through the keys of the servers for locks: for holds of clients that are dead or stopped,
+   * which no {@link #census} tells. It changes nothing.
+   *
+   * @param pattern empty for locks in Mortise's own format, else the pattern of keys of other
+   *     programs, as SCAN has it, such as {@code lock:*}
+   * @param mostKeys how many are looked at of each server
+   * @param patience 1 ms to 1 minute
+   * @return what was found, as a census of keys
+   */
+  public Census scan(String pattern, long mostKeys, Duration patience) {
+    byte[] names = pattern.getBytes(UTF_8);
+    long timeoutMs = patience.toMillis();
+    return Census.take(
+        found(client -> MortiseNative.client_scan(client, names, mostKeys, timeoutMs)));
+  }
+
+  /**
    * From now on what happens to this client, as bad as this level or worse, is told line by line,
    * by the executor of callbacks: connections that end or come back, servers that refuse it, other
    * servers that are asked than before, holds that were lost. Replaces an earlier listener.

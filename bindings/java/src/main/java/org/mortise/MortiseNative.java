@@ -57,6 +57,7 @@ final class MortiseNative {
   public final static native int client_watch_log(long jarg1, long jarg2, long jarg3, int jarg4);
   public final static native int client_watch_stats(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native long client_census(long jarg1, long jarg2);
+  public final static native long client_scan(long jarg1, byte[] jarg2, long jarg4, long jarg5);
   public final static native void census_free(long jarg1);
   public final static native byte[] census_json(long jarg1);
   public final static native long census_answered(long jarg1);
