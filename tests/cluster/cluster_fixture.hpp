@@ -21,6 +21,11 @@ class clusters : public ::testing::Test {
     all->flush();
   }
 
+  // Which it is changes where a test before had a master fail for long enough.
+  static std::string address_of_a_master() {
+    return all->address_of(all->owner_of(lock_key("order")));
+  }
+
   inline static std::unique_ptr<test_cluster> all;
 };
 

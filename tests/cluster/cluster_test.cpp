@@ -222,7 +222,7 @@ TEST_F(clusters, a_client_finds_the_cluster_by_any_server_that_is_there) {
 TEST_F(clusters, a_client_that_examines_waits_for_none_but_whom_it_has_asked) {
   for (const auto* examine : {"warn", "strict"}) {
     const auto begin = boot_now();
-    const auto client = open_client("redis+cluster://" + all->address_of(0) +
+    const auto client = open_client("redis+cluster://" + address_of_a_master() +
                                     "?command_timeout=60s&examine=" + examine);
     EXPECT_LT(ms_since(begin), patience_ms) << examine;
     expect_acquired(open_lock(client, "order"));
@@ -232,7 +232,7 @@ TEST_F(clusters, a_client_that_examines_waits_for_none_but_whom_it_has_asked) {
 // ---- what cannot be used --------------------------------------------------------------------
 
 TEST_F(clusters, a_url_of_one_server_is_refused_with_the_mend) {
-  const auto message = problem_of("redis://" + all->address_of(0), MORTISE_REFUSED);
+  const auto message = problem_of("redis://" + address_of_a_master(), MORTISE_REFUSED);
   EXPECT_NE(std::string::npos, message.find("give redis+cluster://")) << message;
 }
 
