@@ -51,7 +51,7 @@ class key_scan::part final : public dialogue {
   ~part() override {
     const std::lock_guard guard(of_.mutex_);
     if (looked_ > 0) ++of_.found_.answered;
-    if (looked_ > 0 && !is_over()) ++of_.found_.truncated;
+    if (looked_ > 0 && (!is_over() || is_cut_)) ++of_.found_.truncated;
   }
   part(const part&) = delete;
   part& operator=(const part&) = delete;
@@ -71,7 +71,8 @@ class key_scan::part final : public dialogue {
   }
   void take(const redis::value& reply) {
     looked_ += step_keys();
-    cursor_ = of_.take(reply);
+    cursor_ = reply.at(0).text();
+    is_cut_ = !of_.take(reply);
   }
 
  private:
@@ -81,6 +82,7 @@ class key_scan::part final : public dialogue {
   command said_;
   std::string cursor_ = "0";
   std::int64_t looked_ = 0;
+  bool is_cut_ = false;  // there was no room for what was found
 };
 
 key_scan::key_scan(const key_scan_terms& terms)
@@ -101,14 +103,16 @@ command key_scan::step(part& of) const {
   return made;
 }
 
-// Where to go on.
-std::string key_scan::take(const redis::value& reply) {
+// Whether there was room for all that the step has found.
+bool key_scan::take(const redis::value& reply) {
   const std::lock_guard guard(mutex_);
   for (std::size_t at = 1; at + fields_of_key <= reply.size(); at += fields_of_key) {
-    if (found_.entries.size() >= most_entries) break;
+    if (found_.entries.size() >= most_entries) return false;
+    // Another key than was asked for is no server's to tell of.
+    if (is_own_ && reply.at(at).text().size() <= own_begin.size()) continue;
     found_.entries.push_back(entry_of(reply, at, is_own_));
   }
-  return std::string(reply.at(0).text());
+  return true;
 }
 
 void key_scan::take_into(census& into) {

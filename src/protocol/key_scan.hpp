@@ -37,7 +37,7 @@ class key_scan {
   class part;
 
   [[nodiscard]] command step(part& of) const;
-  std::string take(const redis::value& reply);
+  bool take(const redis::value& reply);
 
   const bool is_own_;
   const std::string pattern_;

@@ -158,6 +158,38 @@ TEST(key_scan, looks_at_no_more_than_it_may) {
   EXPECT_EQ(1, found.truncated);
 }
 
+TEST(key_scan, keeps_so_many_and_says_that_there_were_more) {
+  protocol::key_scan scan({"", 1'000'000'000});
+  protocol::census found;
+  std::vector<std::string> fields;
+  for (int i = 0; i < 1000; ++i) {
+    fields.insert(fields.end(), {"{mortise:a}", "string", "1", "1", "x"});
+  }
+  {
+    const auto dialogue = scan.begin();
+    for (std::size_t i = 1; i < protocol::key_scan::most_entries / 1000; ++i) {
+      answer(*dialogue->next(), "7", fields);
+    }
+    fields.insert(fields.end(), {"{mortise:b}", "string", "1", "1", "x"});
+    answer(*dialogue->next(), "0", fields);
+    EXPECT_EQ(nullptr, dialogue->next());
+  }
+  scan.take_into(found);
+  EXPECT_EQ(protocol::key_scan::most_entries, found.entries.size());
+  EXPECT_EQ(1, found.truncated);
+}
+
+TEST(key_scan, leaves_what_was_not_asked_for) {
+  protocol::key_scan scan({"", 1000});
+  protocol::census found;
+  {
+    const auto dialogue = scan.begin();
+    answer(*dialogue->next(), "0", {"{", "string", "1", "1", "x", "{mortise:", "zset", "1", "1"});
+  }
+  scan.take_into(found);
+  EXPECT_TRUE(found.entries.empty());
+}
+
 TEST(key_scan, reads_nothing_of_other_programs) {
   protocol::key_scan scan({"lock:*", 1000});
   protocol::census found;
