@@ -1,6 +1,7 @@
 #include "cli/lock_summary.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/text_table.hpp"
 
@@ -34,25 +35,25 @@ std::map<std::string, lock_summary> summaries_of(const census& seen) {
   return locks;
 }
 
-// At a quorum each server tells of the same. A client that has told of its locks since then knows
-// better than the key.
+// A client that has told of its locks since then knows better than the key. At a quorum each server
+// tells of the same.
 void add_unheard(std::map<std::string, lock_summary>& locks, const census& scanned,
                  const std::set<std::string>& heard) {
+  std::set<std::pair<std::string, std::string>> seen;
   for (int64_t index = 0; index < scanned.size(); ++index) {
-    const auto holders = scanned.number(index, "holds");
+    const auto name = scanned.text(index, "name");
     const auto client = scanned.text(index, "client");
-    if (holders == 0 || heard.count(client) > 0) continue;
-    auto& one = locks[scanned.text(index, "name")];
-    if (one.holders > 0 && !one.is_unheard) {
-      one.holders = std::max(one.holders, holders);
-      continue;
-    }
+    if (heard.count(client) > 0 || !seen.insert({name, client}).second) continue;
+    auto& one = locks[name];
+    // Of whom the key does not say who it is, that may be a client that was heard.
+    if (client.empty() && one.holders > 0) continue;
+    one.holders += scanned.number(index, "holds");
+    if (one.holders > scanned.number(index, "holds")) continue;  // there is a first one
     one.is_unheard = true;
     one.kind = scanned.text(index, "kind");
     one.holder = "(" + (client.empty() ? "unknown" : client) + ")";
     one.label = scanned.text(index, "label");
-    one.holders = std::max(one.holders, holders);
-    one.time_left_ms = std::max(one.time_left_ms, scanned.number(index, "time_left_ms"));
+    one.time_left_ms = scanned.number(index, "time_left_ms");
   }
 }
 

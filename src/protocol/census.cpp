@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -184,7 +185,7 @@ std::optional<census_page> read_page(std::string_view text) {
   if (parser.parse(text.substr(2)) != redis::parse_result::complete) return std::nullopt;
   const auto& all = parser.reply();
   const auto stride = read_number<std::size_t>(all.at(6).text());
-  if (all.size() < head_size || stride < own_fields) return std::nullopt;
+  if (all.size() < head_size || stride == 0) return std::nullopt;
   census_page told;
   told.round = read_number<std::uint64_t>(all.at(0).text());
   told.client = all.at(1).text();
@@ -196,7 +197,7 @@ std::optional<census_page> read_page(std::string_view text) {
   }
   for (auto at = head_size; all.size() - at >= stride; at += stride) {
     auto& one = told.entries.emplace_back(of_client);
-    for (std::size_t i = 0; i < own_fields; ++i) {
+    for (std::size_t i = 0; i < std::min(stride, own_fields); ++i) {
       take_field(one, fields[shared_fields + i], all.at(at + i).text());
     }
   }

@@ -63,7 +63,7 @@ std::optional<census_question> read_question(std::string_view text);
 
 // "A " and a list of texts as RESP: the round, the client, its host and process, from and up to
 // which of its gates it tells (0: there are no more), how many fields an entry has, and the fields.
-// A later version may add some at the end of an entry.
+// A later version may add some at the end of an entry, and an earlier one may tell less.
 struct census_page {
   std::uint64_t round = 0;
   std::string client;

@@ -51,7 +51,7 @@ class key_scan::part final : public dialogue {
   ~part() override {
     const std::lock_guard guard(of_.mutex_);
     if (looked_ > 0) ++of_.found_.answered;
-    if (looked_ > 0 && (!is_over() || is_cut_)) ++of_.found_.truncated;
+    if (!is_over() || is_cut_) ++of_.found_.truncated;  // also where it was never reached
   }
   part(const part&) = delete;
   part& operator=(const part&) = delete;

@@ -69,6 +69,17 @@ lists() { mortise list | grep -q "$1"; }
   rm "$living"
 }
 
+@test "list --all shows the dead beside the living who share a lock" {
+  begin -s --lease 330s --label "of the dead"
+  kill -KILL "$keeper" "$front"
+  starts -s "$name" -- sleep 60
+  until_it lists "^$name "
+  both() { mortise list --all | tr -s ' ' | grep -qE "^$name rw $(hostname):[0-9]+ \\+1 "; }
+  until_it both
+  [ "$(mortise list --all -o wide | tr -s ' ' | grep -cE "^$name rw ")" = 2 ]
+  mortise list --all -o wide | tr -s ' ' | grep -qE "^$name rw .* [0-9]m 0 - 0 0 of the dead$"
+}
+
 @test "list --all --match shows keys of other programs, and says what it has not seen" {
   local server=(redis-cli -s "${MORTISE_TEST_URL#unix://}")
   "${server[@]}" SET other:1 secret PX 330000

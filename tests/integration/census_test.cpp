@@ -192,8 +192,44 @@ TEST(key_scan, counts_those_whose_lease_lasts) {
   const auto found = scan(client, 1000);
   ASSERT_TRUE(found);
   ASSERT_EQ(1, mortise_census_count(found.get()));
+  EXPECT_GT(mortise_census_number(found.get(), 0, "time_left_ms", 12), 0);
   EXPECT_STREQ("semaphore", mortise_census_text(found.get(), 0, "kind", 4));
   EXPECT_EQ(1, mortise_census_number(found.get(), 0, "holds", 5));
+}
+
+// Each hold by itself, as the first may be a living client's; of many the rest together.
+TEST(key_scan, tells_each_who_shares_a_lock) {
+  test_server server;
+  const auto client = open_client(server.url());
+  const auto rw = open_rw(client, "shared");
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw.get(), nullptr));
+  for (int i = 0; i < 20; ++i) {
+    server.command({"ZADD", "{mortise:shared}", "99999999999999",
+                    "1 m1:dead" + std::to_string(i) + ":1.1::9"});
+  }
+  const auto found = scan(client, 1000);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(17, mortise_census_count(found.get()));
+  std::set<std::string> clients;
+  std::int64_t holds = 0;
+  for (std::int64_t i = 0; i < 17; ++i) {
+    clients.insert(mortise_census_text(found.get(), i, "client", 6));
+    holds += mortise_census_number(found.get(), i, "holds", 5);
+  }
+  EXPECT_EQ(17U, clients.size());
+  EXPECT_EQ(21, holds);
+}
+
+// One that is never reached is not looked through, which is said.
+TEST(key_scan, says_which_servers_it_has_not_seen) {
+  test_server servers[2];
+  const auto client = open_client("shard:" + servers[0].url() + "," + servers[1].url());
+  servers[1].pause();
+  const census_handle found(mortise_client_scan(client.get(), "", 0, 1000, second_ms, nullptr));
+  servers[1].resume();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(1, mortise_census_answered(found.get()));
+  EXPECT_EQ(1, mortise_census_truncated(found.get()));
 }
 
 TEST(census, who_asks_all_the_time_is_not_answered_all_the_time) {

@@ -155,7 +155,7 @@ TEST(key_scan, looks_at_no_more_than_it_may) {
   }
   scan.take_into(found);
   EXPECT_EQ(1, found.answered);
-  EXPECT_EQ(1, found.truncated);
+  EXPECT_EQ(2, found.truncated);
 }
 
 TEST(key_scan, keeps_so_many_and_says_that_there_were_more) {
@@ -207,7 +207,23 @@ TEST(key_scan, reads_nothing_of_other_programs) {
   EXPECT_EQ("other", found.entries[0].kind);
 }
 
+TEST(census, a_page_of_an_earlier_version_may_tell_less) {
+  std::string text = "A ";
+  redis::command_writer writer(text);
+  writer.begin(7 + 2 * 3);
+  for (const auto* head : {"7", "c", "h", "5", "0", "0", "3"}) writer.arg(head);
+  for (const auto* name : {"a", "b"}) writer.arg("label").arg(name).arg("mutex");
+  const auto read = read_page(text);
+  ASSERT_TRUE(read);
+  ASSERT_EQ(2U, read->entries.size());
+  EXPECT_EQ("b", read->entries[1].name);
+  EXPECT_EQ("", read->entries[1].waits);
+}
+
 TEST(census, what_is_no_page_is_left) {
+  EXPECT_FALSE(
+      read_page("A *7\r\n$1\r\n7\r\n$1\r\nc\r\n$1\r\nh\r\n$1\r\n5\r\n$1\r\n0\r\n"
+                "$1\r\n0\r\n$1\r\n0\r\n"));
   const auto whole = protocol::write_page(some_page());
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(read_page(whole.substr(0, size))) << size;

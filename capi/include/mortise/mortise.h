@@ -711,11 +711,12 @@ MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_census(mortise_clie
 /**
  * Looks through the keys of the servers for locks: for holds of clients that are dead or stopped,
  * and of other programs, which no census tells. It changes nothing, and never says KEYS: it SCANs,
- * 1000 keys at a time, with the right `+scan`. Each key that is found is an entry whose "source" is
- * "key", with "name", "kind", "holds" (how many hold), "time_left_ms" and, of Mortise's own, the
- * "client" of the first that holds and its "label"; all else is empty. At a quorum each server's
- * keys are entries. How many servers have answered, and how many of these were not looked through
- * to the end, because of a limit or the time, the census says as of clients.
+ * 1000 keys at a time, with the right `+scan`. Each hold that is found is an entry whose "source"
+ * is "key", with "name", "kind", "holds", "time_left_ms" and, of Mortise's own, the "client" that
+ * holds and its "label"; all else is empty. Of many that share a lock the first 16 are entries, and
+ * one more has the rest. At a quorum each server's keys are entries. How many servers have
+ * answered, and how many of these were not looked through to the end, because of a limit or the
+ * time, the census says as of clients.
  *
  * @param pattern NULL with 0, or "", for locks in Mortise's own format. Or the pattern, as SCAN has
  *   it, of keys in the formats of other programs, such as "lock:*": of these nothing is read, and
