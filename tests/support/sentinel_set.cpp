@@ -51,8 +51,8 @@ sentinel_set::sentinel_set(const options& how)
     one->command({"SENTINEL", "MONITOR", name, network_.address_of(0), port_of(0), "2"});
     // A Sentinel connects to a server at most once a second, and a promotion ends its connections:
     // with less than that it takes whom it has just promoted for down, and promotes the next.
-    one->command(
-        {"SENTINEL", "SET", name, "down-after-milliseconds", "2000", "failover-timeout", "6000"});
+    one->command({"SENTINEL", "SET", name, "down-after-milliseconds", std::to_string(patience_ms),
+                  "failover-timeout", "6000"});
     for (const auto& told : how.told) {
       std::vector<std::string> command{"SENTINEL", "SET", name};
       command.insert(command.end(), told.begin(), told.end());
@@ -67,6 +67,12 @@ sentinel_set::sentinel_set(const options& how)
         });
       },
       "the Sentinels do not find each other");
+}
+
+void sentinel_set::set_patience_ms(int ms) {
+  for (const auto& one : sentinels_) {
+    one->command({"SENTINEL", "SET", name, "down-after-milliseconds", std::to_string(ms)});
+  }
 }
 
 void sentinel_set::start(std::size_t number, const options& how) {

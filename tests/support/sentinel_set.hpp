@@ -50,6 +50,9 @@ class sentinel_set {
   void fail_over();
   // They agree that another than that one is, which takes writes.
   void await_master_other_than(std::size_t before);
+  // How long a master has to be silent before they replace it.
+  static constexpr int patience_ms = 2000;
+  void set_patience_ms(int ms);
   // Not asked any more, until it is remembered.
   void forget_sentinel(std::size_t i) { is_asked_[i] = false; }
   void remember_sentinel(std::size_t i) { is_asked_[i] = true; }
