@@ -13,7 +13,7 @@ from mortise_side import LOST, NOT_ACQUIRED, OK, Background, Client, eventually,
 URL = os.environ["MORTISE_TEST_TCP_URL"]
 SERVER = redis.Redis.from_url(URL)
 OURS = Client(sys.argv[1], URL + "?protocol=token&poll_interval=20ms&lease=30s")
-SHORT = Client(sys.argv[1], URL + "?protocol=token&lease=300ms&renewal=off")
+SHORT = Client(sys.argv[1], URL + "?protocol=token&lease=2s&renewal=off")
 
 
 def case_it_holds_and_we_wait_for_its_release():

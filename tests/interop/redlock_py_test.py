@@ -27,7 +27,7 @@ def url(query):
 
 
 OURS = Client(sys.argv[1], url("poll_interval=20ms&lease=30s"))
-SHORT = Client(sys.argv[1], url("lease=300ms&renewal=off"))
+SHORT = Client(sys.argv[1], url("lease=2s&renewal=off"))
 
 
 class Redlock:

@@ -161,12 +161,12 @@ TEST(acknowledgement, hazard_9_a_server_that_has_nothing_to_wait_for_says_nothin
 // The master goes on to prolong what its replica does not hear of.
 TEST(acknowledgement, hazard_10_a_hold_that_replicas_do_not_hear_of_ends_with_its_lease) {
   replicated all;
-  const auto client = open_client(all.url("acks=1&command_timeout=400ms&lease=1s"));
+  const auto client = open_client(all.url("acks=1&command_timeout=400ms&lease=3s"));
   const auto lock = open_lock(client, "x");
   const auto queue = open_queue(client);
   mortise_lock_watch(lock.get(), queue.get(), 7, nullptr);
   expect_acquired(lock);
-  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 1; }, 3 * second_ms));
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 1; }, 4 * second_ms));
   all.replica().pause();
   EXPECT_EQ(MORTISE_EVENT_LOST, next_loss(queue).kind);
   EXPECT_EQ(0, mortise_lock_is_held(lock.get()));

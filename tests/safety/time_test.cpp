@@ -37,7 +37,7 @@ TEST(safety, hazard_01_paused_holder_is_told_lost_and_fenced_off) {
   EXPECT_TRUE(store.write(old_token));
   paused.pause();
 
-  const auto client = open_client(url);
+  const auto client = open_client(server.url());
   const auto lock = open_lock(client, "pause");
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
   EXPECT_TRUE(store.write(mortise_lock_token(lock.get())));
@@ -57,7 +57,7 @@ TEST(safety, hazard_01_paused_holder_is_told_lost_and_fenced_off) {
 // although the server has long given the lock to the next.
 TEST(safety, hazard_01_waiter_paused_when_it_is_granted_does_not_hold) {
   test_server server;
-  const auto url = server.url() + "?lease=400ms";
+  const auto url = server.url() + "?lease=2s";
   child sleeper([&](child_end& test) {
     const auto client = open_client(url);
     const auto lock = open_lock(client, "grant");
@@ -65,7 +65,7 @@ TEST(safety, hazard_01_waiter_paused_when_it_is_granted_does_not_hold) {
     const auto got = mortise_lock_acquire(lock.get(), patience_ms, nullptr);
     test.say(told(got) + " " + std::to_string(mortise_lock_is_held(lock.get())));
   });
-  const auto client = open_client(url);
+  const auto client = open_client(server.url());
   const auto holder = open_lock(client, "grant");
   const auto next = open_lock(client, "grant");
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(holder.get(), patience_ms, nullptr));
@@ -171,7 +171,7 @@ TEST(safety, hazard_04_a_server_that_steps_ahead_lets_two_hold_whom_tokens_tell_
 // the clock is right again. Tokens rise all the while (hazards 4, 30).
 TEST(safety, hazard_04_a_server_that_steps_back_keeps_a_dead_holders_lease_until_it_is_right) {
   test_server server({.arguments = {settable_clock}});
-  const auto url = server.url() + "?lease=300ms";
+  const auto url = server.url() + "?lease=2s";
   child dying([&](child_end& test) {
     test.hear();
     const auto client = open_client(url);
@@ -187,7 +187,7 @@ TEST(safety, hazard_04_a_server_that_steps_back_keeps_a_dead_holders_lease_until
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
   const auto first = mortise_lock_token(lock.get());
   server.set_clock(-3 * hour_s);
-  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 1; }, second_ms));
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 1; }, 3 * second_ms));
   ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(other.get(), patience_ms, nullptr));
   const auto second = mortise_lock_token(other.get());
@@ -198,7 +198,7 @@ TEST(safety, hazard_04_a_server_that_steps_back_keeps_a_dead_holders_lease_until
   EXPECT_LT(second, third);
   server.set_clock(-6 * hour_s);
   dying.kill();
-  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(lock.get(), 2 * second_ms, nullptr));
+  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(lock.get(), 4 * second_ms, nullptr));
   // The place is given back by then: a script in the midst of which the clock steps would take what
   // is left of the lease by the one time for what is left by the other.
   ASSERT_TRUE(eventually([&] { return server.command({"EXISTS", queue_key("step")}) == "0"; }));
@@ -224,15 +224,15 @@ void check_against_server(test_server& server, mortise_lock* lock, std::string_v
 TEST(safety, hazard_06_late_grant_is_not_a_hold) {
   test_server server;
   proxy between(server.socket_path());
-  const auto client = open_client(between.url() + "?lease=400ms");
+  const auto client = open_client(between.url() + "?lease=2s&command_timeout=20s");
   const auto lock = open_lock(client, "late");
   std::atomic<bool> is_delayed{false};
   between.set_rule([&](const fake_command& command) {
-    return command.is("EXEC") && !is_delayed.exchange(true) ? fault::delay(1200) : fault::none();
+    return command.is("EXEC") && !is_delayed.exchange(true) ? fault::delay(3000) : fault::none();
   });
   const auto begin = boot_now();
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
-  EXPECT_GE(ms_since(begin), 600);  // so it is not by that answer
+  EXPECT_GE(ms_since(begin), 2100);  // so it is not by that answer
   EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
   check_against_server(server, lock.get(), "late");
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
@@ -242,14 +242,14 @@ TEST(safety, hazard_06_late_grant_is_not_a_hold) {
 TEST(safety, hazard_06_late_execution_is_not_counted_on) {
   test_server server;
   proxy between(server.socket_path());
-  const auto client = open_client(between.url() + "?lease=400ms");
+  const auto client = open_client(between.url() + "?lease=2s&command_timeout=20s");
   const auto lock = open_lock(client, "slow");
   std::atomic<int> tries{0};
   between.set_rule([&](const fake_command& command) {
     if (command.is("EXEC")) ++tries;
     return fault::none();
   });
-  server.command({"CLIENT", "PAUSE", "1200", "ALL"});
+  server.command({"CLIENT", "PAUSE", "3000", "ALL"});
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
   EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
   // The first took the lock longer than a lease after it was sent: the hold is by a later one.
