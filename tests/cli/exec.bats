@@ -26,7 +26,7 @@ load helpers
   mortise exec "$name" -- sh -c 'echo second >"$folder/second"' 3>&- &
   waiter=$!
   started+=("$waiter")
-  sleep 0.3
+  until_it waits
   [ ! -e "$folder/second" ]
   kill "$command"
   ends_with "$waiter" 0
@@ -71,7 +71,7 @@ load helpers
   mortise exec -w 60 --lease 30s --grace 9s "$name" -- touch "$folder/ran" 3>&- &
   waiter=$!
   started+=("$waiter")
-  sleep 0.3
+  until_it waits
   kill "$command"
   ends_with "$waiter" 0
   [ -e "$folder/ran" ]

@@ -48,6 +48,9 @@ begin() {
 
 is_free() { mortise exec -n "$name" -- true; }
 
+# Somebody waits for the lock.
+waits() { mortise show "$name" | grep -q waits; }
+
 # ends_with <process> <code>: waits for it.
 ends_with() {
   local code=0

@@ -129,7 +129,7 @@ next_finds_nobody() {
   started+=("$waiter")
   until_it pgrep -P "$waiter" -x mortise
   second=$(pgrep -P "$waiter" -x mortise)
-  sleep 0.3
+  until_it waits
   kill -KILL "$waiter"
   until_it is_gone "$second"
   kill "$command"

@@ -25,7 +25,7 @@ holds() { mortise show "$name" | grep -q "holds"; }
   begin --lease 300s
   mortise exec -w 60 "$name" -- sh -c 'echo "$MORTISE_TOKEN" >next' 3>&- &
   waiter=$!
-  until_it sh -c 'mortise show "$name" | grep -q waits'
+  until_it waits
   mortise release --force --yes "$name"
   ends_with "$waiter" 0
   is_there next

@@ -79,7 +79,7 @@ P
   setup_terminal
   begin
   types "mortise exec '$name' -- sh -c 'echo runs; touch \"$folder/ran\"'" Enter
-  sleep 0.5
+  until_it waits
   types C-z
   until_it shows "Stopped"
   kill "$command"
@@ -101,7 +101,7 @@ P
 
 @test "in a pipeline the others live, whatever ends the command" {
   setup_terminal
-  types "mortise exec --at-most 1s --grace 100ms '$name' -- sh -c 'echo one; sleep 100' | (cat; echo reader over)" Enter
+  types "mortise exec --at-most 5s --grace 100ms '$name' -- sh -c 'echo one; sleep 100' | (cat; echo reader over)" Enter
   until_it shows "^reader over"
   shows "^one"
 }

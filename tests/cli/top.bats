@@ -23,8 +23,6 @@ setup_terminal() {
 shows() { $screen capture-pane -p | grep -q -- "$1"; }
 types() { $screen send-keys "$@"; }
 
-waits() { mortise show "$name" | grep -q waits; }
-
 @test "top --once tells who holds, who waits, and for how long" {
   begin
   mortise exec "$name" -- true 3>&- &
