@@ -71,7 +71,7 @@ func TestUpgradeAndDowngrade(t *testing.T) {
 }
 
 func TestLossAfterUpgradeIsTold(t *testing.T) {
-	client := startServer(t).open(t, WithLease(200*time.Millisecond), WithRenewal(false))
+	client := startServer(t).open(t, WithLease(2*time.Second), WithRenewal(false))
 	rw := client.rw(t, "a")
 	hold, err := rw.Read(within(t))
 	must(t, err)

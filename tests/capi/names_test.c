@@ -199,7 +199,7 @@ static void what_is_not_held(int kind) {
 }
 
 static void what_was_lost(int kind) {
-  struct owner mine = open_owner(kind, client, "100ms");
+  struct owner mine = open_owner(kind, client, "1s");
   const struct calls *const calls = mine.calls;
   if (kind == LOCK) mortise_lock_watch(mine.handle, queue, 2, NULL);
   if (kind == RW) mortise_rw_watch(mine.handle, queue, 2, NULL);

@@ -203,8 +203,8 @@ static void renewal_and_max_hold_take_effect(void) {
   mortise_client *client = open_client(server);
   mortise_options *options = options_with("lease", "6s");
   mortise_lock *renewed = open_lock_with(client, "renewed", options);
-  set_option(options, "lease", "300ms");
-  set_option(options, "max_hold", "400ms");
+  set_option(options, "lease", "1s");
+  set_option(options, "max_hold", "1200ms");
   mortise_lock *bounded = open_lock_with(client, "bounded", options);
   set_option(options, "renewal", "off");
   mortise_lock *single = open_lock_with(client, "single", options);

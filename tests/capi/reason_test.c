@@ -34,7 +34,7 @@ static void check_loss(mortise_queue *queue, mortise_lock *lock, const char *nam
 
 static mortise_lock *hold(mortise_queue *queue, const char *name, const char *key,
                           const char *value) {
-  mortise_options *options = options_with("lease", "300ms");
+  mortise_options *options = options_with("lease", "2s");
   set_option(options, key, value);
   mortise_lock *lock = open_lock_with(client, name, options);
   mortise_options_free(options);
@@ -49,7 +49,7 @@ static void each_loss_has_its_reason(void) {
   check_loss(queue, lock, "\"ends\"", MORTISE_REASON_EXPIRED, MORTISE_REASON_EXPIRED, "lease");
   mortise_lock_free(lock);
 
-  lock = hold(queue, "long", "max_hold", "350ms");
+  lock = hold(queue, "long", "max_hold", "2500ms");
   check_loss(queue, lock, "\"long\"", MORTISE_REASON_MAX_HOLD, MORTISE_REASON_MAX_HOLD, "max_hold");
   mortise_lock_free(lock);
 

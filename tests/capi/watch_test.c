@@ -312,7 +312,7 @@ static void notices_are_never_dropped(void) {
 /* Each acquire arms the watch anew, also one that ends in an event. */
 static void every_hold_has_its_own_notices(void) {
   mortise_queue *queue = open_queue(client, 0);
-  mortise_lock *lock = open_leased("again", "150ms", "off");
+  mortise_lock *lock = open_leased("again", "1s", "off");
   CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 7, NULL));
   for (int round = 0; round < 4; ++round) {
     if (round % 2 == 0) CHECK_STATUS(MORTISE_OK, mortise_lock_try_async(lock, queue, 8, NULL));

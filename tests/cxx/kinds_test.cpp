@@ -27,7 +27,7 @@ void many_read_or_one_writes() {
 }
 
 void a_downgrade_that_nobody_answers_has_taken_place() {
-  mortise::client client = open_client(mortise::options().command_timeout(200ms));
+  mortise::client client = open_client(mortise::options().command_timeout(1s));
   mortise::rw rw = open_rw(client, "downgrade");
   mortise::hold hold = *rw.write(patience, std::nothrow);
   server_pause(server);

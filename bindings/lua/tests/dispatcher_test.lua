@@ -36,13 +36,15 @@ check.case("a dispatcher passes outcomes, misuse and losses on", function(name)
   assert(dispatcher:watch(holder, function(event)
     if event.kind == mortise.EVENT_LOST then lost = event.token end
   end))
-  local hold = assert(holder:try())
+  local hold = assert(holder:acquire(20000))
+  local taken = name .. " by another"
+  assert(client:lock(taken):try())
   local outcome, raised
   coroutine.wrap(function()
     raised = select(2, coroutine.resume(coroutine.create(function()
       dispatcher:await(holder, "acquire", "soon")
     end)))
-    outcome = {dispatcher:await(client:lock(name), "try")}
+    outcome = {dispatcher:await(client:lock(taken), "try")}
   end)()
   while not outcome or not lost do assert(dispatcher:dispatch(20000)) end
   check.outcome(mortise.NOT_ACQUIRED, outcome[1], outcome[2], outcome[3])
@@ -269,13 +271,13 @@ check.case("a watch is replaced and ended", function(name)
   local first, kinds = 0, {}
   assert(dispatcher:watch(lock, function() first = first + 1 end))
   assert(dispatcher:watch(lock, function(event) kinds[#kinds + 1] = event.kind end))
-  assert(lock:try())
+  assert(lock:acquire(20000))
   check.dispatch_until(dispatcher, function() return #kinds == 2 end)
   check.equal(kinds[1], mortise.EVENT_AT_RISK)
   check.equal(kinds[2], mortise.EVENT_LOST)
   check.outcome(mortise.LOST, lock:unlock())
   assert(dispatcher:watch(lock, nil))
-  assert(lock:try())
+  assert(lock:acquire(20000))
   check.eventually(function() return not lock:is_held() end)
   check.outcome(mortise.LOST, lock:unlock())
   check.equal(dispatcher:dispatch(100), 0)

@@ -68,7 +68,7 @@ check.case("a lost hold is told", function(name)
   local lock = client:lock(name, {lease = 60, renewal = false})
   local queue = client:queue()
   assert(lock:watch(queue, 7))
-  local hold = assert(lock:try())
+  local hold = assert(lock:acquire(20000))
   local event
   repeat event = assert(queue:next(20000)) until event.kind == mortise.EVENT_LOST
   check.equal(event.tag, 7)
@@ -82,7 +82,7 @@ check.case("a hold that says that it is over was lost", function(name)
   local client = check.client()
   for index = 1, 20 do
     local lock = client:lock(name .. "/" .. index, {lease = 60, renewal = false})
-    local hold = assert(lock:try())
+    local hold = assert(lock:acquire(20000))
     while hold:is_held() do end -- luacheck: ignore 542
     check.equal(lock:is_held(), false)
     check.outcome(mortise.LOST, hold:unlock())
@@ -141,7 +141,7 @@ check.case("a failure names the lock, once", function(name)
   local brief = client:lock(odd, {lease = "50ms", renewal = false})
   local queue = client:queue()
   brief:watch(queue, 1)
-  hold = assert(brief:try())
+  hold = assert(brief:acquire(20000))
   for _, kind in ipairs {mortise.EVENT_AT_RISK, mortise.EVENT_LOST} do
     local event = assert(queue:next(20000))
     check.equal(event.kind, kind)

@@ -19,8 +19,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a lease's own future says of its loss. */
 class LostLeaseTest {
+  /** Renewed soon, but long enough that a slow machine renews in time. */
   private static final MortiseOptions SHORT =
-      MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(300));
+      MortiseOptions.DEFAULTS.withLease(Duration.ofSeconds(3));
+  private static final MortiseOptions UNRENEWED =
+      MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(300)).withRenewal(false);
   @RegisterExtension static final Redis redis = new Redis();
   private static MortiseClient client;
 
@@ -47,7 +50,7 @@ class LostLeaseTest {
     delete("deleted");
     assertEquals(LossReason.SERVER_LOST, result(lost));
     assertFalse(deleted.isHeld());
-    var unrenewed = client.mutex("expired", MortiseOptions.DEFAULTS.withRenewal(false));
+    var unrenewed = client.mutex("expired", UNRENEWED);
     assertEquals(LossReason.EXPIRED, result(unrenewed.acquire().lost()));
   }
 
@@ -55,7 +58,7 @@ class LostLeaseTest {
   void aHoldWithoutAnEndOutlastsOneThatHasOne() throws Exception {
     try (var limited =
         MortiseClient.builder(redis.url())
-            .options(SHORT.withMaxHold(Duration.ofMillis(500)))
+            .options(SHORT.withMaxHold(Duration.ofSeconds(4)))
             .open()) {
       Lease endless =
           limited.mutex("endless", MortiseOptions.DEFAULTS.withUnlimitedHold()).acquire();
@@ -86,7 +89,7 @@ class LostLeaseTest {
 
   @Test
   void aLossBeforeTheQuestionIsTold() throws Exception {
-    var owner = client.mutex("early", MortiseOptions.DEFAULTS.withRenewal(false));
+    var owner = client.mutex("early", UNRENEWED);
     Lease lease = owner.acquire();
     Waiting.until("the lease ends", () -> !lease.isHeld());
     assertToldLate(lease);
