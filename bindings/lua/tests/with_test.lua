@@ -138,7 +138,8 @@ check.case("the end of a block raises what it cannot return", function(name)
   local block = assert((loadstring or load)([[
     local lock, lose, close = ...
     do
-      local hold ]] .. (_VERSION == "Lua 5.4" and "<close>" or "") .. [[ = assert(lock:acquire(20000))
+      local hold ]] .. (_VERSION == "Lua 5.4" and "<close>" or "") .. [[ =
+        assert(lock:acquire(20000))
       lose(hold)
       if _VERSION ~= "Lua 5.4" then close(hold) end
     end
