@@ -376,6 +376,7 @@ void gate::handle(news what, time_ns now) {
       break;
     case news::granted:
       passes_.note_drawn(1);
+      passes_.note_trip(current_->trip_ns());
       passes_.begin(now);
       grant_to_next(now);
       break;

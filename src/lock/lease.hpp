@@ -15,9 +15,13 @@ namespace mortise::lock {
 constexpr std::int64_t grant_lease_ms = 1600;
 
 // How many waiters of one client may pass the lock on among themselves, and for how long, while
-// other clients wait.
+// other clients wait: so many round trips to the server, within these bounds. A handoff costs about
+// one, so passes are worth their wait to the others where the sections are shorter than that; long
+// ones are soon the others' turn.
 constexpr int batch_passes = 16;
-constexpr time_ns batch_ns = 10 * ns_per_ms;
+constexpr time_ns batch_trips = 8;
+constexpr time_ns batch_least_ns = 2 * ns_per_ms;
+constexpr time_ns batch_most_ns = 10 * ns_per_ms;
 
 // How much longer than its lease a lock stays at the server while others wait for it, so that its
 // end is theirs. The scripts alone keep to it; their name for it is QUEUE_TURN.

@@ -18,9 +18,13 @@ class passes {
   }
   void note_pass() noexcept { ++count_; }
   [[nodiscard]] bool is_first_holder() const noexcept { return count_ == 0; }
+  // So long is a round trip to the server now.
+  void note_trip(time_ns trip_ns) noexcept {
+    batch_ns_ = std::clamp(batch_trips * trip_ns, batch_least_ns, batch_most_ns);
+  }
   // Whether it is the others' turn.
   [[nodiscard]] bool is_over(time_ns now) const noexcept {
-    return count_ >= batch_passes || now - began_ >= batch_ns;
+    return count_ >= batch_passes || now - began_ >= batch_ns_;
   }
 
   // How many tokens to draw with one renewal: as many as there is credit for and as can be used.
@@ -39,6 +43,7 @@ class passes {
  private:
   int count_ = 0;
   time_ns began_ = 0;
+  time_ns batch_ns_ = batch_least_ns;
   std::int64_t credit_ = 0;  // how many fencing tokens may be drawn ahead, in halves
 };
 

@@ -30,6 +30,7 @@ news tenure::enter(news what) noexcept {
 news tenure::on_answer(std::uint32_t serial, const verdict& said, time_ns now) {
   const auto asked = questions_.close(serial, said);
   if (!asked) return news::none;
+  if (said.what != answer::broken && said.what != answer::unsent) trip_ns_ = now - asked->sent;
   switch (phase_) {
     case tenure_phase::asking:
     case tenure_phase::queued: {

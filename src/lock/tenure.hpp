@@ -99,6 +99,8 @@ class tenure {
   [[nodiscard]] time_ns asked_until() const noexcept { return hold_.asked_until(); }
   // When the grant counts from for who has it: what is not renewed ends a lease later.
   [[nodiscard]] time_ns granted_at() const noexcept { return hold_.granted_at(); }
+  // How long the last answer took to come.
+  [[nodiscard]] time_ns trip_ns() const noexcept { return trip_ns_; }
   [[nodiscard]] const lease_terms& terms() const noexcept { return questions_.terms(); }
   [[nodiscard]] bool others_wait() const noexcept { return hold_.others_wait(); }
   // Whether at_risk was said since the hold was last prolonged.
@@ -149,6 +151,7 @@ class tenure {
   attempt attempt_;
   hold hold_;
   lock::leave leave_;
+  time_ns trip_ns_ = 0;
 };
 
 }  // namespace mortise::lock

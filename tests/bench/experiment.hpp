@@ -24,6 +24,7 @@ const experiment& compare_and_delete();
 const experiment& handoff();
 const experiment& handoff_cost();
 const experiment& local_gate();
+const experiment& local_gate_waits();
 const experiment& fence();
 const experiment& death();
 const experiment& dead_waiter();

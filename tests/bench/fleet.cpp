@@ -83,6 +83,7 @@ void fleet::contend(mortise_lock* lock, reference* pinger) const {
   auto& board = *board_.get();
   board.entered.fetch_add(1);
   while (!board.is_over.load(std::memory_order_relaxed)) {
+    const auto asked = now_ns();
     check(mortise_lock_acquire(lock, give_up_ms, nullptr), "mortise_lock_acquire");
     const auto unlocked = board.unlocked_ns.load(std::memory_order_relaxed);
     const auto now = now_ns();
@@ -90,6 +91,7 @@ void fleet::contend(mortise_lock* lock, reference* pinger) const {
     if (unlocked != 0) {
       const auto index = board.acquisitions.fetch_add(1, std::memory_order_relaxed);
       board.handoff_ns[index % sample_limit] = now - unlocked;
+      board.waited_ns[index % sample_limit] = now - asked;
     }
     if (!board.is_over.load(std::memory_order_relaxed)) {
       // Only the holder pings, so that one connection per process is enough.
@@ -145,6 +147,7 @@ fleet_result fleet::measure(int active, int acquisitions, double seconds, refere
     return taken;
   };
   result.handoff_us = collect(board.handoff_ns, first, last);
+  result.waited_us = collect(board.waited_ns, first, last);
   result.round_trip_us = collect(board.round_trip_ns, first_ping, last_ping);
   return result;
 }

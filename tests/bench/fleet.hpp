@@ -29,6 +29,7 @@ struct fleet_plan {
 struct fleet_result {
   std::vector<double> handoff_us;  // from the call of unlock until the next owner knows
   std::vector<double> round_trip_us;
+  std::vector<double> waited_us;  // by those who were granted
   double acquisitions = 0;
   double seconds = 0;
   server_usage server;
@@ -61,6 +62,7 @@ class fleet {
     std::atomic<std::uint32_t> acquisitions{0};
     std::atomic<std::uint32_t> round_trips{0};
     std::int64_t handoff_ns[sample_limit];
+    std::int64_t waited_ns[sample_limit];
     std::int64_t round_trip_ns[sample_limit];
   };
 

@@ -23,6 +23,7 @@ std::vector<const experiment*> all_experiments() {
                                      &handoff(),
                                      &handoff_cost(),
                                      &local_gate(),
+                                     &local_gate_waits(),
                                      &fence(),
                                      &death(),
                                      &dead_waiter(),

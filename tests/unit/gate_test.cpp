@@ -98,18 +98,41 @@ TEST_F(gate_test, passes_at_most_sixteen_times_while_others_wait) {
   EXPECT_EQ(passes, lock::batch_passes);
 }
 
-TEST_F(gate_test, passes_for_at_most_ten_milliseconds_while_others_wait) {
+// The first of a batch holds for so long; whether it is passed on then.
+struct batch_case {
+  const char* name;
+  time_ns trip_ns;
+  time_ns held_ns;
+  bool is_passed;
+};
+
+class gate_batch_test : public gate_test, public ::testing::WithParamInterface<batch_case> {};
+
+TEST_P(gate_batch_test, passes_last_for_eight_round_trips_within_bounds_while_others_wait) {
+  const auto& given = GetParam();
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
-  answer_last(granted(first_token, many_tokens, true), start_ns);
-  gate_.acquire(second_call_, start_ns + ms(1));
+  const auto granted_at = start_ns + given.trip_ns;
+  answer_last(granted(first_token, many_tokens, true), granted_at);
+  gate_.acquire(second_call_, granted_at);
   other_call unlocked;
-  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(10));
-  EXPECT_EQ(second_call_.finished, 0);
+  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, granted_at + given.held_ns);
+  EXPECT_EQ(second_call_.finished, given.is_passed ? 1 : 0);
+  if (given.is_passed) return;
   // Released and asked for anew, in that order.
   const auto asked = link_.questions;
   EXPECT_EQ(asked[asked.size() - 2].what, step::release);
   EXPECT_NE(asked.back().token, asked[asked.size() - 2].token);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    all, gate_batch_test,
+    ::testing::Values(batch_case{"a_short_trip", ns_per_us * 20, ms(2) - 1, true},
+                      batch_case{"beyond_a_short_trip", ns_per_us * 20, ms(2), false},
+                      batch_case{"a_trip_between", ns_per_us * 500, ms(4) - 1, true},
+                      batch_case{"beyond_a_trip_between", ns_per_us * 500, ms(4), false},
+                      batch_case{"a_long_trip", ms(40), ms(10) - 1, true},
+                      batch_case{"beyond_a_long_trip", ms(40), ms(10), false}),
+    [](const auto& each) { return std::string(each.param.name); });
 
 TEST_F(gate_test, a_waiter_from_elsewhere_ends_an_endless_batch) {
   hold_first();

@@ -511,8 +511,8 @@ MORTISE_API mortise_status mortise_options_set_poll_attempts(mortise_options *op
                                                              int64_t poll_attempts,
                                                              mortise_error *error);
 /**
- * 0 (batch): waiters of one client pass the lock on among themselves up to 16 times or 10 ms while
- * others wait. 1 (strict): first come, first served among all clients. Default 0.
+ * 0 (batch): waiters of one client pass the lock on among themselves while others wait, up to
+ * 16 times and for 8 round trips to the server (2 to 10 ms). 1 (strict): first come, first served among all clients. Default 0.
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_options_set_fair_strict(mortise_options *options, int32_t is_on,
