@@ -144,6 +144,9 @@ const (
 	// optionFair: whether waiters are served in their order, or one client's in batches: "strict" or
 	// "batch".
 	optionFair = "fair"
+	// optionRelease: whether an unlock ends when it is answered, or when it is sent: "sent" or
+	// "answered".
+	optionRelease = "release"
 	// optionLabel: a text that queries show for the handle.
 	optionLabel = "label"
 	// optionProtocol: how locks are stored at the server, such as "queued".

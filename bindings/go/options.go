@@ -52,6 +52,15 @@ func WithReentrantWrite(isOn bool) Option {
 // By default one client may pass the lock on within itself a few times first.
 func WithFairStrict(isOn bool) Option { return switchOption(isOn, swig.Options_set_fair_strict) }
 
+// WithReleaseSent sets whether an Unlock returns when it is sent, and does not wait for the answer,
+// which saves a round trip. Where it then fails, a LogLine says so and the lease ends the hold.
+func WithReleaseSent(isOn bool) Option {
+	if isOn {
+		return WithOption(optionRelease, "sent")
+	}
+	return WithOption(optionRelease, "answered")
+}
+
 // WithLabel sets a text that Query shows for the handle: UTF-8, at most 64 bytes.
 func WithLabel(label string) Option { return textOption(label, swig.Options_set_label) }
 

@@ -62,6 +62,7 @@ struct settings : tls_settings, sentinel_settings, acknowledgement_settings {
   bool reentrant_read = false;
   bool reentrant_write = false;  // also of a mutex
   bool fair_strict = false;
+  bool unlocks_by_sending = false;
   std::string label;
   std::string protocol;
   std::int64_t poll_interval_ms = 0;  // of protocols without a queue

@@ -28,6 +28,12 @@ bool may_give_back(lock::step what) noexcept {
   }
 }
 
+// Of a release that failed.
+log_subject subject_of(status code) noexcept {
+  if (code == status::lost) return log_subject::lost;
+  return code == status::refused ? log_subject::refused : log_subject::unreachable;
+}
+
 }  // namespace
 
 gatekeeper::gatekeeper(client& owner, std::uint64_t id, lock::lock_kind kind, std::string_view name,
@@ -166,6 +172,10 @@ void gatekeeper::on_lost(lock::owner& loser) noexcept {
 
 void gatekeeper::on_at_risk(lock::owner& holder, reason why) noexcept {
   lock_handle::of(holder).notice_at_risk(why);
+}
+
+void gatekeeper::on_not_released(const outcome& how) noexcept {
+  client_.log().note(subject_of(how.code), how, name_);
 }
 
 }  // namespace mortise::client

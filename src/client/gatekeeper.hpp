@@ -94,6 +94,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   // lock::gate_listener
   void on_lost(lock::owner& loser) noexcept override;
   void on_at_risk(lock::owner& holder, reason why) noexcept override;
+  void on_not_released(const outcome& how) noexcept override;
   // deployment::inquirer
   void on_verdict(deployment::inquiry& answered, const lock::verdict& said,
                   time_ns now) noexcept override;

@@ -72,6 +72,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekee
   owner_.lease_ms = terms.lease_ms;
   owner_.max_hold_ms = terms.max_hold_ms;
   owner_.renews = terms.renewal;
+  owner_.unlocks_by_sending = terms.unlocks_by_sending;
   owner_.drift_ppm = client_->defaults().drift_ppm;
   owner_.is_reentrant = {terms.reentrant_write, terms.reentrant_read};
   owner_.limit = limit;

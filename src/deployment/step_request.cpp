@@ -87,12 +87,13 @@ status step_request::submit(redis::connection& server, known_commands& known,
   server_ = &server;
   if (!note_witness(of)) return status::no_memory;
   known_ = &known;
-  caller = by != nullptr ? by->caller : nullptr;
+  caller = by != nullptr && by->awaits_answer ? by->caller : nullptr;
   return server.submit(*this, bytes_, flush_for(by));
 }
 
 redis::flush step_request::flush_for(const lock::operation* by) noexcept {
   if (by == nullptr) return redis::flush::by_io_thread;
+  if (!by->awaits_answer) return redis::flush::sent;
   if (by->caller != nullptr) {
     return by->caller->is_own() ? redis::flush::before_await : redis::flush::now;
   }

@@ -26,7 +26,16 @@ statistics::release release_of(answer result) noexcept {
 answer departures::add(departure leaving, time_ns now) {
   leaving.claim->leave(leaving.done, now);
   departures_.push_back(std::move(leaving));
+  tell_sent(departures_.back());
   return drop_departed();
+}
+
+// An unlock that does not wait for the answer. What could not be sent is waited for all the same.
+void departures::tell_sent(departure& gone) {
+  if (gone.done == nullptr || gone.done->awaits_answer || !gone.claim->is_leave_on_its_way())
+    return;
+  gone.was_told_sent = true;
+  tell(gone, {});
 }
 
 answer departures::on_answer(std::uint64_t tenure_id, std::uint32_t serial, const verdict& said,
@@ -59,6 +68,11 @@ departure* departures::of(const operation& unlock) noexcept {
   const auto found = std::find_if(departures_.begin(), departures_.end(),
                                   [&](const auto& item) { return item.done == &unlock; });
   return found == departures_.end() ? nullptr : &*found;
+}
+
+bool departures::are_awaited() const noexcept {
+  return std::any_of(departures_.begin(), departures_.end(),
+                     [](const auto& item) { return !item.was_told_sent; });
 }
 
 void departures::tell(departure& gone, const outcome& how) {
@@ -96,6 +110,7 @@ answer departures::tell_result(departure& gone) {
       how.is_ambiguous = how.code == status::unknown;
       break;
   }
+  if (std::exchange(gone.was_told_sent, false) && !how.ok()) listener_.on_not_released(how);
   tell(gone, how);
   return result;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lock/gate_listener.hpp"
 #include "lock/operations.hpp"
 #include "lock/owner.hpp"
 #include "lock/tenure.hpp"
@@ -17,11 +18,13 @@ struct departure {
   lock::owner* owner = nullptr;  // whose unlock that is
   // Where it is counted what becomes of the lock; none where nothing was held.
   statistics::lock_statistics* counts = nullptr;
+  bool was_told_sent = false;  // the unlock has ended, so that a failure is the listener's
 };
 
 class departures {
  public:
-  explicit departures(operations& accepted) : operations_(accepted) {}
+  departures(operations& accepted, gate_listener& listener)
+      : operations_(accepted), listener_(listener) {}
 
   // Room for one more, so that a tenure can be left without memory.
   void reserve() { departures_.reserve(departures_.size() + 1); }
@@ -43,12 +46,16 @@ class departures {
   void forget(const lock::owner& owner);
   void close(time_ns now);
   [[nodiscard]] bool is_empty() const noexcept { return departures_.empty(); }
+  // Whether any is one whose answer its unlock would wait for.
+  [[nodiscard]] bool are_awaited() const noexcept;
 
  private:
+  void tell_sent(departure& gone);
   answer tell_result(departure& gone);
   answer drop_departed();
 
   operations& operations_;
+  gate_listener& listener_;
   std::vector<departure> departures_;
 };
 

@@ -4,7 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "base/decimal.hpp"
 #include "base/probe.hpp"
 #include "lock/lease.hpp"
 
@@ -116,7 +115,10 @@ outcome gate::unlock(lock::owner& owner, hold_mode mode, operation* done, time_n
 }
 
 void gate::end_hold(lock::owner& owner, operation* done, time_ns now) {
-  if (done != nullptr) operations_.accept(*done);
+  if (done != nullptr) {
+    operations_.accept(*done);
+    done->awaits_answer = !owner.unlocks_by_sending;
+  }
   owner.hold_counts = {};
   owner.count_hold_end(now);
   probe::release(&owner, owner.lock_name, owner.token, now - owner.held_since);
@@ -203,44 +205,6 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
   if (why == status::timed_out && is_known && !problem.ok()) how = problem;
   if (raising_ == &given_up) return finish_raise(how);
   extensions_.abandon(given_up, how);
-}
-
-outcome gate::give_up_outcome(const acquire_operation& given_up, status why, time_ns now) const {
-  if (why != status::timed_out) return outcome::of(why);
-  auto problem = world_.problem();
-  const bool is_first = !waiters_.empty() && waiters_.front() == &given_up;
-  const bool is_in_doubt =
-      is_first && current_ && current_->is_untold() && current_->is_unanswered();
-  if (!problem.ok() && !is_in_doubt) return problem;
-  if (is_first && current_ && !current_->has_asked() && !is_queued()) return world_.lack();
-  if (is_first && current_ && !current_->details().ok()) return current_->details();
-  if (!is_in_doubt) return timed_out(given_up, now);
-  auto unknown = outcome::of(status::unknown,
-                             "the server did not answer in time; the lock is being given back");
-  unknown.is_ambiguous = true;
-  unknown.is_retryable = true;
-  return unknown;
-}
-
-// With the time that was waited and what stood in the way.
-outcome gate::timed_out(const acquire_operation& given_up, time_ns now) const {
-  const auto at = std::find(waiters_.begin(), waiters_.end(), &given_up);
-  const decimal waited_ms((now - given_up.began) / ns_per_ms);
-  const decimal ahead(std::distance(waiters_.begin(), at));
-  const decimal place(current_ ? current_->place() + 1 : 0);
-  auto how = outcome::of(given_up.is_try ? status::not_acquired : status::timed_out);
-  if (holder_ != nullptr) {
-    how.say("waited ", waited_ms, " ms; ", who_is_ahead());
-  } else if (at != waiters_.begin()) {
-    how.say("waited ", waited_ms, " ms, behind ", ahead, " other of this client");
-  } else if (current_ && current_->place() >= 0) {
-    how.say("waited ", waited_ms, " ms; place ", place, " in the queue when last asked");
-  } else {
-    const bool is_told = !current_ || !current_->is_untold();
-    how.say("waited ", waited_ms, " ms; ",
-            is_told ? "another client holds it" : "this client has only just given it back");
-  }
-  return how;
 }
 
 void gate::abandon_acquire(acquire_operation& given_up, status why, time_ns now) {
@@ -366,7 +330,7 @@ std::unique_ptr<tenure> gate::new_tenure(const acquire_operation& first, time_ns
       world_.new_owner_token(owner.label, server_ttl_ms(grant_ms(owner.lease_ms), owner.drift_ppm));
   return std::make_unique<tenure>(next_tenure_++, std::move(token), protocol_, wanted,
                                   terms_of(owner, now),
-                                  wait_terms_of(first, !departures_.is_empty()), world_);
+                                  wait_terms_of(first, departures_.are_awaited()), world_);
 }
 
 void gate::handle(news what, time_ns now) {

@@ -11,6 +11,7 @@
 
 #include "lock/departures.hpp"
 #include "lock/extensions.hpp"
+#include "lock/gate_listener.hpp"
 #include "lock/gate_report.hpp"
 #include "lock/link.hpp"
 #include "lock/operations.hpp"
@@ -36,14 +37,6 @@ class acquire_operation : public operation {
   }
   bool has_found_taken_ = false;  // and is counted for it
   std::list<acquire_operation*>::iterator place_;
-};
-
-// What the holder is told without having asked.
-class gate_listener {
- public:
-  virtual ~gate_listener() = default;
-  virtual void on_lost(owner& loser) noexcept = 0;
-  virtual void on_at_risk(owner& holder, reason why) noexcept = 0;
 };
 
 // Not thread-safe: its gatekeeper serialises all calls.
@@ -165,7 +158,7 @@ class gate {
   operations operations_;
   std::list<acquire_operation*> waiters_;
   std::unique_ptr<tenure> current_;
-  departures departures_{operations_};
+  departures departures_{operations_, listener_};
   passes passes_;
   gate_traffic traffic_;
   extensions extensions_{operations_};

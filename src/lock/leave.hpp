@@ -22,6 +22,8 @@ class leave {
   [[nodiscard]] time_ns next_timer() const noexcept { return std::min(ask_at_, ends_at_); }
   // Whether it may have been carried out without an answer.
   [[nodiscard]] bool is_unknown() const noexcept { return is_unknown_; }
+  // By which step.
+  [[nodiscard]] step asks() const noexcept { return what_; }
   [[nodiscard]] answer result() const noexcept { return result_; }
 
  private:

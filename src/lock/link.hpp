@@ -34,6 +34,9 @@ class operation {
   // Without a caller: whether the thread that asks comes to read answers soon. Who asks for a queue
   // whose descriptor is watched does not: it comes when there is an event.
   bool comes_back = true;
+  // Whether it ends with the answer to what it asks; else as soon as that is on its way. Set by the
+  // gate.
+  bool awaits_answer = true;
   // How many questions of its hold had broken before it began. The lock logic's own.
   std::uint32_t broken_before = 0;
 };

@@ -124,6 +124,10 @@ class tenure {
   [[nodiscard]] bool is_leave_sent() const noexcept {
     return leave_.is_unknown() || questions_.open() > 0;
   }
+  // Whether the leave is on its way now.
+  [[nodiscard]] bool is_leave_on_its_way() const noexcept {
+    return phase_ == tenure_phase::leaving && questions_.open(leave_.asks()) > 0;
+  }
   // Whether a question is open, so that the outcome of giving up now is not known.
   [[nodiscard]] bool is_unanswered() const noexcept {
     return questions_.open() > 0 || attempt_.was_broken();

@@ -54,8 +54,8 @@ status pipeline::accept(request& item, std::string_view bytes) noexcept {
     return status::no_memory;
   }
   ++submitted_;
-  item.has_caller_ = item.caller != nullptr;
-  if (item.has_caller_) net::leadership::note_request(*item.caller, submitted_);
+  item.is_for_callers_ = item.caller != nullptr;
+  if (item.caller != nullptr) net::leadership::note_request(*item.caller, submitted_);
   submitted_list_.push(item);
   return status::ok;
 }
@@ -64,15 +64,17 @@ status pipeline::submit(request& item, std::string_view bytes, flush how) noexce
   lock_type lock(mutex_);
   if (const auto accepted = accept(item, bytes); accepted != status::ok) return accepted;
   if (how == flush::unattended) lead_.note_left(submitted_);
+  if (how == flush::sent) item.is_for_callers_ = true;
   if (!silence_.is_on()) start_watching(silence_.period_ns());
   const auto self = ::pthread_self();
   if (how == flush::before_await && lead_.lead_early(*item.caller, situation())) update_interest();
   const bool may_stay = lead_.is_back_soon(self, how == flush::by_io_thread);
   if (may_stay && !sender_.is_burst_due(lead_.open_at_lead())) return status::ok;
-  if (!may_stay && lead_.end_rest()) update_interest();
+  // The rest is over soon enough for an answer that nobody waits for.
+  if (!may_stay && how != flush::sent && lead_.end_rest()) update_interest();
   // What is submitted from a reply leaves when all replies at hand have been read.
   if (lead_.is_reading(self) || sender_.is_sending() || sender_.is_stalled()) return status::ok;
-  if (how == flush::now || how == flush::before_await || may_stay) {
+  if (how == flush::now || how == flush::before_await || how == flush::sent || may_stay) {
     send_output(lock);
   } else if (!std::exchange(is_flush_posted_, true)) {
     lock.unlock();

@@ -72,7 +72,7 @@ net::leadership::situation pipeline::situation(bool is_by_reader) const noexcept
         replies_.oldest() != nullptr ? replies_.oldest() : submitted_list_.first();
     now.is_calm =
         !sender_.is_finishing() && !sender_.is_stalled() && wanted_ == net::io_state::want_read;
-    now.is_next_awaited = oldest != nullptr && oldest->has_caller_;
+    now.is_next_awaited = oldest != nullptr && oldest->is_for_callers_;
   }
   return now;
 }

@@ -44,13 +44,15 @@ class request {
   request* next_ = nullptr;
   std::uint64_t start_ = 0;  // how many bytes the connection was given before its first
   int replies_left_ = 0;
-  bool has_caller_ = false;
+  bool is_for_callers_ = false;  // to read: one waits for it, or nobody does
 };
 
 // Blocking callers flush themselves; what is submitted by_io_thread is sent in batches. With
 // before_await the request's caller is the submitting thread, and it comes to await() in any case:
 // it can have the lead before the answer is on its way, which then wakes nobody else. Unattended is
-// by_io_thread for a thread that does not come to await() for the answer.
-enum class flush { now, before_await, by_io_thread, unattended };
+// by_io_thread for a thread that does not come to await() for the answer. Sent is written at once
+// by the submitting thread, and whoever reads next comes upon its answer, a caller as well as the
+// I/O thread.
+enum class flush { now, before_await, by_io_thread, unattended, sent };
 
 }  // namespace mortise::redis

@@ -59,6 +59,17 @@ comparison compare(int rounds, mortise_lock* lock, reference& plain, const plain
   return result;
 }
 
+// An unlock that does not wait for its answer.
+void run_sent(const settings& chosen, reference& plain, const plain_lock& key,
+              const std::string& url, table& results) {
+  const auto client = open_client(url, "release=sent");
+  const auto lock = make_lock(client.get(), lock_name("sent"));
+  const auto sent = compare(chosen.pick(60, 20), lock.get(), plain, key);
+  results.measured("caller.sent", median(sent.p50_ratio));
+  results.raw("mortise %.1f us, hiredis %.1f us, CPU of a pair %.2f of its", median(sent.p50_us),
+              median(sent.reference_us), median(sent.cpu_ratio));
+}
+
 void run_tls(int rounds, table& results) {
   const tls_bench_server server;
   const auto keys = plain_locks(1);
@@ -95,6 +106,7 @@ void run(const settings& chosen, table& results) {
     check(mortise_lock_unlock(item.get(), nullptr), "unlock of a renewed lock");
   }
   results.measured("caller.cpu", median(alone.cpu_ratio));
+  run_sent(chosen, plain, keys.front(), server.url(), results);
   run_tls(rounds, results);
 }
 
@@ -106,6 +118,8 @@ const experiment& uncontended() {
       {{"caller.p50", "one caller, pair p50 / blocking hiredis", aim::at_most, 1.05, "x"},
        {"caller.renewing", "  the same while 50 holds are renewed", aim::at_most, 1.10, "x"},
        {"caller.cpu", "  client CPU of a pair / hiredis", aim::at_most, 1.0, "x"},
+       {"caller.sent", "one caller, pair p50 with release=sent / blocking hiredis", aim::at_most,
+        0.6, "x"},
        {"caller.tls", "one caller, pair p50 over TLS / blocking OpenSSL and hiredis", aim::at_most,
         1.10, "x"}},
       run};

@@ -89,6 +89,7 @@ void options_are_laid_over_the_clients() {
                        .reentrant_read(true)
                        .reentrant_write(false)
                        .fair_strict(true)
+                       .release_sent(true)
                        .label("label")
                        .protocol("token")
                        .poll_interval(200ms)

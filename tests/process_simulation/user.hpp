@@ -56,6 +56,7 @@ class user final : public deployment::inquirer,
   [[nodiscard]] outcome problem() const override;
   void on_lost(lock::owner& loser) noexcept override;
   void on_at_risk(lock::owner& /*holder*/, reason /*why*/) noexcept override {}
+  void on_not_released(const outcome& /*how*/) noexcept override {}
   void finish(const outcome& how, std::int64_t token) noexcept override;
 
   process& of_;

@@ -60,6 +60,7 @@ class simulated_gatekeeper final : public std::enable_shared_from_this<simulated
   // lock::gate_listener
   void on_lost(lock::owner& who) noexcept override;
   void on_at_risk(lock::owner& who, reason /*why*/) noexcept override;
+  void on_not_released(const outcome& /*how*/) noexcept override {}
 
   std::atomic<int> handles{0};  // the registry's
 

@@ -60,6 +60,11 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
     ++risks_;
   }
 
+  void on_not_released(const outcome& how) noexcept override {
+    ++failed_releases_;
+    failed_release_ = how;
+  }
+
   scripted_link link_;
   lock::gate gate_;
   lock::owner first_;
@@ -69,6 +74,8 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
   lock::owner* lost_ = nullptr;
   lock::owner* at_risk_ = nullptr;
   int risks_ = 0;
+  int failed_releases_ = 0;
+  outcome failed_release_;
 };
 
 }  // namespace mortise::testing

@@ -53,6 +53,7 @@ class gate_modes_test : public ::testing::Test, private lock::gate_listener {
   }
   void on_lost(owner& /*who*/) noexcept override { ++losses_; }
   void on_at_risk(owner& /*who*/, reason /*why*/) noexcept override {}
+  void on_not_released(const outcome& /*how*/) noexcept override {}
 
   scripted_link link_;
   lock::gate gate_{protocol::queued_rw().facts, link_, *this};

@@ -202,6 +202,7 @@ class leaving_gate_test : public ::testing::Test, private lock::gate_listener {
   }
   void on_lost(lock::owner& /*who*/) noexcept override {}
   void on_at_risk(lock::owner& /*who*/, reason /*why*/) noexcept override {}
+  void on_not_released(const outcome& /*how*/) noexcept override {}
 
   scripted_link link_;
   lock::gate gate_{protocol::queued().facts, link_, *this};

@@ -120,6 +120,8 @@
 #define MORTISE_OPTION_REENTRANT_WRITE "reentrant_write"
 /** Whether waiters are served in their order, or one client's in batches: "strict" or "batch". */
 #define MORTISE_OPTION_FAIR "fair"
+/** Whether an unlock ends when it is answered, or when it is sent: "sent" or "answered". */
+#define MORTISE_OPTION_RELEASE "release"
 /** A text that queries show for the handle. */
 #define MORTISE_OPTION_LABEL "label"
 /** How locks are stored at the server, such as "queued". */
@@ -512,7 +514,8 @@ MORTISE_API mortise_status mortise_options_set_poll_attempts(mortise_options *op
                                                              mortise_error *error);
 /**
  * 0 (batch): waiters of one client pass the lock on among themselves while others wait, up to
- * 16 times and for 8 round trips to the server (2 to 10 ms). 1 (strict): first come, first served among all clients. Default 0.
+ * 16 times and for 8 round trips to the server (2 to 10 ms). 1 (strict): first come, first served
+ * among all clients. Default 0.
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_options_set_fair_strict(mortise_options *options, int32_t is_on,
@@ -891,7 +894,9 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_acquire(mortise_lock *
  * @return MORTISE_OK: released. MORTISE_LOST: the hold had been lost before. MORTISE_NOT_OWNER:
  * there was no hold. MORTISE_UNKNOWN or MORTISE_UNREACHABLE: no answer within command_timeout; it
  * is tried on in the background, and the lease ends it at the latest. MORTISE_REFUSED: the lease
- * will end it. MORTISE_BUSY, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
+ * will end it. MORTISE_BUSY, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT. With the
+ * option `release` = "sent" it does not wait for the answer, so that a loss or a refusal is a line
+ * of the log (mortise_client_watch_log) instead.
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_lock_unlock(mortise_lock *lock, mortise_error *error);

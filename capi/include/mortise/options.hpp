@@ -60,6 +60,10 @@ class options {
   options &reentrant_write(bool is_on) { return set_switch(MORTISE_OPTION_REENTRANT_WRITE, is_on); }
   /** First come, first served among all clients, instead of in batches. @since 1.2 */
   options &fair_strict(bool is_on) { return set(MORTISE_OPTION_FAIR, is_on ? "strict" : "batch"); }
+  /** Unlocks end when they are sent; what then fails is a line of the log. @since 1.2 */
+  options &release_sent(bool is_on) {
+    return set(MORTISE_OPTION_RELEASE, is_on ? "sent" : "answered");
+  }
   /** A text that queries show for the handle. @since 1.2 */
   options &label(std::string_view label) { return set(MORTISE_OPTION_LABEL, label); }
   /** How locks are stored; as `mortise_options_set_protocol`. @since 1.2 */

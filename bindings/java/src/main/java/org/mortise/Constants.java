@@ -52,6 +52,8 @@ final class Constants {
   static final String OPTION_REENTRANT_WRITE = "reentrant_write";
   /** Whether waiters are served in their order, or one client's in batches: "strict" or "batch". */
   static final String OPTION_FAIR = "fair";
+  /** Whether an unlock ends when it is answered, or when it is sent: "sent" or "answered". */
+  static final String OPTION_RELEASE = "release";
   /** A text that queries show for the owner. */
   static final String OPTION_LABEL = "label";
   /** How locks are stored at the server, such as "queued". */

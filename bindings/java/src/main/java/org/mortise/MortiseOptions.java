@@ -129,6 +129,17 @@ public final class MortiseOptions {
   }
 
   /**
+   * Whether an unlock returns when it is sent, and does not wait for the answer, which saves a
+   * round trip. Where it then fails, a {@link LogLine} says so and the lease ends the hold.
+   *
+   * @param isOn false is the default
+   * @return options with that value
+   */
+  public MortiseOptions withReleaseSent(boolean isOn) {
+    return with(Constants.OPTION_RELEASE, isOn ? "sent" : "answered");
+  }
+
+  /**
    * How locks are stored at the server; all who use a name must agree.
    *
    * @param protocol {@code "queued"}, Mortise's own, is the default; capi/doc/protocols.md lists

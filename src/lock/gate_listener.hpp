@@ -1,0 +1,19 @@
+// What a gate tells without having been asked.
+#pragma once
+
+#include "base/status.hpp"
+
+namespace mortise::lock {
+
+struct owner;
+
+class gate_listener {
+ public:
+  virtual ~gate_listener() = default;
+  virtual void on_lost(owner& loser) noexcept = 0;
+  virtual void on_at_risk(owner& holder, reason why) noexcept = 0;
+  // An unlock that had ended when it was sent has come to this. Its handle may be gone.
+  virtual void on_not_released(const outcome& how) noexcept = 0;
+};
+
+}  // namespace mortise::lock
