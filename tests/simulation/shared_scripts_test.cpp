@@ -131,6 +131,99 @@ TEST_F(shared_scripts, whoever_waits_for_more_than_there_is_now_is_told_to_ask) 
   EXPECT_TRUE(holds("1 " + carol));
 }
 
+TEST_F(shared_scripts, a_renewal_draws_tokens_for_the_owner_only) {
+  const auto fence = [&] { return server_.call({"INCRBY", "fence", "0"}).integer; };
+  EXPECT_TRUE(write(alice));
+  const auto before = fence();
+  const auto renewal = rw(scripts::shared_renew, alice, whole, "5");
+  EXPECT_EQ(renewal.items.at(1).integer, before + 5);
+  EXPECT_EQ(fence(), before + 5);
+  EXPECT_EQ(rw(scripts::shared_renew, alice, whole, "0").items.at(1).integer, 0);
+  EXPECT_EQ(rw(scripts::shared_renew, bob, whole, "5").items.size(), 1U);
+  EXPECT_EQ(fence(), before + 5);
+  // Of a downgrade, too: below the token of those whom it lets in.
+  EXPECT_FALSE(read(bob));
+  EXPECT_EQ(rw(scripts::shared_renew, alice, "1", "3").items.at(1).integer, before + 8);
+  EXPECT_TRUE(was_told("G " + std::to_string(before + 9) + " ")) << told_;
+  EXPECT_EQ(fence(), before + 9);
+}
+
+TEST_F(shared_scripts, a_renewal_tells_whether_others_wait) {
+  EXPECT_TRUE(write(alice));
+  EXPECT_EQ(rw(scripts::shared_renew, alice, whole, "0").items.at(4).integer, 0);
+  EXPECT_FALSE(read(bob));
+  EXPECT_EQ(rw(scripts::shared_renew, alice, whole, "0").items.at(4).integer, 1);
+  EXPECT_EQ(rw(scripts::shared_acquire, alice, whole).items.at(4).integer, 1) << "asked again";
+  EXPECT_EQ(rw(scripts::shared_renew, alice, "1", "0").items.at(4).integer, 0) << "all are in";
+  EXPECT_FALSE(write(carol));
+  EXPECT_EQ(rw(scripts::shared_renew, bob, "1", "0").items.at(4).integer, 1);
+}
+
+TEST_F(shared_scripts, a_downgrade_tells_whether_others_wait_on) {
+  EXPECT_TRUE(write(alice));
+  EXPECT_FALSE(read(bob));
+  EXPECT_FALSE(write(carol));
+  EXPECT_EQ(rw(scripts::shared_renew, alice, "1", "0").items.at(4).integer, 1);
+}
+
+TEST_F(shared_scripts, the_first_who_waits_tells_those_who_hold) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_TRUE(read(bob));
+  EXPECT_FALSE(write(carol, "try"));
+  EXPECT_FALSE(was_told("W ")) << "it does not wait";
+  EXPECT_FALSE(write(carol));
+  EXPECT_TRUE(was_told("W " + alice) && was_told("W " + bob)) << told_;
+  told_.clear();
+  EXPECT_FALSE(read("m1:c:2.1::550"));
+  EXPECT_FALSE(write(carol, "again"));
+  EXPECT_FALSE(was_told("W ")) << told_;
+}
+
+TEST_F(shared_scripts, no_more_than_a_hundred_who_hold_are_told) {
+  for (int i = 0; i < 150; ++i) EXPECT_TRUE(read("m1:a:" + std::to_string(i) + ".1::550"));
+  EXPECT_FALSE(write(carol));
+  int count = 0;
+  for (auto at = told_.find("W m1:"); at != std::string::npos; at = told_.find("W m1:", at + 1)) {
+    ++count;
+  }
+  EXPECT_EQ(count, 100);
+}
+
+TEST_F(shared_scripts, a_grant_tells_whether_others_wait_on) {
+  const std::string dave = "m1:a:7.1::550";
+  EXPECT_TRUE(write(alice));
+  EXPECT_FALSE(read(bob));
+  EXPECT_FALSE(read(dave));
+  EXPECT_EQ(release(alice, whole), 2);
+  EXPECT_TRUE(was_told(" 0 " + bob) && was_told(" 0 " + dave)) << "all are in: " << told_;
+  EXPECT_FALSE(write(carol));
+  EXPECT_FALSE(read(alice));
+  EXPECT_EQ(release(bob, "1"), 1);
+  told_.clear();
+  EXPECT_EQ(release(dave, "1"), 2);
+  EXPECT_TRUE(was_told(" 1 " + carol)) << told_;
+  // The same behind many for whom there is room.
+  for (int i = 0; i < 50; ++i) EXPECT_FALSE(read("m1:b:" + std::to_string(i) + ".1::550"));
+  EXPECT_FALSE(write(bob));
+  told_.clear();
+  EXPECT_EQ(release(carol, whole), 2);
+  EXPECT_TRUE(was_told(" 1 " + alice) && was_told(" 1 m1:b:49.1::550")) << told_;
+  EXPECT_FALSE(was_told(" 0 m1:")) << told_;
+}
+
+TEST_F(shared_scripts, whoever_finds_room_by_asking_is_told_whether_others_wait_on) {
+  const std::string dave = "m1:a:7.1::550";
+  EXPECT_TRUE(write(alice));
+  EXPECT_FALSE(read(bob));
+  EXPECT_FALSE(write(carol));
+  EXPECT_FALSE(read(dave));
+  pass_ms(501);  // alice is dead
+  const auto found = rw(scripts::shared_acquire, bob, "1", "again");
+  EXPECT_EQ(found.items.at(0).integer, 1);
+  EXPECT_EQ(found.items.at(4).integer, 1);
+  EXPECT_EQ(rw(scripts::shared_acquire, bob, "1", "again").items.at(4).integer, 1);
+}
+
 // Whatever the owner has, which the one who asks does not know.
 TEST_F(shared_scripts, hazard_17_force_ends_all_that_one_owner_has_and_tells_it) {
   EXPECT_EQ(semaphore(scripts::shared_acquire, alice, "2").items.at(0).integer, 1);

@@ -7,7 +7,7 @@
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
 -- ARGV  1 owner token, 2 ttl in ms, 3 `try` (take it or leave it), `wait` (enqueue, first time),
 --       `again` (enqueue unless queued already), 4 weight, 5 permits if the server knows none
--- Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
+-- Reply {1, fencing token, server time in us, ttl in ms, others wait}   owned
 --       {0, 0, server time in us, when the next lease ends in ms, place}   not owned; place 0 is
 --       the head of the queue, -1 none
 -- Error FOREIGN when the key holds something else, LIMIT when the weight is above the permits;
@@ -29,7 +29,8 @@ end
 sweep()
 if lease_end(entry) then
   keep(entry, ends)
-  return {1, draw(1), NOW_US, ttl, 0}
+  local waiting = redis.pcall('LLEN', KEYS[3])
+  return {1, draw(1), NOW_US, ttl, type(waiting) == 'number' and waiting > 0 and 1 or 0}
 end
 local function enter()
   local last = draw(1)
@@ -60,9 +61,11 @@ local is_new_head = length > 0 and pass_the_gone(entry)
 if mode == 'wait' or not redis.call('LPOS', KEYS[3], entry) then
   redis.call('RPUSH', KEYS[3], entry)
 end
-local count, last = let_in(entry, ends, limit, is_new_head)
+local count, last, others = let_in(entry, ends, limit, is_new_head)
 if count > 0 and lease_end(entry) then
-  return {1, last, NOW_US, ttl, 0}
+  return {1, last, NOW_US, ttl, others}
 end
+-- The first to wait tells the holders. Whoever comes to hold later hears it with the grant.
+if length == 0 then tell_holders() end
 local place = mode == 'again' and redis.call('LPOS', KEYS[3], entry)
 return {0, 0, NOW_US, next_end(), place or redis.call('LLEN', KEYS[3]) - 1}

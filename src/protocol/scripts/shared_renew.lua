@@ -1,10 +1,11 @@
 -- Prolongs a hold of a `shared` lock, only for its owner: it never re-creates and never touches
 -- another's (hazard 17), nor a lease that is over. A writer that renews with the weight of a reader
--- becomes one, and those who can read with it are let in.
+-- becomes one, and those who can read with it are let in. May also draw fencing tokens, which only
+-- the owner may.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
--- ARGV  1 owner token, 2 ttl in ms, 3 unused, 4 weight
--- Reply {1, 0, server time in us, ttl in ms, 0}, or {0} not the owner
+-- ARGV  1 owner token, 2 ttl in ms, 3 how many tokens to draw, 0 for none, 4 weight
+-- Reply {1, last token drawn or 0, server time in us, ttl in ms, others wait}, or {0} not the owner
 
 -- #include "fence.lua"
 -- #include "inbox.lua"
@@ -15,9 +16,14 @@
 
 local owner, ttl, weight = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[4])
 local entry, ends = entry_of(weight, owner), NOW + ttl
+local function renewed()
+  local wanted, waiting = tonumber(ARGV[3]), redis.pcall('LLEN', KEYS[3])
+  local others = type(waiting) == 'number' and waiting > 0
+  return {1, wanted > 0 and draw(wanted) or 0, NOW_US, ttl, others and 1 or 0}
+end
 if lease_end(entry) then
   keep(entry, ends)
-  return {1, 0, NOW_US, ttl, 0}
+  return renewed()
 end
 local whole = entry_of(WHOLE, owner)
 if KIND == 'semaphore' or weight == WHOLE or not lease_end(whole) then
@@ -25,5 +31,7 @@ if KIND == 'semaphore' or weight == WHOLE or not lease_end(whole) then
 end
 drop(whole)
 take(entry, ends)
-let_in(false, nil, WHOLE)
-return {1, 0, NOW_US, ttl, 0}
+-- Its tokens are below that of those who are let in.
+local reply = renewed()
+reply[5] = select(3, let_in(false, nil, WHOLE))
+return reply

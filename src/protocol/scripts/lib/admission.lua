@@ -39,15 +39,41 @@ local function pass_the_gone(asker)
   return true
 end
 
--- Lets in those at the head of the queue for whom there is room, together, and tells each; the
--- state is written before the messages go out. Whoever is let in at once shares one fencing token,
--- which is above that of all who held before. `caller` (or false) is an entry that needs no message
--- because it reads this reply; it gets a lease until `caller_end` at once instead of the short
--- lease of a grant that nobody has confirmed. A head for whom there is no room is told when to
--- look, if the head has changed; the dead, who hear nothing, are passed over, but not while the
--- server is unsettled. Returns how many were let in, and the token.
+-- Whether somebody will wait on when all those are in for whom there is room, as 1 or 0: a hint, as
+-- who of them is dead is not known yet. It looks at no more than it has to, most often one or two,
+-- and may not fail.
+local function others_stay(limit)
+  local room, from, count = limit - used, 0, 2
+  while true do
+    local entries = redis.pcall('LRANGE', KEYS[3], from, from + count - 1)
+    for _, entry in ipairs(entries) do
+      room = room - split(entry)
+      if room < 0 then return 1 end
+    end
+    if #entries < count then return 0 end
+    from, count = from + count, count * 4
+  end
+end
+
+-- Tells those who hold that somebody waits from now on. No more than so many, as it is a hint.
+local MANY = 100
+local function tell_holders()
+  for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], NOW, '+inf', 'LIMIT', 0, MANY)) do
+    local _, owner = split(entry)
+    tell(owner, 'W')
+  end
+end
+
+-- Lets in those at the head of the queue for whom there is room, together, and tells each, also
+-- whether others wait on; the state is written before the messages go out. Whoever is let in at
+-- once shares one fencing token, which is above that of all who held before. `caller` (or false) is
+-- an entry that needs no message because it reads this reply; it gets a lease until `caller_end` at
+-- once instead of the short lease of a grant that nobody has confirmed. A head for whom there is no
+-- room is told when to look, if the head has changed; the dead, who hear nothing, are passed over,
+-- but not while the server is unsettled. Returns how many were let in, the token, and whether
+-- somebody waits on.
 local function let_in(caller, caller_end, limit, is_new_head)
-  local count, last = 0, nil
+  local count, last, others = 0, nil, 0
   local head = redis.call('LINDEX', KEYS[3], 0)
   while head do
     local weight, owner = split(head)
@@ -57,10 +83,12 @@ local function let_in(caller, caller_end, limit, is_new_head)
       -- weight would count twice.
       tell(owner, 'N 0')
     elseif used + weight <= limit then
-      last = last or draw(1)
+      if not last then
+        last, others = draw(1), others_stay(limit)
+      end
       take(head, head == caller and caller_end or NOW + (string.match(owner, '%d+$') or 1))
-      local is_told =
-        head == caller or tell_grant(owner, string.format('G %.0f %.0f 0', last, NOW_US))
+      local is_told = head == caller or
+        tell_grant(owner, string.format('G %.0f %.0f %d', last, NOW_US, others))
       local wait = not is_told and unsettled_for()
       -- It finds the grant by asking, when it is back (hazard 24).
       if wait then keep(head, NOW + math.max(wait, string.match(owner, '%d+$') or 1)) end
@@ -78,5 +106,5 @@ local function let_in(caller, caller_end, limit, is_new_head)
     is_new_head = true
     head = redis.call('LINDEX', KEYS[3], 0)
   end
-  return count, last
+  return count, last, head and 1 or 0
 end
