@@ -210,6 +210,8 @@ static const mortise_api table = {
     mortise_log_level_text,
     mortise_log_subject_text,
     mortise_client_scan,
+    mortise_options_set_retain_ms,
+    mortise_info_entry_is_retained,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

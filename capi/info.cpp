@@ -76,6 +76,11 @@ int64_t mortise_info_permits_in_use(const mortise_info* info) {
   return info == nullptr ? 0 : info->told.permits_in_use;
 }
 
+int32_t mortise_info_entry_is_retained(const mortise_info* info, int64_t index) {
+  const auto* found = entry(info, index);
+  return found != nullptr && found->is_retained ? 1 : 0;
+}
+
 int32_t mortise_info_entry_is_exclusive(const mortise_info* info, int64_t index) {
   const auto* found = entry(info, index);
   return found != nullptr && found->is_exclusive ? 1 : 0;

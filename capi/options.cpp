@@ -116,6 +116,11 @@ mortise_status mortise_options_set_fair_strict(mortise_options* options, int32_t
   return set_number(options, MORTISE_OPTION_FAIR, is_on, error);
 }
 
+mortise_status mortise_options_set_retain_ms(mortise_options* options, int64_t retain_ms,
+                                             mortise_error* error) {
+  return set_number(options, MORTISE_OPTION_RETAIN, retain_ms, error);
+}
+
 mortise_status mortise_options_set_label(mortise_options* options, const char* label,
                                          size_t label_len, mortise_error* error) {
   return set_text(options, MORTISE_OPTION_LABEL, label, label_len, error);

@@ -42,6 +42,8 @@ type CensusEntry struct {
 	WaitedTotal       time.Duration
 	// Waits is how many of these waited up to how many seconds, such as "0.0005:12 0.01:3".
 	Waits string
+	// Retained is 1 while the client keeps the lock for its next acquire, by WithRetain.
+	Retained int64
 	// Source is "client", or "key" where a key of a server tells of it.
 	Source string
 }
@@ -125,6 +127,7 @@ func readCensusEntry(address uintptr, index int64) CensusEntry {
 		TimeLeft: span("time_left_ms"), Permits: number("permits"),
 		Waiters: number("waiters"), Waited: span("waited_ms"),
 		Grants: number("grants"), Contended: number("contended"),
-		WaitedTotal: span("waited_total_ms"), Waits: text("waits"), Source: text("source"),
+		WaitedTotal: span("waited_total_ms"), Waits: text("waits"),
+		Retained: number("retained"), Source: text("source"),
 	}
 }

@@ -147,6 +147,8 @@ const (
 	// optionRelease: whether an unlock ends when it is answered, or when it is sent: "sent" or
 	// "answered".
 	optionRelease = "release"
+	// optionRetain: how long an unlock keeps the lock for the client's next acquire: a duration.
+	optionRetain = "retain"
 	// optionLabel: a text that queries show for the handle.
 	optionLabel = "label"
 	// optionProtocol: how locks are stored at the server, such as "queued".

@@ -34,6 +34,9 @@ type Person struct {
 	IsExclusive bool
 	// Weight is how many permits of a semaphore; else 1.
 	Weight int64
+	// IsRetained tells that the client of a holder has unlocked and keeps the lock for its next
+	// acquire, by WithRetain.
+	IsRetained bool
 }
 
 func readInfo(info uintptr) *Info {
@@ -57,6 +60,7 @@ func readInfo(info uintptr) *Info {
 			PID:         swig.Info_entry_pid(info, index),
 			IsExclusive: swig.Info_entry_is_exclusive(info, index) != 0,
 			Weight:      swig.Info_entry_weight(info, index),
+			IsRetained:  swig.Info_entry_is_retained(info, index) != 0,
 		}
 	}
 	holders := swig.Info_shown_holder_count(info)

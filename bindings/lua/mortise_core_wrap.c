@@ -3871,6 +3871,33 @@ static int _wrap_options_set_fair_strict(lua_State* L) {
 }
 
 
+static int _wrap_options_set_retain_ms(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_options *arg1 = (mortise_options *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_options_set_retain_ms",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "retain_ms", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_options_set_retain_ms(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_options_set_label(lua_State* L) {
   int SWIG_arg = 0;
   mortise_options *arg1 = (mortise_options *) 0 ;
@@ -7987,6 +8014,31 @@ static int _wrap_info_entry_is_exclusive(lua_State* L) {
 }
 
 
+static int _wrap_info_entry_is_retained(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_info *arg1 = (mortise_info *) 0 ;
+  int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int32_t result;
+  
+  SWIG_check_num_args("mortise_info_entry_is_retained",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  result = (int32_t)mortise_info_entry_is_retained((struct mortise_info const *)arg1,arg2);
+  lua_pushboolean(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_info_entry_weight(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
@@ -8697,6 +8749,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "options_set_poll_interval_ms", _wrap_options_set_poll_interval_ms},
     { "options_set_poll_attempts", _wrap_options_set_poll_attempts},
     { "options_set_fair_strict", _wrap_options_set_fair_strict},
+    { "options_set_retain_ms", _wrap_options_set_retain_ms},
     { "options_set_label", _wrap_options_set_label},
     { "options_set_command_timeout_ms", _wrap_options_set_command_timeout_ms},
     { "options_set_drift_ppm", _wrap_options_set_drift_ppm},
@@ -8847,6 +8900,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "info_entry_count", _wrap_info_entry_count},
     { "info_entry_owner", _wrap_info_entry_owner},
     { "info_entry_is_exclusive", _wrap_info_entry_is_exclusive},
+    { "info_entry_is_retained", _wrap_info_entry_is_retained},
     { "info_entry_weight", _wrap_info_entry_weight},
     { "info_entry_host", _wrap_info_entry_host},
     { "info_entry_pid", _wrap_info_entry_pid},

@@ -45,6 +45,12 @@ struct acknowledgement_settings {
   std::string durability;
 };
 
+// What an unlock saves of its round trip, and of the next one.
+struct unlock_settings {
+  bool unlocks_by_sending = false;
+  std::int64_t retain_ms = 0;  // 0: not
+};
+
 // What no option says: the place of a server in a list of URLs.
 struct list_place {
   bool votes = false;        // it is one of a quorum
@@ -53,7 +59,7 @@ struct list_place {
 };
 
 // The values of all options. New ones have the table's defaults.
-struct settings : tls_settings, sentinel_settings, acknowledgement_settings {
+struct settings : tls_settings, sentinel_settings, acknowledgement_settings, unlock_settings {
   settings();
 
   std::int64_t lease_ms = 0;
@@ -62,7 +68,6 @@ struct settings : tls_settings, sentinel_settings, acknowledgement_settings {
   bool reentrant_read = false;
   bool reentrant_write = false;  // also of a mutex
   bool fair_strict = false;
-  bool unlocks_by_sending = false;
   std::string label;
   std::string protocol;
   std::int64_t poll_interval_ms = 0;  // of protocols without a queue

@@ -75,14 +75,15 @@ void add_wide(text_table& table, const census& seen, const std::set<std::string>
     const auto text = [&](std::string_view key) { return printable_of(seen.text(index, key)); };
     const bool holds = number("holds") > 0;
     const bool waits = number("waiters") > 0;
-    if ((!holds && !waits) || heard.count(seen.text(index, "client")) > 0) continue;
+    const bool is_retained = number("retained") > 0;
+    if ((!holds && !waits && !is_retained) || heard.count(seen.text(index, "client")) > 0) continue;
     const bool is_told = holds && seen.text(index, "source") == "client";
     const auto of_hold = [&](const std::string& cell) { return text_or_dash(is_told, cell); };
     table.add(
         {text("name"), text("kind"), text("mode"), text("client"), text("host"),
          std::to_string(number("pid")), of_hold(std::to_string(number("token"))),
          of_hold(std::to_string(number("permits"))), of_hold(rough_text_of(number("held_ms"))),
-         text_or_dash(holds, rough_text_of(number("time_left_ms"))),
+         text_or_dash(holds || is_retained, rough_text_of(number("time_left_ms"))),
          std::to_string(number("waiters")), text_or_dash(waits, rough_text_of(number("waited_ms"))),
          std::to_string(number("grants")), std::to_string(number("contended")), text("label")});
   }

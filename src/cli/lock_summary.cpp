@@ -8,6 +8,7 @@
 namespace mortise::cli {
 
 std::string lock_summary::holder_text() const {
+  if (holders == 0 && retained > 0) return "(retained)";
   auto text = text_or_dash(holders > 0, printable_of(holder));
   if (holders > 1) text += " +" + std::to_string(holders - 1);
   return text;
@@ -24,6 +25,7 @@ std::map<std::string, lock_summary> summaries_of(const census& seen) {
     traffic.waits.add(seen.text(index, "waits"));
     one.waiters += seen.number(index, "waiters");
     one.waited_ms = std::max(one.waited_ms, seen.number(index, "waited_ms"));
+    if (seen.number(index, "retained") > 0) ++one.retained;
     const bool is_first_holder = seen.number(index, "holds") > 0 && ++one.holders == 1;
     if (!is_first_holder) continue;
     one.holder = seen.text(index, "host") + ":" + std::to_string(seen.number(index, "pid"));

@@ -16,6 +16,7 @@ struct lock_summary {
   std::string holder;  // the first that holds
   std::string label;
   int64_t holders = 0;
+  int64_t retained = 0;     // by so many clients for their next acquire
   bool is_unheard = false;  // only a key tells of who holds
   int64_t token = 0;
   int64_t held_ms = 0;
@@ -30,8 +31,8 @@ struct lock_summary {
   };
   std::map<std::string, traffic> traffic_of;  // by client
 
-  bool is_in_use() const { return holders > 0 || waiters > 0; }
-  // Such as "build7:4711 +2", or "-" where nobody holds.
+  bool is_in_use() const { return holders > 0 || waiters > 0 || retained > 0; }
+  // Such as "build7:4711 +2", "(retained)", or "-" where nobody holds.
   std::string holder_text() const;
 };
 

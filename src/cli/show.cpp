@@ -76,6 +76,7 @@ nlohmann::json json_of(const named_lock& seen, const std::string& name, const ag
     const auto time = times.find(client_of(mortise_info_entry_owner(info, index)));
     nlohmann::json entry = {{"holds", holds},
                             {"is_exclusive", mortise_info_entry_is_exclusive(info, index) == 1},
+                            {"is_retained", mortise_info_entry_is_retained(info, index) == 1},
                             {"permits", mortise_info_entry_weight(info, index)},
                             {"host", mortise_info_entry_host(info, index)},
                             {"pid", mortise_info_entry_pid(info, index)},
@@ -89,6 +90,7 @@ nlohmann::json json_of(const named_lock& seen, const std::string& name, const ag
 std::string what_of(const nlohmann::json& lock, const nlohmann::json& entry) {
   const bool is_semaphore = lock["kind"] == "semaphore";
   const bool holds = entry["holds"];
+  if (entry["is_retained"]) return "retains";
   if (is_semaphore) {
     const auto permits = std::to_string(entry["permits"].get<int64_t>());
     return (holds ? "holds " : "wants ") + permits;

@@ -66,14 +66,19 @@ class ear final : private deployment::inquirer {
 // One census, while it is taken.
 class censuses::round {
  public:
-  explicit round(protocol::census& into) : into_(into), number_(random_number()) {}
+  round(protocol::census& into, const gate_numbers& only)
+      : into_(into), only_(only), number_(random_number()) {}
 
   // By which its answers are known.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
   // A client that lives, at one of its servers.
   void add(protocol::client_inbox found) {
-    all_.try_emplace(std::move(found.client)).first->second.channel = std::move(found.channel);
+    const auto wanted = only_.find(found.client);
+    if (!only_.empty() && wanted == only_.end()) return;
+    auto& of = all_.try_emplace(std::move(found.client)).first->second;
+    of.channel = std::move(found.channel);
+    if (wanted != only_.end()) of.from = wanted->second;
   }
   void take(protocol::census_page told) {
     const auto known = all_.find(told.client);
@@ -82,7 +87,7 @@ class censuses::round {
     into_.entries.insert(into_.entries.end(), std::make_move_iterator(told.entries.begin()),
                          std::make_move_iterator(told.entries.end()));
     of.is_heard = true;
-    of.is_over = told.next <= told.from;
+    of.is_over = told.next <= told.from || !only_.empty();
     of.from = told.next;
     of.asked_at = 0;
   }
@@ -129,12 +134,13 @@ class censuses::round {
   };
 
   protocol::census& into_;
+  const gate_numbers& only_;
   const std::uint64_t number_;
   std::map<std::string, party> all_;
 };
 
-outcome censuses::take(protocol::census& into, time_ns deadline) {
-  round taken(into);
+outcome censuses::take(protocol::census& into, time_ns deadline, const gate_numbers& only) {
+  round taken(into, only);
   {
     std::unique_lock guard(mutex_);
     while (present_ != nullptr && !is_closed_) {

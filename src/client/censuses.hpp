@@ -3,7 +3,9 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <mutex>
+#include <string>
 #include <string_view>
 
 #include "base/status.hpp"
@@ -17,8 +19,10 @@ class client;
 class censuses final {
  public:
   explicit censuses(client& asker) : client_(asker) {}
+  // Which gate of which clients is asked about; of all that live, every one where there is none.
+  using gate_numbers = std::map<std::string, std::uint64_t>;
   // Until all have answered, or the deadline. One after the other.
-  outcome take(protocol::census& into, time_ns deadline);
+  outcome take(protocol::census& into, time_ns deadline, const gate_numbers& only = {});
   // A message to the inbox; any thread.
   void on_message(std::string_view text) noexcept;
   // Ends those that are taken, and lets none begin.

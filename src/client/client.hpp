@@ -25,6 +25,10 @@
 #include "protocol/protocols.hpp"
 #include "statistics/series_set.hpp"
 
+namespace mortise::protocol {
+struct lock_info;
+}
+
 namespace mortise::client {
 
 class lock_handle;
@@ -64,6 +68,8 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   outcome read_statistics(statistics::snapshot& into) const;
   // What all clients that live have and wait for, as they tell until the deadline.
   outcome take_census(protocol::census& into, time_ns deadline);
+  // Which holders of this lock retain what they have, as they tell.
+  void find_retained(protocol::lock_info& info, std::string_view name, time_ns deadline);
   // What the keys of the servers tell of locks.
   outcome scan_keys(protocol::census& into, const protocol::key_scan_terms& terms,
                     time_ns deadline);

@@ -54,9 +54,11 @@ gatekeeper::~gatekeeper() { client_.reactor().cancel(*this); }
 void gatekeeper::plan() noexcept {
   if (!channel_.empty()) listen_or_not();
   is_idle_.store(gate_.is_idle() && free_inquiries_.size() == inquiries_.size());
-  if (gate_.is_queued() != is_queued_) {
-    is_queued_ = !is_queued_;
-    client_.servers().expect_messages(named(), is_queued_ ? 1 : -1);
+  // Of a grant; and of somebody who waits for what is retained, for whom the client would else find
+  // that out with whatever it asks next.
+  if (gate_.awaits_message() != awaits_message_) {
+    awaits_message_ = !awaits_message_;
+    client_.servers().expect_messages(named(), awaits_message_ ? 1 : -1);
   }
   // A timer that is armed too early costs one look for nothing, setting it anew costs a system
   // call: so it is only ever moved forward.
@@ -134,8 +136,9 @@ void gatekeeper::on_message(const protocol::message& told) noexcept {
   });
 }
 
-std::string gatekeeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) {
-  return rules_.owner_token({client_.id(), id_, ++attempts_, label, grant_ttl_ms});
+std::string gatekeeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
+                                        bool may_retain) {
+  return rules_.owner_token({client_.id(), id_, ++attempts_, label, grant_ttl_ms, may_retain});
 }
 
 std::int64_t gatekeeper::random_below(std::int64_t bound) noexcept {

@@ -86,7 +86,8 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
 
   // lock::link
   bool ask(const lock::question& asked, const lock::operation* by) noexcept override;
-  std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) override;
+  std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
+                              bool may_retain) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;
   [[nodiscard]] bool is_granted_by_message() const noexcept override;
@@ -118,7 +119,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   std::unique_ptr<event_node> unread_;
   time_ns armed_for_ = time_never;
   status last_sent_ = status::ok;  // how the last question was sent
-  bool is_queued_ = false;         // as the servers were told
+  bool awaits_message_ = false;    // as the servers were told
   bool is_listening_ = false;      // to the channel
   bool is_deaf_ = false;           // there was no memory to listen: tried again soon
   std::atomic<bool> is_idle_{true};

@@ -73,6 +73,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekee
   owner_.max_hold_ms = terms.max_hold_ms;
   owner_.renews = terms.renewal;
   owner_.unlocks_by_sending = terms.unlocks_by_sending;
+  owner_.retain_ms = terms.retain_ms;
   owner_.drift_ppm = client_->defaults().drift_ppm;
   owner_.is_reentrant = {terms.reentrant_write, terms.reentrant_read};
   owner_.limit = limit;
@@ -209,7 +210,9 @@ outcome lock_handle::query(protocol::lock_info& info) {
   const auto deadline = client_->command_deadline();
   auto how = ask(protocol::query(gatekeeper_->rules(), gatekeeper_->keys(), asked, info), deadline);
   if (!how.ok() || info.entries.empty()) return how;
-  return ask(protocol::read_records(info, protocol::place_of(gatekeeper_->keys())), deadline);
+  how = ask(protocol::read_records(info, protocol::place_of(gatekeeper_->keys())), deadline);
+  if (how.ok()) client_->find_retained(info, name_, deadline);
+  return how;
 }
 
 outcome lock_handle::ask(const protocol::command& asked, time_ns deadline) {

@@ -43,10 +43,11 @@ protocol::census_entry entry_of(const gatekeeper& of) {
   one.label = told.label;
   one.name = of.name();
   one.kind = kind_text(of.kind());
-  if (told.is_held || told.waiters > 0) {
+  if (told.is_held || told.is_retained || told.waiters > 0) {
     one.mode = told.mode == lock::hold_mode::whole ? "exclusive" : "shared";
   }
   one.holds = told.is_held ? 1 : 0;
+  one.retained = told.is_retained ? 1 : 0;
   one.token = told.token;
   one.held_ms = told.held_ns / ns_per_ms;
   one.time_left_ms = told.left_ns / ns_per_ms;

@@ -54,7 +54,10 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
     case owner_state::idle:
       break;
   }
-  if (wanted.is_try && (current_ || !waiters_.empty())) {
+  // What was retained is for this acquire, or is given back before it asks.
+  if (is_retained() && !may_take_up(wanted, now)) depart(now);
+  const bool takes_up = is_retained();
+  if (wanted.is_try && !takes_up && (current_ || !waiters_.empty())) {
     // A handle of this client holds the lock or is ahead of us, so the server need not be asked.
     note_taken(wanted);
     wanted.counts().acquire_answered(status::not_acquired);
@@ -69,11 +72,12 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
   wanted.began = now;
   wanted.counts().acquire_began();
   probe::wait_start(&owner, owner.lock_name);
-  if (current_ || !waiters_.empty()) note_taken(wanted);
+  if (!takes_up && (current_ || !waiters_.empty())) note_taken(wanted);
   owner.state = owner_state::acquiring;
   owner.pending = &wanted;
   wanted.place_ = place.begin();
   waiters_.splice(waiters_.end(), place);
+  if (takes_up) take_up(now);
   start_next(now);
   return {};
 }
@@ -130,6 +134,12 @@ void gate::end_hold(lock::owner& owner, operation* done, time_ns now) {
   if (pass_on(now)) {
     owner.counts_of_hold->released(statistics::release::passed);
     if (done != nullptr) operations_.end(*done, {}, owner.token);
+    return;
+  }
+  // Not for whoever goes away: its next acquire may never come.
+  if (done != nullptr && retain(owner, now)) {
+    owner.counts_of_hold->released(statistics::release::retained);
+    operations_.end(*done, {}, owner.token);
     return;
   }
   if (done != nullptr) owner.state = owner_state::unlocking;
@@ -254,6 +264,7 @@ void gate::forget(lock::owner& owner, time_ns now) {
     owner.hold_once(mode);
     unlock(owner, mode, nullptr, now);
   }
+  if (is_retained()) depart(now);
   departures_.forget(owner);
   owner.state = owner_state::idle;
 }
@@ -277,30 +288,32 @@ void gate::close(time_ns now) {
 
 // ---- passing on within this client ----------------------------------------------------------
 
-// Only between holds that are renewed alike: another lease has to come from the server.
-bool gate::suits_next() const noexcept {
-  const auto& owner = *waiters_.front()->owner;
+// Only between holds of as much that are renewed alike: another lease has to come from the server.
+bool gate::suits(const acquire_operation& next) const noexcept {
   const auto& terms = current_->terms();
-  return owner.renews && terms.renews && owner.lease_ms == terms.lease_ms;
+  return next.owner->renews && terms.renews && next.owner->lease_ms == terms.lease_ms &&
+         next.wanted.weight == current_->weight();
 }
 
 bool gate::may_pass(time_ns now) const noexcept {
-  if (!suits_next() || !current_->is_fresh(now) || !current_->is_acknowledged()) return false;
+  if (!suits(*waiters_.front())) return false;
+  if (!current_->is_fresh(now) || !current_->is_acknowledged()) return false;
   return !current_->others_wait() || !passes_.is_over(now);
 }
 
-bool gate::pass_on(time_ns now) {
-  if (waiters_.empty() || !may_pass(now)) return false;
+bool gate::pass_on(time_ns now) { return !waiters_.empty() && may_pass(now) && pass_to_next(now); }
+
+bool gate::pass_to_next(time_ns now) {
   if (current_->has_token()) {
     passes_.note_pass();
     grant_to_next(now);
     return true;
   }
   // Only the owner may draw tokens, so they are drawn together with a renewal.
-  const auto wanted = passes_.tokens_to_draw(current_->others_wait());
+  const auto wanted = passes_.tokens_to_draw(current_->others_wait(), now);
   is_refilling_ = current_->renew(current_->terms().lease_ms, wanted, nullptr, now) != 0;
   if (!is_refilling_) return false;
-  passes_.note_drawn(wanted);
+  passes_.note_drawn(wanted, now);
   passes_.note_pass();
   return true;
 }
@@ -326,8 +339,10 @@ void gate::start_next(time_ns now) noexcept {
 std::unique_ptr<tenure> gate::new_tenure(const acquire_operation& first, time_ns now) {
   const auto& owner = *first.owner;
   const portion wanted{first.wanted.mode, first.wanted.weight, owner.limit};
-  auto token =
-      world_.new_owner_token(owner.label, server_ttl_ms(grant_ms(owner.lease_ms), owner.drift_ppm));
+  const bool may_retain = owner.retain_ms > 0 && tells_of_waiters();
+  auto token = world_.new_owner_token(
+      owner.label, server_ttl_ms(grant_ms(owner.lease_ms), owner.drift_ppm), may_retain);
+  may_retain_ = may_retain;
   return std::make_unique<tenure>(next_tenure_++, std::move(token), protocol_, wanted,
                                   terms_of(owner, now),
                                   wait_terms_of(first, departures_.are_awaited()), world_);
@@ -339,9 +354,9 @@ void gate::handle(news what, time_ns now) {
     case news::left:
       break;
     case news::granted:
-      passes_.note_drawn(1);
+      passes_.note_drawn(1, now);
       passes_.note_trip(current_->trip_ns());
-      passes_.begin(now);
+      passes_.begin_tenure(now);
       grant_to_next(now);
       break;
     case news::not_free:
@@ -406,7 +421,7 @@ outcome gate::failure_of_question() const {
 void gate::grant_to_next(time_ns now) {
   // Whoever was to have it may have given up meanwhile, and the next may want another lease.
   const bool is_refill = std::exchange(is_refilling_, false);
-  if (waiters_.empty() || !current_->has_token() || (is_refill && !suits_next())) {
+  if (waiters_.empty() || !current_->has_token() || (is_refill && !suits(*waiters_.front()))) {
     depart(now);
     start_next(now);
     return;
@@ -467,6 +482,7 @@ void gate::lose(time_ns now) {
 }
 
 void gate::depart(time_ns now, departure leaving) {
+  retained_until_ = 0;
   leaving.claim = std::move(current_);
   note_departed(departures_.add(std::move(leaving), now));
 }
@@ -512,14 +528,19 @@ void gate::on_head(std::string_view token, std::int64_t ttl_ms, time_ns now) {
 void gate::on_wanted(std::string_view token, time_ns now) {
   if (!current_ || current_->token() != token || current_->others_wait()) return;
   current_->on_wanted();
+  if (is_retained()) return depart(now);
   passes_.begin(now);
 }
 
 void gate::on_forced(std::string_view token, time_ns now) {
-  if (current_ && current_->token() == token) current_->on_forced(now);
+  if (!current_ || current_->token() != token) return;
+  if (is_retained()) return depart(now);
+  current_->on_forced(now);
 }
 
 void gate::on_up(time_ns now) {
+  // Somebody may have come of whom we have not heard.
+  if (is_retained()) depart(now);
   if (current_) current_->on_up(now);
   if (raising_ != nullptr) current_->raise_again(now);
   departures_.on_up(now);
@@ -527,10 +548,12 @@ void gate::on_up(time_ns now) {
 
 time_ns gate::next_timer() const noexcept {
   const auto next = std::min(departures_.next_timer(), operations_.next_deadline());
+  if (is_retained()) return std::min(next, retained_until_);
   return current_ ? std::min(next, current_->next_timer()) : next;
 }
 
 void gate::on_timer(time_ns now) {
+  if (is_retained() && now >= retained_until_) depart(now);
   if (current_) handle(current_->on_timer(now), now);
   note_departed(departures_.on_timer(now));
   while (operations_.next_deadline() <= now) abandon(operations_.first(), status::timed_out, now);

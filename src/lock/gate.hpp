@@ -105,8 +105,15 @@ class gate {
   [[nodiscard]] bool is_queued() const noexcept {
     return current_ && current_->phase() == tenure_phase::queued;
   }
+  // Whether a message is of use, and should not wait until the client asks something.
+  [[nodiscard]] bool awaits_message() const noexcept { return is_queued() || is_retained(); }
   [[nodiscard]] gate_report report(time_ns now) const;
-  // Whether nothing is held, waited for or being given back.
+  // Whether the client has kept its claim for its next acquire, and nobody holds by it.
+  [[nodiscard]] bool is_retained() const noexcept { return retained_until_ != 0; }
+  [[nodiscard]] bool retains(std::string_view owner_token) const noexcept {
+    return is_retained() && current_->token() == owner_token;
+  }
+  // Whether nothing is held, retained, waited for or being given back.
   [[nodiscard]] bool is_idle() const noexcept { return !current_ && departures_.is_empty(); }
 
  private:
@@ -130,7 +137,14 @@ class gate {
 
   bool pass_on(time_ns now);
   [[nodiscard]] bool may_pass(time_ns now) const noexcept;
-  [[nodiscard]] bool suits_next() const noexcept;
+  [[nodiscard]] bool suits(const acquire_operation& next) const noexcept;
+  bool pass_to_next(time_ns now);
+  [[nodiscard]] bool tells_of_waiters() const noexcept {
+    return protocol_.can_pass && protocol_.how == wait_method::queue;
+  }
+  bool retain(const lock::owner& leaver, time_ns now);
+  [[nodiscard]] bool may_take_up(const acquire_operation& next, time_ns now) const noexcept;
+  void take_up(time_ns now);
 
   void start_next(time_ns now) noexcept;
   std::unique_ptr<tenure> new_tenure(const acquire_operation& first, time_ns now);
@@ -163,7 +177,9 @@ class gate {
   gate_traffic traffic_;
   extensions extensions_{operations_};
   operation* raising_ = nullptr;
-  owner* holder_ = nullptr;    // who holds by current_
+  owner* holder_ = nullptr;     // who holds by current_
+  time_ns retained_until_ = 0;  // 0: current_ is not retained
+  bool may_retain_ = false;     // as the owner token of current_ says to others
   bool is_refilling_ = false;  // fencing tokens are being drawn, then the next waiter gets the lock
   bool is_closed_ = false;
   bool is_contended_ = false;  // the lock is likely taken, so the cheap try would be in vain

@@ -16,6 +16,11 @@ gate_report gate::report(time_ns now) const {
     told.mode = first.wanted.mode;
     told.label = first.owner->label;
   }
+  if (is_retained() && now < retained_until_) {
+    told.is_retained = true;
+    told.mode = current_->mode();
+    told.left_ns = retained_until_ - now;
+  }
   if (holder_ == nullptr || !lasts(*holder_, now)) return told;
   told.is_held = true;
   told.mode = holder_->has_hold(hold_mode::whole) ? hold_mode::whole : hold_mode::part;

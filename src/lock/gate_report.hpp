@@ -29,6 +29,7 @@ struct gate_traffic {
 
 struct gate_report {
   bool is_held = false;
+  bool is_retained = false;
   std::string label;                  // of the holder, or else of the first who waits
   hold_mode mode = hold_mode::whole;  // likewise
   std::int64_t token = 0;

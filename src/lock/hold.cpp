@@ -59,7 +59,7 @@ void hold::plan_renewal(time_ns from, questions& to) noexcept {
 
 void hold::keep(const lease_terms& terms, questions& to, time_ns now) {
   to.set_terms(terms);
-  told_risk_ = false;
+  told_risk_ = is_resting_ = false;
   if (std::exchange(is_too_long_, false)) {
     // Nobody was told of a later deadline, so the lease may be shortened (hazard 17).
     renew(terms.lease_ms, 0, nullptr, to, now);
@@ -143,6 +143,7 @@ void hold::on_acknowledged(std::uint32_t serial) noexcept {
 
 news hold::on_timer(questions& to, time_ns now) {
   if (now >= valid_until_) return lose(threat(to.terms()));
+  if (is_resting_) return news::none;
   renew_if_wanted(to, now);
   if (told_risk_ || now < margin()) return news::none;
   told_risk_ = true;
@@ -150,6 +151,7 @@ news hold::on_timer(questions& to, time_ns now) {
 }
 
 time_ns hold::next_timer() const noexcept {
+  if (is_resting_) return valid_until_;
   return std::min({valid_until_, renew_at_, told_risk_ ? time_never : margin()});
 }
 

@@ -31,6 +31,10 @@ class hold {
   bool raise(const operation* by, questions& to, time_ns now);
   std::uint32_t lower(std::int64_t weight, const operation* by, questions& to, time_ns now);
   void keep(const lease_terms& terms, questions& to, time_ns now);
+  // Nobody holds by it for now: it is not prolonged, and nobody is told of a risk. Until keep().
+  void rest() noexcept { is_resting_ = true; }
+  // Whoever takes it up by then has half of a lease, and time to prolong it before it is at risk.
+  [[nodiscard]] time_ns rests_until() const noexcept { return valid_until_ - nominal_ns_ / 2; }
   // A grant by message: what is certain of it is short, and whoever does not renew has a lease from
   // now.
   void count_from(time_ns now) noexcept { granted_at_ = now; }
@@ -72,6 +76,7 @@ class hold {
   time_ns renew_at_ = time_never;
   std::uint32_t renewal_serial_ = 0;  // of the last renewal that was asked for
   bool told_risk_ = false;
+  bool is_resting_ = false;
   bool others_wait_ = false;
   bool may_be_queued_ = false;  // a look came too late, and may have put us into the queue again
   // The last question to a server whose acknowledgements count for nothing any more.

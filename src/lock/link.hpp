@@ -49,7 +49,8 @@ class link {
   // when there is no connection or no room: nothing was sent, no answer will come.
   virtual bool ask(const question& asked, const operation* by) noexcept = 0;
   // A new owner token, never given before (hazard 21).
-  virtual std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) = 0;
+  virtual std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
+                                      bool may_retain) = 0;
   // An even number in [0, bound).
   virtual std::int64_t random_below(std::int64_t bound) noexcept = 0;
   // Why there is no connection; ok when there is one.

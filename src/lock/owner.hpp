@@ -31,6 +31,7 @@ struct owner {
   std::int64_t drift_ppm = default_drift_ppm;
   bool renews = true;
   bool unlocks_by_sending = false;             // and does not wait for the answer
+  std::int64_t retain_ms = 0;                  // how long an unlock keeps the claim; 0: not
   std::array<bool, 2> is_reentrant{};          // by mode
   std::int64_t limit = 1;                      // how much there is of the lock; a mutex is one
   std::array<std::int64_t, 2> lifetimes_ms{};  // of what other programs write, by mode

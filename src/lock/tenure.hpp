@@ -72,6 +72,15 @@ class tenure {
   }
   // A new holder's terms: plans its renewals, and confirms the grant now if they want it.
   void keep(const lease_terms& terms, time_ns now) { hold_.keep(terms, questions_, now); }
+  // Whether it may stay at the servers without a holder: it is sure, nobody else is known to want
+  // it, and nothing is open that would change it.
+  [[nodiscard]] bool may_rest(time_ns now) const noexcept {
+    return now < rests_until() && is_acknowledged() && !others_wait() && !hold_.may_be_queued() &&
+           questions_.open() == questions_.open(step::renew);
+  }
+  // It has no holder from now on, until keep().
+  void rest() noexcept { hold_.rest(); }
+  [[nodiscard]] time_ns rests_until() const noexcept { return hold_.rests_until(); }
   // Other terms for the present holder, from its next renewal on.
   void amend(const lease_terms& terms) noexcept { questions_.set_terms(terms); }
   // Gives up whatever it has or waits for. It is over at once when nothing can be at the server.
@@ -94,6 +103,12 @@ class tenure {
   }
   [[nodiscard]] const std::string& token() const noexcept { return questions_.token(); }
   [[nodiscard]] std::int64_t weight() const noexcept { return questions_.wanted().weight; }
+  // Also of one that was raised or lowered.
+  [[nodiscard]] hold_mode mode() const noexcept {
+    const auto& of = questions_.wanted();
+    if (of.weight == whole_weight) return hold_mode::whole;
+    return of.weight == of.limit ? of.mode : hold_mode::part;
+  }
   [[nodiscard]] time_ns valid_until() const noexcept { return hold_.valid_until(); }
   // The latest deadline that was ever asked for.
   [[nodiscard]] time_ns asked_until() const noexcept { return hold_.asked_until(); }

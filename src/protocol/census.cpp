@@ -40,6 +40,7 @@ constexpr field fields[] = {
     {"contended", nullptr, &census_entry::contended},
     {"waited_total_ms", nullptr, &census_entry::waited_total_ms},
     {"waits", &census_entry::waits, nullptr},
+    {"retained", nullptr, &census_entry::retained},
     {"source", &census_entry::source, nullptr},
 };
 // The first of them are the same of all entries of a client, and said once.

@@ -34,6 +34,7 @@ struct census_entry {
   std::int64_t contended = 0;
   std::int64_t waited_total_ms = 0;
   std::string waits;
+  std::int64_t retained = 0;
   std::string source = "client";  // who tells of it: that client, or a key
 };
 

@@ -18,13 +18,6 @@ bool take_number(std::string_view& text, std::int64_t& number) {
   return true;
 }
 
-// The first number of an owner token's sequence, "gate.attempt".
-bool find_gate(std::string_view owner, std::uint64_t& gate_id) {
-  const auto sequence = split_owner_token(owner).sequence;
-  const auto read = std::from_chars(sequence.data(), sequence.data() + sequence.size(), gate_id);
-  return read.ec == std::errc{};
-}
-
 }  // namespace
 
 std::optional<message> read_message(std::string_view text) {
@@ -57,8 +50,10 @@ std::optional<message> read_message(std::string_view text) {
       return std::nullopt;
   }
   // A `W` names the owner as the lock's value has it, which may carry the mark.
-  told.owner = split_owner_token(text).token;
-  if (!is_whole || !find_gate(told.owner, told.gate_id)) return std::nullopt;
+  const auto parts = split_owner_token(text);
+  told.owner = parts.token;
+  told.gate_id = parts.gate_id();
+  if (!is_whole || told.gate_id == 0) return std::nullopt;
   return told;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,13 +15,15 @@
 
 namespace mortise::protocol {
 
-// The sequence is `<gate id>.<attempt>`, unique within the client.
+// The sequence is `<gate id>.<attempt>`, unique within the client; with an `r` behind it where the
+// client may retain the claim.
 inline std::string make_owner_token(const owner_seed& seed) {
   const decimal gate_id(seed.gate_id);
   const decimal attempt(seed.attempt);
   const decimal ttl(seed.grant_ttl_ms);
-  const std::string_view parts[] = {"m1:",   seed.client, ":",        gate_id, ".",
-                                    attempt, ":",         seed.label, ":",     ttl};
+  const std::string_view parts[] = {
+      "m1:",      seed.client, ":", gate_id, ".", attempt, seed.may_retain ? "r:" : ":",
+      seed.label, ":",         ttl};
   std::size_t size = 0;
   for (const auto part : parts) size += part.size();
   std::string token(size, '\0');
@@ -36,6 +39,15 @@ struct owner_parts {
   std::string_view sequence;
   std::string_view label;
   bool others_wait = false;
+  // Which of the client's gates asked; 0 when the text is not an owner token.
+  [[nodiscard]] std::uint64_t gate_id() const noexcept {
+    std::uint64_t number = 0;
+    std::from_chars(sequence.data(), sequence.data() + sequence.size(), number);
+    return number;
+  }
+  [[nodiscard]] bool may_retain() const noexcept {
+    return !sequence.empty() && sequence.back() == 'r';
+  }
 };
 
 inline owner_parts split_owner_token(std::string_view text) {

@@ -24,6 +24,8 @@ lock_party party_of(std::string_view value, bool has_weight) {
   const auto parts = split_owner_token(value);
   party.owner = parts.token;
   party.client = parts.client;
+  party.gate_id = parts.gate_id();
+  party.may_be_retained = parts.may_retain();
   party.label = parts.label;
   return party;
 }

@@ -14,13 +14,17 @@ namespace mortise::protocol {
 
 // The holder or a waiter.
 struct lock_party {
-  std::string owner;   // the owner token
-  std::string client;  // the client's id within it
+  std::string owner;          // the owner token
+  std::string client;         // the client's id within it,
+  std::uint64_t gate_id = 0;  // and which of its gates
   std::string host;
   std::string label;
   std::int64_t pid = 0;
   bool is_exclusive = true;
   std::int64_t weight = 1;
+  // What the owner token says; and what its client does when it is asked.
+  bool may_be_retained = false;
+  bool is_retained = false;
 };
 
 struct lock_info {

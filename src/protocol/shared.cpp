@@ -27,7 +27,10 @@ key_set semaphore_keys(std::string_view name) {
 
 table shared_table(std::size_t keys, key_set (*keys_of_name)(std::string_view name)) {
   return {
-      .facts = {.name = "queued", .how = lock::wait_method::queue, .can_raise = true},
+      .facts = {.name = "queued",
+                .how = lock::wait_method::queue,
+                .can_pass = true,
+                .can_raise = true},
       .has_weights = true,
       .keys = keys_of_name,
       .owner_token = make_owner_token,

@@ -30,6 +30,7 @@ struct owner_seed {
   std::uint64_t attempt = 0;
   std::string_view label;
   std::int64_t grant_ttl_ms = 0;
+  bool may_retain = false;  // the claim may stay with its client while nobody holds by it
 };
 
 // How a step is asked: a script, how many of the keys it takes, and how many of the arguments,

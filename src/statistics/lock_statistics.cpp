@@ -20,7 +20,8 @@ constexpr std::array<acquire_end, 9> acquire_ends{{{status::ok, "acquired"},
                                                    {status::refused, "refused"},
                                                    {status::internal, "failed"}}};
 
-constexpr std::array release_names{"released", "handed_over", "passed", "lost", "failed"};
+constexpr std::array release_names{"released", "handed_over", "passed",
+                                   "retained", "lost",        "failed"};
 // By the numbers of `reason`.
 constexpr std::array reason_names{"unknown", "expired", "replaced", "server", "max_hold", "forced"};
 
@@ -51,6 +52,7 @@ void lock_statistics::hold_lost(reason why) noexcept {
 
 // A count that is there before anything was counted, so that whoever watches it sees the first.
 void lock_statistics::add_to(snapshot& into, const labels& of) const {
+  static_assert(reason_names.size() == reason_count && release_names.size() == release_count);
   const auto add_each = [&](const char* family, const char* label, const auto& names,
                             const auto& counters) {
     for (std::size_t i = 0; i < names.size(); ++i) {

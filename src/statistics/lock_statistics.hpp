@@ -16,6 +16,7 @@ enum class release : std::uint8_t {
   released,     // nobody waited
   handed_over,  // the server gave it to a waiter
   passed,       // a waiter of this client has it
+  retained,     // this client has kept it for its next acquire
   lost,         // the server had it no more
   failed,       // the server refused, or did not answer
 };
@@ -44,6 +45,8 @@ class lock_statistics {
 
  private:
   static constexpr std::size_t end_count = 9;
+  static constexpr std::size_t reason_count = 6;
+  static constexpr std::size_t release_count = 6;
   static std::size_t place_of(status how) noexcept;
 
   gauge waiters_;
@@ -53,8 +56,8 @@ class lock_statistics {
   counter by_server_;
   counter renewed_;
   counter not_renewed_;
-  std::array<counter, 5> losses_;    // by reason
-  std::array<counter, 5> releases_;  // by what became of the lock
+  std::array<counter, reason_count> losses_;     // by reason
+  std::array<counter, release_count> releases_;  // by what became of the lock
   histogram held_;
   std::array<histogram, end_count> acquires_;  // by how they ended
 };

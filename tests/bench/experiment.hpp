@@ -17,6 +17,7 @@ struct experiment {
 };
 
 const experiment& uncontended();
+const experiment& retention();
 const experiment& threads();
 const experiment& async();
 const experiment& server_cost();

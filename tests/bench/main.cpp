@@ -17,6 +17,7 @@ namespace {
 
 std::vector<const experiment*> all_experiments() {
   std::vector<const experiment*> all{&uncontended(),
+                                     &retention(),
                                      &threads(),
                                      &async(),
                                      &server_cost(),

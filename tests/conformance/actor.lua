@@ -240,6 +240,10 @@ local function call(name, method, given)
   if given.gives and result then holds[given.gives] = {object = result, owner = object} end
   if method == "query" and result then
     value = result[given.of or "waiter_count"]
+    if given.of == "retained" then
+      value = 0
+      for _, holder in ipairs(result.holders) do value = value + (holder.is_retained and 1 or 0) end
+    end
     if given.of == "label" then text = result.holders[1].label end
     if type(value) == "boolean" then value = value and 1 or 0 end
   elseif type(result) == "table" then

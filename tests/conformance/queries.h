@@ -1,11 +1,21 @@
 /* What the server knows, asked in this thread or in another. */
 
+/* How many of the holders that are shown retain what they have. */
+static int64_t retained_in(const mortise_info *info) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < mortise_info_shown_holder_count(info); ++i) {
+    count += mortise_info_entry_is_retained(info, i);
+  }
+  return count;
+}
+
 static int64_t number_of(const mortise_info *info, const char *of) {
   if (strcmp(of, "is_held") == 0) return mortise_info_is_held(info);
   if (strcmp(of, "is_mine") == 0) return mortise_info_is_mine(info);
   if (strcmp(of, "holder_count") == 0) return mortise_info_holder_count(info);
   if (strcmp(of, "permits") == 0) return mortise_info_permits(info);
   if (strcmp(of, "permits_in_use") == 0) return mortise_info_permits_in_use(info);
+  if (strcmp(of, "retained") == 0) return retained_in(info);
   return mortise_info_waiter_count(info);
 }
 

@@ -90,6 +90,7 @@ void options_are_laid_over_the_clients() {
                        .reentrant_write(false)
                        .fair_strict(true)
                        .release_sent(true)
+                       .retain(100ms)
                        .label("label")
                        .protocol("token")
                        .poll_interval(200ms)

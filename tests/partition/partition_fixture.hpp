@@ -87,7 +87,7 @@ class partitions : public ::testing::TestWithParam<breaking_network::medium> {
     constexpr unsigned long_one_in = 50;
     const auto seed = std::random_device{}();
     std::mt19937 chance(seed);
-    contenders all({url}, 6, seed, long_one_in, 0, [this](std::size_t number) {
+    contenders all(and_retaining(url), 6, seed, long_one_in, 0, [this](std::size_t number) {
       here->network->enter(number % 2 == 0 ? near_host : far_host);
     });
     int befallen = 0;

@@ -51,7 +51,8 @@ class user final : public deployment::inquirer,
   void on_verdict(deployment::inquiry& answered, const lock::verdict& said,
                   time_ns now) noexcept override;
   bool ask(const lock::question& asked, const lock::operation* by) noexcept override;
-  std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) override;
+  std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
+                              bool may_retain) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;
   void on_lost(lock::owner& loser) noexcept override;

@@ -70,7 +70,7 @@ class chaos {
   const unsigned seed_ = std::random_device{}();
   std::mt19937 chance_{seed_};
   test_server server_;
-  contenders all_{{server_.url() + "?lease=400ms&command_timeout=500ms"}, 6, seed_};
+  contenders all_{and_retaining(server_.url() + "?lease=400ms&command_timeout=500ms"), 6, seed_};
   int cuts_ = 0;
   int pauses_ = 0;
 };

@@ -48,6 +48,11 @@ class shared_memory {
   shared_store* store_ = nullptr;
 };
 
+// Every other process retains what it has unlocked.
+inline std::vector<std::string> and_retaining(const std::string& url) {
+  return {url, url + "&retain=150ms"};
+}
+
 class contenders {
  public:
   // The processes take turns with these URLs. One hold of so many is long. The first so many locks

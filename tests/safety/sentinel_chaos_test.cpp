@@ -47,7 +47,7 @@ class sentinel_chaos : public ::testing::Test {
   const unsigned seed = std::random_device{}();
   std::mt19937 chance{seed};
   sentinel_set set;
-  contenders all{{set.url("lease=500ms&command_timeout=5s" + query_)}, 6, seed};
+  contenders all{and_retaining(set.url("lease=500ms&command_timeout=5s" + query_)), 6, seed};
   int befallen = 0;
 };
 

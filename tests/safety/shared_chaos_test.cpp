@@ -155,7 +155,8 @@ class shared_chaos {
  private:
   std::unique_ptr<child> start() {
     const auto seed = static_cast<unsigned>(chance_());
-    const auto url = server_.url() + "?lease=400ms&command_timeout=500ms";
+    const std::string retaining = chance_() % 2 == 0 ? "&retain=150ms" : "";
+    const auto url = server_.url() + "?lease=400ms&command_timeout=500ms" + retaining;
     return std::make_unique<child>([=](child_end& test) { contender(test, url, seed).run(); });
   }
   void sleep_ms(unsigned most) {

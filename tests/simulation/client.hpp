@@ -54,7 +54,8 @@ class simulated_gatekeeper final : public std::enable_shared_from_this<simulated
 
   // lock::link
   bool ask(const lock::question& asked, const lock::operation* by) noexcept override;
-  std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms) override;
+  std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
+                              bool may_retain) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;
   // lock::gate_listener

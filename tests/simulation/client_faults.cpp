@@ -119,9 +119,10 @@ bool simulated_gatekeeper::ask(const lock::question& asked,
   return is_sent;
 }
 
-std::string simulated_gatekeeper::new_owner_token(std::string_view label,
-                                                  std::int64_t grant_ttl_ms) {
-  return protocol::make_owner_token({client_.id_, id_, ++attempts_, label, grant_ttl_ms});
+std::string simulated_gatekeeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
+                                                  bool may_retain) {
+  return protocol::make_owner_token(
+      {client_.id_, id_, ++attempts_, label, grant_ttl_ms, may_retain});
 }
 
 std::int64_t simulated_gatekeeper::random_below(std::int64_t bound) noexcept {

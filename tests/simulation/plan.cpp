@@ -126,6 +126,7 @@ plan make_plan(std::uint64_t seed) {
   made.strict_per_mille = dice.one_of({0, 200, 1000});
   made.try_per_mille = dice.one_of({0, 200, 800});
   made.write_per_mille = dice.one_of({50, 300, 1000});
+  made.retain_ms = dice.happens(500) ? 0 : 1 + dice.spread(2 * shortest);
   made.resizes = dice.happens(500) ? 0 : dice.between(50, 3000) * ns_per_ms;
   made.defers_own_pushes = dice.happens(500);
   made.compare_and_delete =

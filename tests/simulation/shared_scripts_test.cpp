@@ -166,13 +166,18 @@ TEST_F(shared_scripts, a_downgrade_tells_whether_others_wait_on) {
   EXPECT_EQ(rw(scripts::shared_renew, alice, "1", "0").items.at(4).integer, 1);
 }
 
-TEST_F(shared_scripts, the_first_who_waits_tells_those_who_hold) {
-  EXPECT_TRUE(read(alice));
-  EXPECT_TRUE(read(bob));
+TEST_F(shared_scripts, the_first_who_waits_tells_those_who_may_retain_what_they_hold) {
+  const std::string one = "m1:a:3.1r:a: label*9:550";
+  const std::string other = "m1:b:12.34r::550";
+  EXPECT_TRUE(read(one));
+  EXPECT_TRUE(read(other));
+  EXPECT_TRUE(read("m1:a:4.1::550"));
+  EXPECT_TRUE(read("m1:a:5.1:.1r::550"));
   EXPECT_FALSE(write(carol, "try"));
   EXPECT_FALSE(was_told("W ")) << "it does not wait";
   EXPECT_FALSE(write(carol));
-  EXPECT_TRUE(was_told("W " + alice) && was_told("W " + bob)) << told_;
+  EXPECT_TRUE(was_told("W " + one) && was_told("W " + other)) << told_;
+  EXPECT_FALSE(was_told("W m1:a:4.") || was_told("W m1:a:5.")) << told_;
   told_.clear();
   EXPECT_FALSE(read("m1:c:2.1::550"));
   EXPECT_FALSE(write(carol, "again"));
@@ -180,7 +185,7 @@ TEST_F(shared_scripts, the_first_who_waits_tells_those_who_hold) {
 }
 
 TEST_F(shared_scripts, no_more_than_a_hundred_who_hold_are_told) {
-  for (int i = 0; i < 150; ++i) EXPECT_TRUE(read("m1:a:" + std::to_string(i) + ".1::550"));
+  for (int i = 0; i < 150; ++i) EXPECT_TRUE(read("m1:a:" + std::to_string(i) + ".1r::550"));
   EXPECT_FALSE(write(carol));
   int count = 0;
   for (auto at = told_.find("W m1:"); at != std::string::npos; at = told_.find("W m1:", at + 1)) {

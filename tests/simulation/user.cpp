@@ -35,6 +35,7 @@ void user::renew_handle() {
   const bool may_reenter = lock_.kind != lock::lock_kind::semaphore && world_.dice.happens(300);
   owner_->is_reentrant.fill(may_reenter);
   if (world_.dice.happens(200)) owner_->max_hold_ms = lease_ms_ * world_.dice.between(1, 6);
+  if (world_.dice.happens(700)) owner_->retain_ms = world_.plan.retain_ms;
   if (world_.dice.happens(300)) owner_->label = "a: label*9";
 }
 

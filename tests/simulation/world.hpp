@@ -41,7 +41,8 @@ struct plan {
   int strict_per_mille = 200;
   int try_per_mille = 200;
   int write_per_mille = 500;
-  bool has_oddities = true;  // cancels, short timeouts, forgotten handles, extensions
+  std::int64_t retain_ms = 0;  // what some handles retain their claims for
+  bool has_oddities = true;    // cancels, short timeouts, forgotten handles, extensions
   bool defers_own_pushes = false;
   redis::compare_and_delete compare_and_delete = redis::compare_and_delete::none;
   bool kills_old_sessions = true;  // a reconnect is allowed CLIENT KILL

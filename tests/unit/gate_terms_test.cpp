@@ -18,17 +18,19 @@ TEST_F(gate_test, hazard_30_who_passes_on_without_an_end_soon_draws_many_tokens_
   std::int64_t counter = first_token;
   auto token = first_call_.given;
   int handed_out = 1;
+  auto now = start_ns + ms(2);
   for (; handed_out < 2000; ++handed_out) {
+    now += 10 * ns_per_us;
     const auto asked = link_.count();
     acquire_call call(*next);
-    ASSERT_TRUE(gate_.acquire(call, start_ns + ms(2)).ok());
-    ASSERT_TRUE(gate_.unlock(*holder, lock::hold_mode::whole, nullptr, start_ns + ms(2)).ok());
+    ASSERT_TRUE(gate_.acquire(call, now).ok());
+    ASSERT_TRUE(gate_.unlock(*holder, lock::hold_mode::whole, nullptr, now).ok());
     if (link_.count() > asked) {
       ASSERT_EQ(link_.last().what, step::renew);
       drawn += link_.last().reserve;
       auto said_so = said(answer::renewed);
       said_so.last_token = counter += link_.last().reserve;
-      answer_last(said_so, start_ns + ms(2));
+      answer_last(said_so, now);
     }
     ASSERT_EQ(call.finished, 1);
     EXPECT_EQ(call.given, token + 1) << "none of them is wasted";
@@ -76,13 +78,14 @@ TEST_F(gate_test, hazard_30_while_others_wait_no_more_tokens_are_drawn_than_may_
     ASSERT_EQ(call.finished, 1);
     std::swap(holder, next);
   }
-  gate_.on_wanted(link_.last().token, start_ns);
+  const auto later = start_ns + ms(1);
+  gate_.on_wanted(link_.last().token, later);
   acquire_call last(*next);
-  gate_.acquire(last, start_ns);
-  gate_.unlock(*holder, lock::hold_mode::whole, nullptr, start_ns);
+  gate_.acquire(last, later);
+  gate_.unlock(*holder, lock::hold_mode::whole, nullptr, later);
   EXPECT_EQ(link_.last().what, step::renew);
   EXPECT_EQ(link_.last().reserve, lock::batch_passes);
-  gate_.abandon(last, status::cancelled, start_ns);
+  gate_.abandon(last, status::cancelled, later);
 }
 
 TEST_F(gate_test, who_takes_over_a_place_asks_with_its_own_lease) {

@@ -310,7 +310,7 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
         set(values, key, "1s"),
         "option: " + printable(key) +
             " is not known; give one of lease, renewal, max_hold, "
-            "reentrant, reentrant_read, reentrant_write, fair, release, label, "
+            "reentrant, reentrant_read, reentrant_write, fair, release, retain, label, "
             "protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
             "command_timeout, client_name, password_file, busy_poll, release_at_exit, drift, "
             "connect, "

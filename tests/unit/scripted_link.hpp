@@ -34,7 +34,9 @@ class scripted_link final : public lock::link {
                          asked.ttl_ms, asked.reserve, asked.weight, asked.with_text});
     return true;
   }
-  std::string new_owner_token(std::string_view /*label*/, std::int64_t /*ttl_ms*/) override {
+  std::string new_owner_token(std::string_view /*label*/, std::int64_t /*ttl_ms*/,
+                              bool may_retain) override {
+    says_retain = may_retain;
     return "token-" + std::to_string(++tokens_given);
   }
   std::int64_t random_below(std::int64_t bound) noexcept override {
@@ -51,6 +53,7 @@ class scripted_link final : public lock::link {
   bool has_room = true;  // false: as if too many requests were open
   chance_of luck = chance_of::least;
   int tokens_given = 0;
+  bool says_retain = false;  // the last of them
   std::vector<asked_question> questions;
 };
 

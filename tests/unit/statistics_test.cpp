@@ -100,6 +100,24 @@ TEST_F(gate_statistics_test, a_loss_is_counted_by_why_and_ends_the_hold) {
   EXPECT_EQ(count("hold_seconds_count{kind=\"mutex\"}"), 1);
 }
 
+TEST_F(gate_statistics_test, a_loss_by_force_is_counted_as_such) {
+  hold_first();
+  gate_.on_forced(link_.last().token, start_ns + ms(2));
+  answer_last(said(answer::not_owner), start_ns + ms(3));
+  EXPECT_EQ(count("losses_total{kind=\"mutex\",reason=\"forced\"}"), 1);
+  EXPECT_EQ(count("losses_total{kind=\"mutex\",reason=\"unknown\"}"), 0);
+  EXPECT_EQ(count("release_total{kind=\"mutex\",outcome=\"released\"}"), 0);
+}
+
+TEST_F(gate_statistics_test, an_unlock_that_retains_is_counted_as_such) {
+  first_.retain_ms = 1000;
+  hold_first();
+  other_call unlocked;
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(2)).ok());
+  EXPECT_EQ(count("release_total{kind=\"mutex\",outcome=\"retained\"}"), 1);
+  EXPECT_EQ(count("holds{kind=\"mutex\"}"), 0);
+}
+
 TEST_F(gate_statistics_test, whoever_waits_when_the_client_closes_has_ended) {
   hold_first();
   ASSERT_TRUE(gate_.acquire(second_call_, start_ns + ms(2)).ok());

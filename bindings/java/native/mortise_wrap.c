@@ -698,6 +698,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_options_1set_1fair_1stric
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_options_1set_1retain_1ms(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_options *arg1 = (mortise_options *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_options *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_status)mortise_options_set_retain_ms(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_options_1set_1label(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2) {
   jint jresult = 0 ;
   mortise_options *arg1 = (mortise_options *) 0 ;
@@ -3486,6 +3506,22 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_info_1entry_1is_1exclusiv
   arg1 = (mortise_info *)(intptr_t)jarg1; 
   arg2 = (int64_t)jarg2; 
   result = (int32_t)mortise_info_entry_is_exclusive((struct mortise_info const *)arg1,arg2);
+  jresult = (jint)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_info_1entry_1is_1retained(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_info *arg1 = (mortise_info *) 0 ;
+  int64_t arg2 ;
+  int32_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_info *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (int32_t)mortise_info_entry_is_retained((struct mortise_info const *)arg1,arg2);
   jresult = (jint)result; 
   return jresult;
 }

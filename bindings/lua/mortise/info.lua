@@ -9,6 +9,7 @@ local function entry(info, index)
     label = core.info_entry_label(info, index),
     weight = core.info_entry_weight(info, index),
     is_exclusive = core.info_entry_is_exclusive(info, index),
+    is_retained = core.info_entry_is_retained(info, index),
   }
 end
 

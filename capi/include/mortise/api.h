@@ -303,6 +303,9 @@ struct mortise_api {
   const char *(*log_subject_text)(mortise_log_subject subject);
   mortise_census *(*client_scan)(mortise_client *client, const char *pattern, size_t pattern_len,
                                  int64_t most_keys, int64_t timeout_ms, mortise_error *error);
+  mortise_status (*options_set_retain_ms)(mortise_options *options, int64_t retain_ms,
+                                          mortise_error *error);
+  int32_t (*info_entry_is_retained)(const mortise_info *info, int64_t index);
 };
 
 #endif  // MORTISE_API_H

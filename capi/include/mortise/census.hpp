@@ -33,6 +33,8 @@ struct census_entry {
   std::int64_t grants, contended, waited_total_ms;
   /** How many of the grants waited how long, such as "0.0005:12 0.01:3"; see capi/doc/census.md. */
   std::string_view waits;
+  /** 1 while the client keeps the lock for its next acquire, by the option `retain`; else 0. */
+  std::int64_t retained;
   /** "client", or "key" where a key of a server tells of it. */
   std::string_view source;
 };
@@ -63,7 +65,8 @@ class census {
                      text("kind"), text("mode"), number("holds"), number("token"),
                      number("held_ms"), number("time_left_ms"), number("permits"),
                      number("waiters"), number("waited_ms"), number("grants"), number("contended"),
-                     number("waited_total_ms"), text("waits"), text("source")});
+                     number("waited_total_ms"), text("waits"), number("retained"),
+                     text("source")});
     }
     return all;
   }

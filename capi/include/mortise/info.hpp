@@ -21,6 +21,8 @@ struct info_entry {
   std::int64_t weight;
   /** Whether it is for the whole lock: a mutex, a writer. */
   bool is_exclusive;
+  /** Whether a holder's client has unlocked and keeps the lock for its next acquire. */
+  bool is_retained;
 };
 
 /** The answer to a query. It was true at the server when it was sent. Move-only. @since 1.2 */
@@ -58,7 +60,8 @@ class info {
       all.push_back({mortise_info_entry_owner(raw(), i), mortise_info_entry_host(raw(), i),
                      mortise_info_entry_label(raw(), i), mortise_info_entry_pid(raw(), i),
                      mortise_info_entry_weight(raw(), i),
-                     mortise_info_entry_is_exclusive(raw(), i) != 0});
+                     mortise_info_entry_is_exclusive(raw(), i) != 0,
+                     mortise_info_entry_is_retained(raw(), i) != 0});
     }
     return all;
   }

@@ -122,6 +122,8 @@
 #define MORTISE_OPTION_FAIR "fair"
 /** Whether an unlock ends when it is answered, or when it is sent: "sent" or "answered". */
 #define MORTISE_OPTION_RELEASE "release"
+/** How long an unlock keeps the lock for the client's next acquire: a duration. */
+#define MORTISE_OPTION_RETAIN "retain"
 /** A text that queries show for the handle. */
 #define MORTISE_OPTION_LABEL "label"
 /** How locks are stored at the server, such as "queued". */
@@ -520,6 +522,15 @@ MORTISE_API mortise_status mortise_options_set_poll_attempts(mortise_options *op
  */
 MORTISE_API mortise_status mortise_options_set_fair_strict(mortise_options *options, int32_t is_on,
                                                            mortise_error *error);
+/**
+ * How long an unlock that nobody waits for keeps the lock for the next acquire of this client,
+ * which then costs no round trip: 0 to 31622400000 ms, at most half of the lease. Others are
+ * handed it when they wait, and are refused when they try: capi/doc/round_trips.md. Only for holds
+ * that are renewed, of the protocol "queued". Default 0: not at all.
+ * @since 1.2
+ */
+MORTISE_API mortise_status mortise_options_set_retain_ms(mortise_options *options,
+                                                         int64_t retain_ms, mortise_error *error);
 /**
  * A text that `mortise_lock_query` shows for this handle: UTF-8 without control characters, at
  * most MORTISE_MAX_LABEL_LEN bytes. Default empty.
@@ -1435,6 +1446,12 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_owner(const mortis
                                                                     int64_t index);
 /** 1 when an entry is a holder of, or waits for, the whole lock: a mutex, a writer. @since 1.1 */
 MORTISE_API int32_t mortise_info_entry_is_exclusive(const mortise_info *info, int64_t index);
+/**
+ * 1 when a holder's client has unlocked and keeps the lock for its next acquire, as the option
+ * `retain` has it; so that client says, which a query asks. 0 also where it does not answer.
+ * @since 1.2
+ */
+MORTISE_API int32_t mortise_info_entry_is_retained(const mortise_info *info, int64_t index);
 /** How many permits of a semaphore an entry holds or waits for; else 1. @since 1.1 */
 MORTISE_API int64_t mortise_info_entry_weight(const mortise_info *info, int64_t index);
 /** An entry's host name; "" when unknown. @since 1.0 */

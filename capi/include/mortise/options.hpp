@@ -64,6 +64,11 @@ class options {
   options &release_sent(bool is_on) {
     return set(MORTISE_OPTION_RELEASE, is_on ? "sent" : "answered");
   }
+  /** How long an unlock keeps the lock for this client's next acquire, 0 unless set. @since 1.2 */
+  template <class Count, class Period>
+  options &retain(std::chrono::duration<Count, Period> retain) {
+    return set_ms(MORTISE_OPTION_RETAIN, detail::to_lease_ms(retain));
+  }
   /** A text that queries show for the handle. @since 1.2 */
   options &label(std::string_view label) { return set(MORTISE_OPTION_LABEL, label); }
   /** How locks are stored; as `mortise_options_set_protocol`. @since 1.2 */

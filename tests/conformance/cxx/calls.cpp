@@ -9,12 +9,20 @@
 
 namespace {
 
+/** How many of the holders that are shown retain what they have. */
+std::int64_t retained_in(const mortise::info &info) {
+  std::int64_t count = 0;
+  for (const auto &one : info.entries()) count += one.is_retained ? 1 : 0;
+  return count;
+}
+
 std::int64_t number_of(const mortise::info &info, const std::string &what) {
   if (what == "is_held") return info.is_held();
   if (what == "is_mine") return info.is_mine();
   if (what == "holder_count") return info.holder_count();
   if (what == "permits") return info.permits();
   if (what == "permits_in_use") return info.permits_in_use();
+  if (what == "retained") return retained_in(info);
   return info.waiter_count();
 }
 
@@ -174,6 +182,7 @@ std::pair<std::int64_t, std::string_view> field_of(const mortise::census_entry &
   if (key == "contended") return {one.contended, ""};
   if (key == "waited_total_ms") return {one.waited_total_ms, ""};
   if (key == "waits") return {0, one.waits};
+  if (key == "retained") return {one.retained, ""};
   if (key == "source") return {0, one.source};
   no_such("field", key);
 }

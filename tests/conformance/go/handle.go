@@ -195,6 +195,14 @@ func toldBy(info *mortise.Info, of string) result {
 		return number(info.Permits)
 	case "permits_in_use":
 		return number(info.PermitsInUse)
+	case "retained":
+		var count int64
+		for _, one := range info.Holders {
+			if one.IsRetained {
+				count++
+			}
+		}
+		return number(count)
 	case "label":
 		return result{text: info.Holders[0].Label}
 	}
@@ -255,7 +263,7 @@ func fieldOf(one mortise.CensusEntry, key string) (int64, string) {
 		"held_ms": one.Held.Milliseconds(), "time_left_ms": one.TimeLeft.Milliseconds(),
 		"permits": one.Permits, "waiters": one.Waiters, "waited_ms": one.Waited.Milliseconds(),
 		"grants": one.Grants, "contended": one.Contended,
-		"waited_total_ms": one.WaitedTotal.Milliseconds()}
+		"waited_total_ms": one.WaitedTotal.Milliseconds(), "retained": one.Retained}
 	return numbers[key], texts[key]
 }
 

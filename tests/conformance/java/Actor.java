@@ -150,6 +150,7 @@ final class Actor {
       case "contended" -> one.contended();
       case "waited_total_ms" -> one.waitedTotal();
       case "waits" -> one.waits();
+      case "retained" -> one.retained();
       case "source" -> one.source();
       default -> throw new IllegalArgumentException(key);
     };

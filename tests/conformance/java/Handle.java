@@ -153,6 +153,8 @@ final class Handle implements LossListener {
       case "holder_count" -> Result.number(info.holderCount());
       case "permits" -> Result.number(info.permits());
       case "permits_in_use" -> Result.number(info.permitsInUse());
+      case "retained" ->
+          Result.number(info.holders().stream().filter(LockInfo.Entry::isRetained).count());
       case "label" -> Result.text(info.holders().get(0).label());
       default -> Result.number(info.waiterCount());
     };

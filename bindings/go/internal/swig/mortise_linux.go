@@ -37,29 +37,29 @@ typedef long long swig_type_7;
 typedef _gostring_ swig_type_8;
 typedef long long swig_type_9;
 typedef long long swig_type_10;
-typedef _gostring_ swig_type_11;
-typedef long long swig_type_12;
+typedef long long swig_type_11;
+typedef _gostring_ swig_type_12;
 typedef long long swig_type_13;
-typedef _gostring_ swig_type_14;
+typedef long long swig_type_14;
 typedef _gostring_ swig_type_15;
 typedef _gostring_ swig_type_16;
-typedef long long swig_type_17;
+typedef _gostring_ swig_type_17;
 typedef long long swig_type_18;
 typedef long long swig_type_19;
 typedef long long swig_type_20;
-typedef _gostring_ swig_type_21;
-typedef long long swig_type_22;
+typedef long long swig_type_21;
+typedef _gostring_ swig_type_22;
 typedef long long swig_type_23;
 typedef long long swig_type_24;
 typedef long long swig_type_25;
 typedef long long swig_type_26;
 typedef long long swig_type_27;
 typedef long long swig_type_28;
-typedef _gostring_ swig_type_29;
-typedef long long swig_type_30;
+typedef long long swig_type_29;
+typedef _gostring_ swig_type_30;
 typedef long long swig_type_31;
-typedef _gostring_ swig_type_32;
-typedef long long swig_type_33;
+typedef long long swig_type_32;
+typedef _gostring_ swig_type_33;
 typedef long long swig_type_34;
 typedef long long swig_type_35;
 typedef long long swig_type_36;
@@ -76,29 +76,29 @@ typedef long long swig_type_46;
 typedef long long swig_type_47;
 typedef long long swig_type_48;
 typedef long long swig_type_49;
-typedef _gostring_ swig_type_50;
-typedef long long swig_type_51;
+typedef long long swig_type_50;
+typedef _gostring_ swig_type_51;
 typedef long long swig_type_52;
 typedef long long swig_type_53;
 typedef long long swig_type_54;
 typedef long long swig_type_55;
-typedef _gostring_ swig_type_56;
-typedef long long swig_type_57;
+typedef long long swig_type_56;
+typedef _gostring_ swig_type_57;
 typedef long long swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
 typedef long long swig_type_61;
 typedef long long swig_type_62;
 typedef long long swig_type_63;
-typedef _gostring_ swig_type_64;
-typedef long long swig_type_65;
+typedef long long swig_type_64;
+typedef _gostring_ swig_type_65;
 typedef long long swig_type_66;
 typedef long long swig_type_67;
 typedef long long swig_type_68;
 typedef long long swig_type_69;
 typedef long long swig_type_70;
-typedef _gostring_ swig_type_71;
-typedef long long swig_type_72;
+typedef long long swig_type_71;
+typedef _gostring_ swig_type_72;
 typedef long long swig_type_73;
 typedef long long swig_type_74;
 typedef long long swig_type_75;
@@ -111,8 +111,8 @@ typedef long long swig_type_81;
 typedef long long swig_type_82;
 typedef long long swig_type_83;
 typedef long long swig_type_84;
-typedef _gostring_ swig_type_85;
-typedef long long swig_type_86;
+typedef long long swig_type_85;
+typedef _gostring_ swig_type_86;
 typedef long long swig_type_87;
 typedef long long swig_type_88;
 typedef long long swig_type_89;
@@ -121,8 +121,8 @@ typedef long long swig_type_91;
 typedef long long swig_type_92;
 typedef long long swig_type_93;
 typedef long long swig_type_94;
-typedef _gostring_ swig_type_95;
-typedef long long swig_type_96;
+typedef long long swig_type_95;
+typedef _gostring_ swig_type_96;
 typedef long long swig_type_97;
 typedef long long swig_type_98;
 typedef long long swig_type_99;
@@ -164,6 +164,8 @@ typedef long long swig_type_134;
 typedef long long swig_type_135;
 typedef long long swig_type_136;
 typedef long long swig_type_137;
+typedef long long swig_type_138;
+typedef long long swig_type_139;
 extern void _wrap_Swig_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_swig_3b6e2bb8607e0ea4(swig_intgo arg1);
 extern swig_type_1 _wrap_go_drain_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
@@ -194,158 +196,160 @@ extern int _wrap_options_set_protocol_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig
 extern int _wrap_options_set_poll_interval_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
 extern int _wrap_options_set_poll_attempts_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
 extern int _wrap_options_set_fair_strict_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern int _wrap_options_set_drift_ppm_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_3b6e2bb8607e0ea4(swig_type_14 arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_options_set_retain_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_3b6e2bb8607e0ea4(swig_type_15 arg1, uintptr_t arg2, uintptr_t arg3);
 extern void _wrap_client_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_client_ping_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_set_credentials_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_15 arg2, swig_type_16 arg3, uintptr_t arg4);
+extern int _wrap_client_set_credentials_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_16 arg2, swig_type_17 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_client_examine_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern uintptr_t _wrap_client_examination_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern uintptr_t _wrap_client_stats_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_watch_log_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_17 arg3, int arg4, uintptr_t arg5);
-extern int _wrap_client_watch_stats_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_18 arg3, swig_type_19 arg4, uintptr_t arg5);
-extern uintptr_t _wrap_client_census_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_20 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_scan_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_21 arg2, swig_type_22 arg3, swig_type_23 arg4, uintptr_t arg5);
+extern int _wrap_client_watch_log_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_18 arg3, int arg4, uintptr_t arg5);
+extern int _wrap_client_watch_stats_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_19 arg3, swig_type_20 arg4, uintptr_t arg5);
+extern uintptr_t _wrap_client_census_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_21 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_scan_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_22 arg2, swig_type_23 arg3, swig_type_24 arg4, uintptr_t arg5);
 extern void _wrap_census_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_voidp _wrap_census_json_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_24 _wrap_census_answered_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_25 _wrap_census_silent_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_26 _wrap_census_truncated_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_27 _wrap_census_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_census_text_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_28 arg2, swig_type_29 arg3);
-extern swig_type_30 _wrap_census_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_31 arg2, swig_type_32 arg3);
+extern swig_type_25 _wrap_census_answered_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_26 _wrap_census_silent_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_27 _wrap_census_truncated_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_28 _wrap_census_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_census_text_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_29 arg2, swig_type_30 arg3);
+extern swig_type_31 _wrap_census_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_32 arg2, swig_type_33 arg3);
 extern void _wrap_stats_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_voidp _wrap_stats_json_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_voidp _wrap_stats_prometheus_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_33 _wrap_stats_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_stats_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_34 arg2);
-extern swig_voidp _wrap_stats_type_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_35 arg2);
-extern double _wrap_stats_value_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_36 arg2);
-extern swig_type_37 _wrap_stats_label_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_38 arg2);
-extern swig_voidp _wrap_stats_label_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_39 arg2, swig_type_40 arg3);
-extern swig_voidp _wrap_stats_label_value_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_41 arg2, swig_type_42 arg3);
+extern swig_type_34 _wrap_stats_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_stats_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_35 arg2);
+extern swig_voidp _wrap_stats_type_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_36 arg2);
+extern double _wrap_stats_value_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_37 arg2);
+extern swig_type_38 _wrap_stats_label_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_39 arg2);
+extern swig_voidp _wrap_stats_label_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_40 arg2, swig_type_41 arg3);
+extern swig_voidp _wrap_stats_label_value_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_42 arg2, swig_type_43 arg3);
 extern void _wrap_examination_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_43 _wrap_examination_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_44 _wrap_examination_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_examination_worst_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_examination_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_44 arg2);
-extern int _wrap_examination_verdict_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_45 arg2);
-extern swig_voidp _wrap_examination_server_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_46 arg2);
-extern swig_voidp _wrap_examination_value_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_47 arg2);
-extern swig_voidp _wrap_examination_consequence_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_48 arg2);
-extern swig_voidp _wrap_examination_mend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_49 arg2);
+extern swig_voidp _wrap_examination_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_45 arg2);
+extern int _wrap_examination_verdict_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_46 arg2);
+extern swig_voidp _wrap_examination_server_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_47 arg2);
+extern swig_voidp _wrap_examination_value_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_48 arg2);
+extern swig_voidp _wrap_examination_consequence_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_49 arg2);
+extern swig_voidp _wrap_examination_mend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_50 arg2);
 extern swig_voidp _wrap_examination_json_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_voidp _wrap_verdict_text_swig_3b6e2bb8607e0ea4(int arg1);
-extern uintptr_t _wrap_lock_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_50 arg2, uintptr_t arg3, uintptr_t arg4);
+extern uintptr_t _wrap_lock_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_51 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_lock_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_lock_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_51 arg2, uintptr_t arg3);
+extern int _wrap_lock_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_52 arg2, uintptr_t arg3);
 extern int _wrap_lock_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_52 arg2, uintptr_t arg3);
+extern int _wrap_lock_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3);
 extern int _wrap_lock_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_lock_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_lock_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_53 _wrap_lock_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_54 _wrap_lock_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_55 _wrap_lock_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_54 _wrap_lock_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_55 _wrap_lock_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_56 _wrap_lock_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_lock_query_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_56 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_57 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_58 arg3, swig_type_59 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_61 arg3, swig_type_62 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_64 arg2, uintptr_t arg3, uintptr_t arg4);
+extern int _wrap_lock_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_57 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_58 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_59 arg3, swig_type_60 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_61 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_62 arg3, swig_type_63 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_65 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_rw_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_rw_read_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_65 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_66 arg2, uintptr_t arg3);
 extern int _wrap_rw_read_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_write_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_66 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_67 arg2, uintptr_t arg3);
 extern int _wrap_rw_write_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_upgrade_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_downgrade_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_67 arg2, uintptr_t arg3);
+extern int _wrap_rw_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_68 arg2, uintptr_t arg3);
 extern int _wrap_rw_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_rw_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_is_reading_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_rw_is_writing_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_68 _wrap_rw_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_69 _wrap_rw_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_70 _wrap_rw_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_69 _wrap_rw_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_70 _wrap_rw_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_71 _wrap_rw_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_rw_query_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_71 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_72 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, swig_type_74 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_75 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_77 arg3, swig_type_78 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_79 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_80 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_81 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_82 arg3, swig_type_83 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_84 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_85 arg2, swig_type_86 arg3, uintptr_t arg4, uintptr_t arg5);
+extern int _wrap_rw_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_72 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, swig_type_75 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_77 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, swig_type_79 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_80 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_81 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_82 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_83 arg3, swig_type_84 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_85 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_86 arg2, swig_type_87 arg3, uintptr_t arg4, uintptr_t arg5);
 extern void _wrap_semaphore_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_87 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_88 arg2, swig_type_89 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_88 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_89 arg2, swig_type_90 arg3, uintptr_t arg4);
 extern int _wrap_semaphore_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_90 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_91 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_91 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_92 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_semaphore_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_semaphore_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_92 _wrap_semaphore_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_93 _wrap_semaphore_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_94 _wrap_semaphore_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_93 _wrap_semaphore_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_94 _wrap_semaphore_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_95 _wrap_semaphore_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_semaphore_query_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_95 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, swig_type_97 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, swig_type_99 arg4, swig_type_100 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_101 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, swig_type_103 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_104 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_96 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, swig_type_98 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, swig_type_100 arg4, swig_type_101 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_103 arg3, swig_type_104 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_multi_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern void _wrap_multi_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_multi_add_lock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_reader_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_writer_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
+extern int _wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, uintptr_t arg4);
 extern int _wrap_multi_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_106 arg2, uintptr_t arg3);
+extern int _wrap_multi_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_107 arg2, uintptr_t arg3);
 extern int _wrap_multi_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_107 arg2, uintptr_t arg3);
+extern int _wrap_multi_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_108 arg2, uintptr_t arg3);
 extern int _wrap_multi_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_multi_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_108 _wrap_multi_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_109 _wrap_multi_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_110 _wrap_multi_member_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_112 arg3, swig_type_113 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_114 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_115 arg3, swig_type_116 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_117 arg3, uintptr_t arg4);
+extern swig_type_109 _wrap_multi_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_110 _wrap_multi_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_111 _wrap_multi_member_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_112 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_113 arg3, swig_type_114 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_115 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_116 arg3, swig_type_117 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_118 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_info_new_swig_3b6e2bb8607e0ea4(void);
 extern void _wrap_info_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_info_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_info_is_mine_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_118 _wrap_info_time_left_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_119 _wrap_info_latest_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_120 _wrap_info_holder_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_121 _wrap_info_shown_holder_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_122 _wrap_info_permits_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_123 _wrap_info_permits_in_use_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_124 _wrap_info_waiter_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_125 _wrap_info_entry_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_126 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_127 arg2);
-extern swig_type_128 _wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_129 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_130 arg2);
-extern swig_type_131 _wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_132 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_133 arg2);
-extern uintptr_t _wrap_queue_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_134 arg2, uintptr_t arg3);
+extern swig_type_119 _wrap_info_time_left_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_120 _wrap_info_latest_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_121 _wrap_info_holder_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_122 _wrap_info_shown_holder_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_123 _wrap_info_permits_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_124 _wrap_info_permits_in_use_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_125 _wrap_info_waiter_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_126 _wrap_info_entry_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_127 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_128 arg2);
+extern int _wrap_info_entry_is_retained_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_129 arg2);
+extern swig_type_130 _wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_131 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_132 arg2);
+extern swig_type_133 _wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_134 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_135 arg2);
+extern uintptr_t _wrap_queue_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_136 arg2, uintptr_t arg3);
 extern void _wrap_queue_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_queue_fd_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern void _wrap_queue_wake_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
@@ -353,9 +357,9 @@ extern void _wrap_queue_shutdown_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern uintptr_t _wrap_event_new_swig_3b6e2bb8607e0ea4(void);
 extern void _wrap_event_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_event_get_kind_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_135 _wrap_event_tag_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_137 _wrap_event_tag_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_event_status_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_136 _wrap_event_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_138 _wrap_event_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_voidp _wrap_event_message_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_event_reason_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_voidp _wrap_event_lock_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_voidp arg2);
@@ -363,7 +367,7 @@ extern int _wrap_event_log_level_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_event_log_subject_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_voidp _wrap_log_level_text_swig_3b6e2bb8607e0ea4(int arg1);
 extern swig_voidp _wrap_log_subject_text_swig_3b6e2bb8607e0ea4(int arg1);
-extern swig_type_137 _wrap_event_left_out_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_139 _wrap_event_left_out_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_voidp _wrap_event_server_text_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_event_is_retryable_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_event_is_ambiguous_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
@@ -657,12 +661,21 @@ func Options_set_fair_strict(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret 
 	return swig_r
 }
 
+func Options_set_retain_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_options_set_retain_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_11(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
 func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_12)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -674,7 +687,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -683,7 +696,7 @@ func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_14(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -692,7 +705,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_3b6e2bb8607e0ea4(*(*C.swig_type_14)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_3b6e2bb8607e0ea4(*(*C.swig_type_15)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -718,7 +731,7 @@ func Client_set_credentials(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_client_set_credentials_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_client_set_credentials_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_17)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -759,7 +772,7 @@ func Client_watch_log(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int32, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_log_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_17(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_log_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_18(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -770,7 +783,7 @@ func Client_watch_stats(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_stats_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_18(_swig_i_2), C.swig_type_19(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_stats_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_19(_swig_i_2), C.swig_type_20(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -779,7 +792,7 @@ func Client_census(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_census_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_20(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_census_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_21(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -790,7 +803,7 @@ func Client_scan(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 uintptr
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_client_scan_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_21)(unsafe.Pointer(&_swig_i_1)), C.swig_type_22(_swig_i_2), C.swig_type_23(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_client_scan_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_22)(unsafe.Pointer(&_swig_i_1)), C.swig_type_23(_swig_i_2), C.swig_type_24(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -842,7 +855,7 @@ func Census_text(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_census_text_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_28(_swig_i_1), *(*C.swig_type_29)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (*byte)(C._wrap_census_text_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1), *(*C.swig_type_30)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -854,7 +867,7 @@ func Census_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int64)(C._wrap_census_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1), *(*C.swig_type_32)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (int64)(C._wrap_census_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_32(_swig_i_1), *(*C.swig_type_33)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -891,7 +904,7 @@ func Stats_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_34(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1)))
 	return swig_r
 }
 
@@ -899,7 +912,7 @@ func Stats_type(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_type_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_type_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_36(_swig_i_1)))
 	return swig_r
 }
 
@@ -907,7 +920,7 @@ func Stats_value(arg1 uintptr, arg2 int64) (_swig_ret float64) {
 	var swig_r float64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (float64)(C._wrap_stats_value_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_36(_swig_i_1)))
+	swig_r = (float64)(C._wrap_stats_value_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1)))
 	return swig_r
 }
 
@@ -915,7 +928,7 @@ func Stats_label_count(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_stats_label_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
+	swig_r = (int64)(C._wrap_stats_label_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1)))
 	return swig_r
 }
 
@@ -924,7 +937,7 @@ func Stats_label_name(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1), C.swig_type_40(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1), C.swig_type_41(_swig_i_2)))
 	return swig_r
 }
 
@@ -933,7 +946,7 @@ func Stats_label_value(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_value_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1), C.swig_type_42(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_value_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1), C.swig_type_43(_swig_i_2)))
 	return swig_r
 }
 
@@ -960,7 +973,7 @@ func Examination_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1)))
 	return swig_r
 }
 
@@ -968,7 +981,7 @@ func Examination_verdict(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_examination_verdict_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1)))
+	swig_r = (int32)(C._wrap_examination_verdict_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_46(_swig_i_1)))
 	return swig_r
 }
 
@@ -976,7 +989,7 @@ func Examination_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_server_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_46(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_server_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1)))
 	return swig_r
 }
 
@@ -984,7 +997,7 @@ func Examination_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_value_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_value_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1)))
 	return swig_r
 }
 
@@ -992,7 +1005,7 @@ func Examination_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_consequence_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_consequence_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1)))
 	return swig_r
 }
 
@@ -1000,7 +1013,7 @@ func Examination_mend(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_mend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_examination_mend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
 	return swig_r
 }
 
@@ -1024,7 +1037,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_50)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_51)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1049,7 +1062,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1066,7 +1079,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_53(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1129,7 +1142,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_56)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_57)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1142,7 +1155,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_57(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_58(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1153,7 +1166,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_58(_swig_i_2), C.swig_type_59(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_59(_swig_i_2), C.swig_type_60(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1163,7 +1176,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_61(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1174,7 +1187,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_61(_swig_i_2), C.swig_type_62(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_62(_swig_i_2), C.swig_type_63(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1184,7 +1197,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1194,7 +1207,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_64)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_65)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1219,7 +1232,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_65(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1244,7 +1257,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_67(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1277,7 +1290,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_67(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_68(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1347,7 +1360,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_71)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_72)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1360,7 +1373,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_72(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1371,7 +1384,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.swig_type_74(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1381,7 +1394,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_75(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1391,7 +1404,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_77(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1402,7 +1415,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_77(_swig_i_2), C.swig_type_78(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.swig_type_79(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1412,7 +1425,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_79(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_80(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1422,7 +1435,7 @@ func Rw_upgrade_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_80(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_81(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1432,7 +1445,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_81(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_82(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1443,7 +1456,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_82(_swig_i_2), C.swig_type_83(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_83(_swig_i_2), C.swig_type_84(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1453,7 +1466,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_84(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_85(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1464,7 +1477,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_85)(unsafe.Pointer(&_swig_i_1)), C.swig_type_86(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_86)(unsafe.Pointer(&_swig_i_1)), C.swig_type_87(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1481,7 +1494,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1491,7 +1504,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.swig_type_89(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1), C.swig_type_90(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1508,7 +1521,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_90(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_91(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1517,7 +1530,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_91(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_92(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1580,7 +1593,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_95)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_96)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1594,7 +1607,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.swig_type_97(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.swig_type_98(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1606,7 +1619,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.swig_type_99(_swig_i_3), C.swig_type_100(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.swig_type_100(_swig_i_3), C.swig_type_101(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1616,7 +1629,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_101(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1627,7 +1640,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), C.swig_type_103(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_103(_swig_i_2), C.swig_type_104(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1637,7 +1650,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_104(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1687,7 +1700,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1704,7 +1717,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_106(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_107(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1721,7 +1734,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_107(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_108(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1776,7 +1789,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_112(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1787,7 +1800,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_112(_swig_i_2), C.swig_type_113(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_113(_swig_i_2), C.swig_type_114(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1797,7 +1810,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_114(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_115(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1808,7 +1821,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_115(_swig_i_2), C.swig_type_116(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_116(_swig_i_2), C.swig_type_117(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1818,7 +1831,7 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_117(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_118(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1907,7 +1920,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_126(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_127(_swig_i_1)))
 	return swig_r
 }
 
@@ -1915,7 +1928,15 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_127(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_128(_swig_i_1)))
+	return swig_r
+}
+
+func Info_entry_is_retained(arg1 uintptr, arg2 int64) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_129(_swig_i_1)))
 	return swig_r
 }
 
@@ -1923,7 +1944,7 @@ func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_129(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_131(_swig_i_1)))
 	return swig_r
 }
 
@@ -1931,7 +1952,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_130(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_132(_swig_i_1)))
 	return swig_r
 }
 
@@ -1939,7 +1960,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_132(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_134(_swig_i_1)))
 	return swig_r
 }
 
@@ -1947,7 +1968,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_133(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_135(_swig_i_1)))
 	return swig_r
 }
 
@@ -1956,7 +1977,7 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_134(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_136(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 

@@ -650,6 +650,23 @@ int _wrap_options_set_fair_strict_swig_3b6e2bb8607e0ea4(mortise_options *_swig_g
 }
 
 
+int _wrap_options_set_retain_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_options *arg1 = (mortise_options *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_options *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_options_set_retain_ms(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 int _wrap_options_set_label_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
@@ -3018,6 +3035,21 @@ int _wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0
   arg2 = (int64_t)_swig_go_1; 
   
   result = (int32_t)mortise_info_entry_is_exclusive((struct mortise_info const *)arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_info_entry_is_retained_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
+  mortise_info *arg1 = (mortise_info *) 0 ;
+  int64_t arg2 ;
+  int32_t result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_info *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  
+  result = (int32_t)mortise_info_entry_is_retained((struct mortise_info const *)arg1,arg2);
   _swig_go_result = result; 
   return _swig_go_result;
 }

@@ -11,6 +11,11 @@ local function inbox(owner)
   return client and 'mortise:inbox:' .. client .. (TAG or '')
 end
 
+-- Whether its client may keep the claim while nobody holds by it.
+local function may_retain(owner)
+  return string.find(owner, '^m1:[^:]+:%d+%.%d+r:')
+end
+
 -- How many clients heard it. A publish that is not permitted counts as heard, because nothing may
 -- fail after the first write (hazard 23) and silence is no proof of death.
 local function tell(owner, message)

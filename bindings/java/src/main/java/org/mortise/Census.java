@@ -41,6 +41,8 @@ public record Census(
    * @param contended how many of its acquires have found the lock taken
    * @param waitedTotal for how long those that were granted have waited
    * @param waits how many of these waited up to how many seconds, such as {@code 0.0005:12 0.01:3}
+   * @param retained 1 while the client keeps the lock for its next acquire, by {@link
+   *     MortiseOptions#withRetain}; else 0
    * @param source {@code client}, or {@code key} where a key of a server tells of it
    */
   public record Entry(
@@ -62,6 +64,7 @@ public record Census(
       long contended,
       Duration waitedTotal,
       String waits,
+      long retained,
       String source) {}
 
   /** Reads a native census and frees it. */
@@ -102,6 +105,7 @@ public record Census(
           number("contended"),
           span("waited_total_ms"),
           text("waits"),
+          number("retained"),
           text("source"));
     }
 

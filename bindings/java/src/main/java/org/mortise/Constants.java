@@ -54,6 +54,8 @@ final class Constants {
   static final String OPTION_FAIR = "fair";
   /** Whether an unlock ends when it is answered, or when it is sent: "sent" or "answered". */
   static final String OPTION_RELEASE = "release";
+  /** How long an unlock keeps the lock for the client's next acquire: a duration. */
+  static final String OPTION_RETAIN = "retain";
   /** A text that queries show for the owner. */
   static final String OPTION_LABEL = "label";
   /** How locks are stored at the server, such as "queued". */

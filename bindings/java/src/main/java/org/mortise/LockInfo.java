@@ -41,9 +41,17 @@ public record LockInfo(
    * @param label its label; empty when it has none
    * @param isExclusive whether it is for the whole lock: a mutex, a writer
    * @param weight how many permits of a semaphore, else 1
+   * @param isRetained whether the client of a holder has unlocked and keeps the lock for its next
+   *     acquire, by {@link MortiseOptions#withRetain}
    */
   public record Entry(
-      String owner, String host, long processId, String label, boolean isExclusive, long weight) {}
+      String owner,
+      String host,
+      long processId,
+      String label,
+      boolean isExclusive,
+      long weight,
+      boolean isRetained) {}
 
   /** Asks for a native info to be filled, and reads it. */
   static LockInfo of(LongConsumer fill) {
@@ -68,7 +76,8 @@ public record LockInfo(
               MortiseNative.info_entry_pid(info, i),
               new String(MortiseNative.info_entry_label(info, i), UTF_8),
               MortiseNative.info_entry_is_exclusive(info, i) != 0,
-              MortiseNative.info_entry_weight(info, i)));
+              MortiseNative.info_entry_weight(info, i),
+              MortiseNative.info_entry_is_retained(info, i) != 0));
     }
     int holders = (int) MortiseNative.info_shown_holder_count(info);
     return new LockInfo(

@@ -44,6 +44,7 @@ final class MortiseNative {
   public final static native int options_set_poll_interval_ms(long jarg1, long jarg2);
   public final static native int options_set_poll_attempts(long jarg1, long jarg2);
   public final static native int options_set_fair_strict(long jarg1, int jarg2);
+  public final static native int options_set_retain_ms(long jarg1, long jarg2);
   public final static native int options_set_label(long jarg1, byte[] jarg2);
   public final static native int options_set_command_timeout_ms(long jarg1, long jarg2);
   public final static native int options_set_drift_ppm(long jarg1, long jarg2);
@@ -191,6 +192,7 @@ final class MortiseNative {
   public final static native long info_entry_count(long jarg1);
   public final static native byte[] info_entry_owner(long jarg1, long jarg2);
   public final static native int info_entry_is_exclusive(long jarg1, long jarg2);
+  public final static native int info_entry_is_retained(long jarg1, long jarg2);
   public final static native long info_entry_weight(long jarg1, long jarg2);
   public final static native byte[] info_entry_host(long jarg1, long jarg2);
   public final static native long info_entry_pid(long jarg1, long jarg2);

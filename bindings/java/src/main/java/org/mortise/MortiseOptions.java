@@ -140,6 +140,18 @@ public final class MortiseOptions {
   }
 
   /**
+   * How long an unlock that nobody waits for keeps the lock for the next acquire of this client,
+   * which then costs no round trip. Others are handed it when they wait, and are refused when they
+   * try.
+   *
+   * @param retain up to 366 days, at most half of the lease; zero, not at all, is the default
+   * @return options with that value
+   */
+  public MortiseOptions withRetain(Duration retain) {
+    return with(Constants.OPTION_RETAIN, text(retain, "retain"));
+  }
+
+  /**
    * How locks are stored at the server; all who use a name must agree.
    *
    * @param protocol {@code "queued"}, Mortise's own, is the default; capi/doc/protocols.md lists

@@ -1,0 +1,41 @@
+// Which of a lock's holders retain what they have. The server sees an ordinary hold, so its client
+// is asked, as by a census; and only where the owner token says that there may be an answer.
+#include <algorithm>
+
+#include "client/client.hpp"
+#include "protocol/census.hpp"
+#include "protocol/query.hpp"
+
+namespace mortise::client {
+
+namespace {
+
+// Who does not answer in this time counts as a holder.
+constexpr time_ns answer_time_ns = 500 * ns_per_ms;
+
+}  // namespace
+
+void client::find_retained(protocol::lock_info& info, std::string_view name, time_ns deadline) {
+  censuses::gate_numbers others;
+  for (auto& party : info.entries) {
+    if (!party.may_be_retained) continue;
+    if (party.client != id_) {
+      others.emplace(party.client, party.gate_id);
+    } else if (const auto own = gates_.find(party.gate_id)) {
+      party.is_retained =
+          own->look([&](const lock::gate& gate, time_ns) { return gate.retains(party.owner); });
+    }
+  }
+  if (others.empty()) return;
+  protocol::census told;
+  // Without an answer it stays what it is to the server, a hold.
+  static_cast<void>(censuses_.take(told, std::min(deadline, boot_now() + answer_time_ns), others));
+  for (auto& party : info.entries) {
+    if (!party.may_be_retained || party.client == id_) continue;
+    party.is_retained = std::any_of(told.entries.begin(), told.entries.end(), [&](const auto& one) {
+      return one.client == party.client && one.name == name && one.retained != 0;
+    });
+  }
+}
+
+}  // namespace mortise::client

@@ -1,0 +1,93 @@
+// Locks that stay with their client (`retain`): pairs that ask the server nothing, and what
+// somebody else waits for one that is retained.
+#include "experiment.hpp"
+#include "process.hpp"
+#include "reference.hpp"
+#include "subject.hpp"
+
+namespace mortise::bench {
+
+namespace {
+
+constexpr std::int64_t patience_ms = 20'000;
+
+// How long a pair takes on average, so that those count, too, for which tokens have to be drawn.
+template <typename Pair>
+double mean_us(int pairs, Pair&& pair) {
+  const auto start = now_ns();
+  for (int i = 0; i < pairs; ++i) pair();
+  return static_cast<double>(now_ns() - start) / ns_per_microsecond / pairs;
+}
+
+void run_pairs(const settings& chosen, table& results) {
+  const bench_server server(chosen);
+  const auto keys = plain_locks(1);
+  reference plain(server.url());
+  reference observer(server.url());
+  const auto client = open_client(server.url());
+  const auto lock = make_lock(client.get(), lock_name("retained"), "retain=1s");
+  const auto one = [&] { pair(lock.get()); };
+  mean_us(2000, one);
+  std::vector<double> ratios;
+  std::vector<double> commands;
+  std::vector<double> times;
+  for (int i = 0; i < chosen.pick(40, 10); ++i) {
+    const double reference_us = mean_us(400, [&] { plain.pair(keys.front()); });
+    const auto before = server_usage::of(observer);
+    times.push_back(mean_us(10'000, one));
+    commands.push_back((server_usage::of(observer) - before).commands / 10'000);
+    ratios.push_back(times.back() / reference_us);
+  }
+  results.measured("retain.pair", median(ratios));
+  results.measured("retain.commands", median(commands));
+  results.raw("a pair %.2f us", median(times));
+}
+
+// From the call of an acquire to its grant, of a lock that another client retains, and of one that
+// is free.
+void run_wanted(const settings& chosen, table& results) {
+  const bench_server server(chosen);
+  const auto retaining = open_client(server.url());
+  const auto wanting = open_client(server.url());
+  const auto name = lock_name("wanted");
+  const auto kept = make_lock(retaining.get(), name, "retain=1s");
+  const auto wanted = make_lock(wanting.get(), name);
+  const auto free = make_lock(wanting.get(), lock_name("free"));
+  std::vector<double> waits;
+  std::vector<double> pairs;
+  const auto acquire_us = [&](mortise_lock* lock) {
+    const auto start = now_ns();
+    check(mortise_lock_acquire(lock, patience_ms, nullptr), "mortise_lock_acquire");
+    const double took = static_cast<double>(now_ns() - start) / ns_per_microsecond;
+    check(mortise_lock_unlock(lock, nullptr), "mortise_lock_unlock");
+    return took;
+  };
+  for (int i = 0; i < chosen.pick(600, 150); ++i) {
+    pair(kept.get());
+    waits.push_back(acquire_us(wanted.get()));
+    pairs.push_back(acquire_us(free.get()));
+  }
+  results.measured("retain.wanted", median(waits) / median(pairs));
+  results.raw("%.0f us, of a free lock %.0f us", median(waits), median(pairs));
+}
+
+void run(const settings& chosen, table& results) {
+  run_pairs(chosen, results);
+  run_wanted(chosen, results);
+}
+
+}  // namespace
+
+const experiment& retention() {
+  static const experiment instance{
+      "retain",
+      {{"retain.pair", "one caller, a pair with retain on average / blocking hiredis", aim::at_most,
+        0.1, "x"},
+       {"retain.commands", "  server commands of it", aim::at_most, 0.2, ""},
+       {"retain.wanted", "acquire of a lock that another client retains / of a free one",
+        aim::at_most, 5.0, "x"}},
+      run};
+  return instance;
+}
+
+}  // namespace mortise::bench
