@@ -222,11 +222,11 @@ void run(const settings& chosen, table& results) {
 const experiment& kinds() {
   static const experiment instance{
       "kinds",
-      {{"kinds.read.p50", "a reader's pair p50 / mutex", aim::at_most, 1.15, "x"},
+      {{"kinds.read.p50", "a reader's pair p50 / mutex", aim::at_most, 1.2, "x"},
        {"kinds.read.cpu", "  server CPU / mutex", aim::at_most, 1.5, "x"},
-       {"kinds.write.p50", "a writer's pair p50 / mutex", aim::at_most, 1.15, "x"},
+       {"kinds.write.p50", "a writer's pair p50 / mutex", aim::at_most, 1.2, "x"},
        {"kinds.write.cpu", "  server CPU / mutex", aim::at_most, 1.5, "x"},
-       {"kinds.permit.p50", "a permit's pair p50 / mutex", aim::at_most, 1.15, "x"},
+       {"kinds.permit.p50", "a permit's pair p50 / mutex", aim::at_most, 1.2, "x"},
        {"kinds.permit.cpu", "  server CPU / mutex", aim::at_most, 1.5, "x"},
        {"kinds.crowd.cpu", "server CPU of a reader's pair, among 1000 / 1", aim::at_most, 1.3, "x"},
        {"kinds.handoff.p50", "semaphore's handoff on a 1 ms link, p50", aim::at_most, 1.15, "RTT"},

@@ -44,6 +44,29 @@ TEST_F(full_server_test, hazard_13_a_hold_outlives_its_connection_and_is_given_b
   EXPECT_EQ("0", server_.command({"EXISTS", lock_key("kept")}));
 }
 
+TEST_F(full_server_test, hazard_13_parts_outlive_a_lease_and_are_given_back) {
+  const auto client = open_client(server_.url() + "?lease=1s");
+  const auto reader = open_rw(client, "read");
+  const auto semaphore = open_semaphore(client, "permits", 3);
+  const auto other_client = open_client(server_.url() + "?lease=60s");
+  const auto other_reader = open_rw(other_client, "read");
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(reader.get(), nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_semaphore_try(semaphore.get(), 2, nullptr));
+  // The key lasts longer than the reader's lease, so it would not have to be prolonged.
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(other_reader.get(), nullptr));
+  fill();
+  const auto begin = boot_now();
+  while (ms_since(begin) < 2500) {
+    ASSERT_EQ(1, mortise_rw_is_reading(reader.get()));
+    ASSERT_EQ(1, mortise_semaphore_is_held(semaphore.get()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(reader.get(), nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(other_reader.get(), nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_semaphore_release(semaphore.get(), nullptr));
+  EXPECT_EQ("0", server_.command({"EXISTS", lock_key("read"), lock_key("permits")}));
+}
+
 TEST_F(full_server_test, hazard_13_nothing_is_acquired_and_the_reason_is_told) {
   fill();
   const auto client = open_client(server_.url());

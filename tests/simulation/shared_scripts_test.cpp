@@ -131,6 +131,63 @@ TEST_F(shared_scripts, whoever_waits_for_more_than_there_is_now_is_told_to_ask) 
   EXPECT_TRUE(holds("1 " + carol));
 }
 
+TEST_F(shared_scripts, what_was_free_ends_with_its_lease) {
+  const auto ttl = [&](const char* key) { return server_.call({"PTTL", key}).integer; };
+  EXPECT_TRUE(write(alice));
+  EXPECT_EQ(ttl("lock"), 500);
+  pass_ms(501);
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(semaphore(scripts::shared_acquire, bob, "2").items.at(0).integer, 1);
+    EXPECT_EQ(ttl("lock"), 500);
+    EXPECT_EQ(ttl("lock:permits"), 500 + 86'400'000) << "known for a day after its last use";
+    pass_ms(501);
+  }
+  EXPECT_TRUE(semaphore(scripts::shared_acquire, bob, "4", "4").is_error()) << "there are three";
+  EXPECT_EQ(server_.find("lock"), nullptr);
+}
+
+TEST_F(shared_scripts, what_is_free_is_for_those_who_wait) {
+  EXPECT_TRUE(write(alice));
+  EXPECT_FALSE(write(bob));
+  server_.call({"DEL", "lock"});
+  EXPECT_FALSE(read(carol, "try"));
+  EXPECT_TRUE(holds(whole + " " + bob));
+}
+
+TEST_F(shared_scripts, a_release_that_nobody_waits_for_ends_its_owners_hold_alone) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_TRUE(read(bob));
+  EXPECT_TRUE(read(carol));
+  EXPECT_EQ(release(bob, "1"), 1);
+  EXPECT_EQ(release(bob, "1"), 0);
+  EXPECT_TRUE(holds("1 " + alice) && holds("1 " + carol) && !holds("1 " + bob));
+  EXPECT_EQ(in_use(), 2);
+  EXPECT_EQ(release(carol, "1"), 1);
+  EXPECT_EQ(release(bob, "1"), 0) << "hazard 17";
+  EXPECT_EQ(in_use(), 1);
+  EXPECT_EQ(release(alice, "1"), 1);
+  EXPECT_EQ(server_.find("lock"), nullptr);
+}
+
+TEST_F(shared_scripts, a_renewal_leaves_the_longer_lease_of_another) {
+  const auto ttl = [&] { return server_.call({"PTTL", "lock"}).integer; };
+  EXPECT_TRUE(read(alice));
+  pass_ms(300);
+  EXPECT_TRUE(read(bob));
+  EXPECT_EQ(ttl(), 500);
+  EXPECT_EQ(server_
+                .call({"EVAL", std::string(scripts::shared_renew.text), "3", "lock", "fence",
+                       "lock:rq", alice, "100", "0", "1"})
+                .items.at(0)
+                .integer,
+            1);
+  EXPECT_EQ(ttl(), 500);
+  EXPECT_TRUE(renew(alice, "1"));
+  pass_ms(100);
+  EXPECT_TRUE(renew(alice, "1"));
+  EXPECT_EQ(ttl(), 500);
+}
+
 TEST_F(shared_scripts, a_renewal_draws_tokens_for_the_owner_only) {
   const auto fence = [&] { return server_.call({"INCRBY", "fence", "0"}).integer; };
   EXPECT_TRUE(write(alice));

@@ -11,6 +11,7 @@
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "refusal.lua"
+-- #include "kind.lua"
 -- #include "holders.lua"
 
 if IS_FOREIGN then return foreign(KIND) end

@@ -9,6 +9,7 @@
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "refusal.lua"
+-- #include "kind.lua"
 -- #include "holders.lua"
 -- #include "unsettled.lua"
 -- #include "admission.lua"

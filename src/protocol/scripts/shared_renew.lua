@@ -8,11 +8,9 @@
 -- Reply {1, last token drawn or 0, server time in us, ttl in ms, others wait}, or {0} not the owner
 
 -- #include "fence.lua"
--- #include "inbox.lua"
 -- #include "refusal.lua"
+-- #include "kind.lua"
 -- #include "holders.lua"
--- #include "unsettled.lua"
--- #include "admission.lua"
 
 local owner, ttl, weight = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[4])
 local entry, ends = entry_of(weight, owner), NOW + ttl
@@ -29,6 +27,12 @@ local whole = entry_of(WHOLE, owner)
 if KIND == 'semaphore' or weight == WHOLE or not lease_end(whole) then
   return {0}
 end
+
+-- Here, so that the common case does without.
+-- #include "inbox.lua"
+-- #include "unsettled.lua"
+-- #include "admission.lua"
+
 drop(whole)
 take(entry, ends)
 -- Its tokens are below that of those who are let in.

@@ -3,10 +3,8 @@
 -- permits. An entry is `<weight> <owner token>`: a reader weighs 1, a writer all there is. The
 -- holders are a sorted set of entries by the end of their lease in ms of the server's clock; one
 -- more member, named for the kind of lock, has minus the weight in use as its score, so that both
--- live and end together. Needs fence.lua and refusal.lua.
+-- live and end together. Needs fence.lua, kind.lua and refusal.lua.
 
-local WHOLE = 1073741824
-local KIND = KEYS[4] and 'semaphore' or 'rw'
 local NOW_US = now_us()
 local NOW = math.floor(NOW_US / 1000)
 local COUNTER = redis.pcall('ZSCORE', KEYS[1], KIND)
@@ -26,9 +24,6 @@ local function split(entry)
   local weight, owner = string.match(entry, '^(%d+) (.*)$')
   return tonumber(weight) or 0, owner or entry
 end
-
--- The number of permits is kept this much longer than the last lease, in ms.
-local PERMITS_LIFE = 86400000
 
 -- How much there is. The number that a semaphore's first user gives is kept for a day after its
 -- last use; later users get the number that is known.
@@ -52,9 +47,10 @@ local function last_until(ends)
   if KEYS[4] then redis.call('PEXPIRE', KEYS[4], ends - NOW + PERMITS_LIFE) end
 end
 
+-- It begins with what needs no memory, so that holds are kept where there is none (hazard 13).
 local function keep(entry, ends)
+  last_until(math.max(ends, NOW + redis.call('PTTL', KEYS[1])))
   redis.call('ZADD', KEYS[1], ends, entry)
-  if redis.call('PTTL', KEYS[1]) < ends - NOW then last_until(ends) end
 end
 
 local function take(entry, ends)
