@@ -146,6 +146,16 @@ TEST_F(shared_scripts, what_was_free_ends_with_its_lease) {
   EXPECT_EQ(server_.find("lock"), nullptr);
 }
 
+TEST_F(shared_scripts, hazard_30_a_free_lock_has_no_token_of_a_lost_counter) {
+  for (const auto* lost : {"7", "no number"}) {
+    server_.call({"SET", "fence", lost});
+    const auto taken = rw(scripts::shared_acquire, alice, whole);
+    EXPECT_EQ(taken.items.at(0).integer, 1);
+    EXPECT_GE(taken.items.at(1).integer, now_us_);
+    EXPECT_EQ(release(alice, whole), 1);
+  }
+}
+
 TEST_F(shared_scripts, what_is_free_is_for_those_who_wait) {
   EXPECT_TRUE(write(alice));
   EXPECT_FALSE(write(bob));

@@ -16,20 +16,22 @@
 -- #include "fence.lua"
 -- #include "kind.lua"
 
-local owner, ttl, mode, weight = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
--- The common case, at the least cost for the server: nobody holds and nobody waits. Whatever else is
--- so, or cannot be looked at, is for the rest.
+-- The common case, at the least cost for the server: nobody holds and nobody waits. It calls no
+-- function of ours and makes no text of a number where it can do without. Whatever else is so, or
+-- cannot be looked at, is for the rest, also a counter that was lost.
 local there = redis.pcall('EXISTS', KEYS[1], KEYS[3])
 if there == 0 then
   local known = KEYS[4] and redis.pcall('GET', KEYS[4])
-  if not KEYS[4] or weight <= (tonumber(known) or 0) then
-    -- A number that is made text for a command costs half as much as the command.
-    local now, last = now_us(), draw('1')
-    local ends = (now - now % 1000) / 1000 + ttl
-    redis.call('ZADD', KEYS[1], '-' .. ARGV[4], KIND, ends, ARGV[4] .. ' ' .. owner)
-    redis.call('PEXPIRE', KEYS[1], ARGV[2])
-    if known then redis.call('PEXPIRE', KEYS[4], ttl + PERMITS_LIFE) end
-    return {1, last, now, ttl, 0}
+  if not KEYS[4] or tonumber(ARGV[4]) <= (tonumber(known) or 0) then
+    local time, last = redis.call('TIME'), redis.pcall('INCRBY', KEYS[2], '1')
+    if type(last) == 'number' and last >= LEAST_TOKEN then
+      local now, ttl = time[1] * 1000000 + time[2], tonumber(ARGV[2])
+      local ends = (now - now % 1000) / 1000 + ttl
+      redis.call('ZADD', KEYS[1], '-' .. ARGV[4], KIND, ends, ARGV[4] .. ' ' .. ARGV[1])
+      redis.call('PEXPIRE', KEYS[1], ARGV[2])
+      if known then redis.call('PEXPIRE', KEYS[4], ttl + PERMITS_LIFE) end
+      return {1, last, now, ttl, 0}
+    end
   end
 end
 
@@ -37,6 +39,7 @@ end
 -- #include "refusal.lua"
 -- #include "holders.lua"
 
+local owner, ttl, mode, weight = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local entry, ends = entry_of(weight, owner), NOW + ttl
 if IS_FOREIGN then return foreign(KIND) end
 local limit = permits(ARGV[5])

@@ -8,9 +8,9 @@
 
 -- #include "kind.lua"
 
--- The common case, at the least cost for the server: nobody waits. An owner's entry is nobody else's
--- and in no other kind of lock; who has the whole is alone. Whatever else is so, or cannot be looked
--- at, is for the rest.
+-- The common case, at the least cost for the server: nobody waits. An owner's entry is nobody
+-- else's and in no other kind of lock; who has the whole is alone. Whatever else is so, or cannot
+-- be looked at, is for the rest.
 local is_forced = ARGV[3] == 'force'
 if not is_forced and redis.pcall('EXISTS', KEYS[3]) == 0 then
   local entry, weight = ARGV[4] .. ' ' .. ARGV[1], tonumber(ARGV[4])
