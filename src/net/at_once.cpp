@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include "net/openssl.hpp"
 #include "net/thread.hpp"
 
 namespace mortise::net {
@@ -30,6 +31,7 @@ struct chain {
   }
   static void* enter(void* self) {
     static_cast<const chain*>(self)->run();
+    openssl::end_thread();
     return nullptr;
   }
 };

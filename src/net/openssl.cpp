@@ -4,8 +4,13 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdint>
+#include <cstdlib>
 #include <ctime>
 #include <string>
+
+#include "base/time.hpp"
+#include "net/futex.hpp"
 
 #ifdef MORTISE_TLS_LINK
 extern "C" {
@@ -100,10 +105,29 @@ bool wait_for_uses() noexcept {
   return ::pthread_rwlock_timedwrlock(&uses, &until) == 0;
 }
 
-// OpenSSL calls it before it frees anything.
+// Until when threads wait for the end of OpenSSL, which may be the program's own call, far from its
+// exit; and whether it has ended.
+std::atomic<time_ns> ends_by{0};
+std::atomic<std::uint32_t> is_ended{0};
+
+void after_end() noexcept {
+  is_ended = 1;
+  futex_wake_all(&is_ended);
+}
+
+// OpenSSL calls it before it frees anything. What is registered at exit comes next, right after
+// OpenSSL.
 void on_end() noexcept {
+  ends_by = boot_now() + ns_per_s;
   is_over = true;
   if (wait_for_uses()) ::pthread_rwlock_unlock(&uses);
+  static_cast<void>(std::atexit(after_end));  // without it the time tells
+}
+
+// What OpenSSL keeps for this thread is freed by the thread that ends it, and if this one ended
+// meanwhile, OpenSSL would free it here as well. Afterwards it does not.
+void wait_for_end() noexcept {
+  while (is_ended == 0 && boot_now() < ends_by) futex_wait(is_ended, 0, ends_by);
 }
 
 // A child has none of our threads, so what these had locked in OpenSSL would stay so (hazard 21).
@@ -151,8 +175,11 @@ const openssl& openssl::found() noexcept { return finding_of_process().functions
 
 void openssl::end_thread() noexcept {
   if (!is_started) return;
-  const openssl_use use;
-  if (use) found().OPENSSL_thread_stop();
+  {
+    const openssl_use use;
+    if (use) return found().OPENSSL_thread_stop();
+  }
+  wait_for_end();
 }
 
 openssl_use::openssl_use() noexcept : is_there_(::pthread_rwlock_rdlock(&uses) == 0 && !is_over) {}

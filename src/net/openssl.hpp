@@ -40,7 +40,8 @@ struct openssl {
   // What was found; for who has what only OpenSSL makes.
   static const openssl& found() noexcept;
   // For a thread of ours that ends: gives back what OpenSSL keeps for it. OpenSSL would do so
-  // later, in a lock of its own that a child of fork finds locked for ever.
+  // later, in a lock of its own that a child of fork finds locked for ever, or while it frees the
+  // same at exit.
   static void end_thread() noexcept;
 
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a type, not a value.

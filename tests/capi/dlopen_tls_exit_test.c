@@ -18,6 +18,9 @@
 /* Enough to meet what fails now and then. */
 enum { rounds = 4, opener_count = 3, child_count = 30, calls_after_the_end = 60 };
 
+/* OpenSSL ends in so many steps, each long enough for a thread that ends meanwhile. */
+enum { step_count = 6, longer_step_us = 20000 };
+
 /* Far longer than anything takes, so that only a hang hits it. */
 enum { longest_s = 60, longest_child_s = 20 };
 
@@ -31,8 +34,10 @@ static mortise_client *busy_client;
 static mortise_lock *busy_lock;
 static pid_t main_process;
 static bool does_openssl_end;
+static mortise_client *last_clients[step_count];
 static int64_t openings;
 static int64_t pairs;
+static int64_t steps; /* of the end of OpenSSL */
 
 static int64_t count_of(const int64_t *counter) {
   return __atomic_load_n(counter, __ATOMIC_SEQ_CST);
@@ -51,16 +56,44 @@ static void load_and_unload(void) {
   CHECK(dlclose(library) == 0);
 }
 
-/* As a program does that speaks TLS by itself, or a library of it. */
-static void host_uses_openssl(void) {
+static void *open_openssl(const char *name, void **symbol) {
   void *library = dlopen("libssl.so.3", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) check_failed(__FILE__, __LINE__, dlerror());
+  *symbol = dlsym(library, name);
+  CHECK(*symbol != NULL);
+  return library;
+}
+
+/* As a program does that speaks TLS by itself, or a library of it. */
+static void host_uses_openssl(void) {
   int (*start)(uint64_t, const void *) = NULL;
-  void *symbol = dlsym(library, "OPENSSL_init_ssl");
-  CHECK(symbol != NULL);
+  void *symbol = NULL;
+  void *library = open_openssl("OPENSSL_init_ssl", &symbol);
   memcpy(&start, &symbol, sizeof start);
   CHECK_NUMBER(1, start(0, NULL));
   CHECK(dlclose(library) == 0);
+}
+
+static void host_ends_openssl(void) {
+  void (*end)(void) = NULL;
+  void *symbol = NULL;
+  void *library = open_openssl("OPENSSL_cleanup", &symbol);
+  memcpy(&end, &symbol, sizeof end);
+  end();
+  CHECK(dlclose(library) == 0);
+}
+
+/* OpenSSL calls it between the parts that it frees. Some of them are what it keeps for each thread,
+   of whose end it is still told. */
+int pthread_key_delete(pthread_key_t key) {
+  int (*next)(pthread_key_t) = NULL;
+  void *symbol = dlsym(RTLD_NEXT, "pthread_key_delete");
+  memcpy(&next, &symbol, sizeof next);
+  if (getpid() == main_process) {
+    count_one(&steps);
+    usleep(longer_step_us);
+  }
+  return next(key);
 }
 
 static mortise_client *open_one(mortise_error *error) {
@@ -83,6 +116,14 @@ static void *take_and_give_back(void *own) {
   return NULL;
 }
 
+static void *free_amid_the_end(void *ignored) {
+  for (int i = 0; i < step_count; ++i) {
+    while (count_of(&steps) <= i) usleep(100);
+    mortise->client_free(last_clients[i]);
+  }
+  return ignored;
+}
+
 static void start_thread(void *(*run)(void *), void *argument) {
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, run, argument) == 0);
@@ -103,6 +144,8 @@ static void open_and_be_busy(void) {
   busy_client = open_one(NULL);
   busy_lock = mortise->lock_new(busy_client, "busy", 4, NULL, NULL);
   start_thread(take_and_give_back, busy_lock);
+  for (int i = 0; i < step_count; ++i) last_clients[i] = open_one(NULL);
+  start_thread(free_amid_the_end, NULL);
   for (int i = 0; i < opener_count; ++i) start_thread(open_and_free, NULL);
   wait_for_more(&openings, opener_count);
   wait_for_more(&pairs, 1);
@@ -144,6 +187,13 @@ static void end_with_its_own_openssl(void) {
   open_and_be_busy();
 }
 
+/* Long before it exits. */
+static void end_that_is_its_own(void) {
+  end_with_its_own_openssl();
+  host_ends_openssl();
+  wait_for_more(&openings, calls_after_the_end);
+}
+
 static void end_without_its_own(void) { open_and_be_busy(); }
 
 static void end_with_its_own_later(void) {
@@ -176,6 +226,7 @@ typedef struct ending {
 static const ending endings[] = {
     {"its own OpenSSL", end_with_its_own_openssl},
     {"none of its own", end_without_its_own},
+    {"its own end", end_that_is_its_own},
     {"its own later", end_with_its_own_later},
     {"forks", end_after_forks},
 };
