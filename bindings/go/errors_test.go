@@ -234,6 +234,7 @@ func TestOptions(t *testing.T) {
 	for _, option := range []Option{
 		WithRenewal(true), WithMaxHold(time.Hour), WithMaxHold(Unlimited), WithReentrant(true),
 		WithReentrantRead(true), WithReentrantWrite(true), WithFairStrict(false), WithLabel(""),
+		WithReleaseSent(false),
 		WithProtocol("queued"), WithPollInterval(time.Second), WithPollAttempts(-1),
 		WithPollAttempts(3), WithOption("lease", "1500ms"),
 	} {

@@ -52,6 +52,29 @@ func TestLogTellsWhatWasLost(t *testing.T) {
 	expect(t, line.Err, ErrLost)
 }
 
+func TestLogTellsWhatAnUnlockThatWasSentCameTo(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t)
+	lines, err := client.Log(within(t), LogLevelError)
+	must(t, err)
+	lose := func(name string, option Option) error {
+		hold, err := client.lock(t, name, option).Acquire(within(t))
+		must(t, err)
+		server.ask(t, "DEL {mortise:"+name+"}")
+		return hold.Unlock(within(t))
+	}
+	expect(t, lose("answered", WithReleaseSent(false)), ErrLost)
+	must(t, lose("sent", WithReleaseSent(true)))
+	line := nextLine(t, lines)
+	if line.Lock == "answered" { // a loss that its unlock has told of may be a line as well
+		line = nextLine(t, lines)
+	}
+	if line.Subject != LogLost || line.Lock != "sent" {
+		t.Errorf("%+v", line)
+	}
+	expect(t, line.Err, ErrLost)
+}
+
 func TestLogEnds(t *testing.T) {
 	client := startServer(t).open(t)
 	ctx, cancel := context.WithCancel(within(t))

@@ -31,10 +31,12 @@ class quorum_round {
  public:
   quorum_round(const server_group& servers, quorum_round_listener& hears);
 
-  // Sends the question to all. Whom it could not be sent to has answered so; a verdict where nobody
-  // else could change it.
+  // Sends the question to all, `by` the thread of an operation that does not wait for the answers,
+  // or by the I/O thread. Whom it could not be sent to has answered so; a verdict where nobody else
+  // could change it.
   std::optional<lock::verdict> begin(const lock::question& asked, const protocol::table& rules,
-                                     std::shared_ptr<const protocol::key_set> keys, time_ns now);
+                                     std::shared_ptr<const protocol::key_set> keys, time_ns now,
+                                     const lock::operation* by = nullptr);
   // Sends it again to one that has forgotten the script. False when it could not be sent.
   bool send_text(std::size_t server) noexcept;
 

@@ -162,10 +162,9 @@ class voting::errand final : private inquirer {
 quorum_inquiry::~quorum_inquiry() { all_.forget(*this); }
 
 status quorum_inquiry::send(const question& asked, const protocol::table& rules,
-                            const protocol::key_set& keys, const lock::operation* /*by*/) noexcept
-    try {
+                            const protocol::key_set& keys, const lock::operation* by) noexcept try {
   if (!keys_) keys_ = std::make_shared<const protocol::key_set>(keys);
-  return all_.ask(*this, asked, rules);
+  return all_.ask(*this, asked, rules, by != nullptr && !by->awaits_answer ? by : nullptr);
 } catch (const std::bad_alloc&) {
   return status::no_memory;
 }
@@ -200,7 +199,8 @@ quorum_round& voting::idle_round() {
   return *rounds_.back();
 }
 
-status voting::ask(quorum_inquiry& by, const question& asked, const protocol::table& rules) {
+status voting::ask(quorum_inquiry& by, const question& asked, const protocol::table& rules,
+                   const lock::operation* sends) {
   const lock_type lock(mutex_);
   const auto now = boot_now();
   auto& round = idle_round();
@@ -210,7 +210,7 @@ status voting::ask(quorum_inquiry& by, const question& asked, const protocol::ta
   mine.keys = by.keys_;
   mine.retry_at = time_never;
   round.proposals = 1;
-  if (!round.begin(question_for(asked, mine, now), rules, mine.keys, now)) {
+  if (!round.begin(question_for(asked, mine, now), rules, mine.keys, now, sends)) {
     round.of = &by;
     // Who could not be told may have a vote of ours, also one that it has not told us of yet.
     if (is_release(asked.what)) {

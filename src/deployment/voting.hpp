@@ -69,8 +69,9 @@ class voting final : private quorum_round_listener, private net::timer {
   voting(const server_group& servers, std::size_t count, net::reactor& loop, listener& hears);
   ~voting() override;
 
-  // As an inquiry's send().
-  status ask(quorum_inquiry& by, const lock::question& asked, const protocol::table& rules);
+  // As an inquiry's send(). Only the thread of an operation that does not wait sends by itself.
+  status ask(quorum_inquiry& by, const lock::question& asked, const protocol::table& rules,
+             const lock::operation* sends);
   // It does not live to hear a verdict.
   void forget(const quorum_inquiry& gone) noexcept;
   // What was owed to this server can be brought to it now.

@@ -68,6 +68,17 @@ static int end_by__exit(void) {
   _exit(0);
 }
 
+/* What it has sent is on its way, though nobody has waited for the answer. */
+static int end_after_an_unlock_that_was_sent(void) {
+  client = open_releasing_client("off");
+  mortise_options *options = options_with("release", "sent");
+  lock = open_lock_with(client, "held", options);
+  mortise_options_free(options);
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(lock, NULL));
+  _exit(0);
+}
+
 static int end_by_quick_exit(void) {
   hold_with("on");
   quick_exit(0);
@@ -209,6 +220,7 @@ static const ending endings[] = {
     {"return", end_by_return, 0, 0},
     {"without the option", end_without_the_option, 0, 1},
     {"_exit", end_by__exit, 0, 1},
+    {"an unlock that was sent", end_after_an_unlock_that_was_sent, 0, 0},
     {"quick_exit", end_by_quick_exit, 0, 1},
     {"freed", end_when_freed, 0, 0},
     {"amid calls", end_amid_calls, 3, 0},

@@ -24,6 +24,10 @@ using mortise::deployment::named_key;
 constexpr std::int64_t long_ms = 60'000;
 constexpr std::int64_t some_token = 1'800'000'000'000'000;
 
+struct some_call final : lock::operation {
+  void finish(const outcome& /*how*/, std::int64_t /*token*/) noexcept override {}
+};
+
 // What a server was asked. It is answered by the test.
 struct asked_question {
   inquiry* on = nullptr;
@@ -69,16 +73,17 @@ class played_server final : public quiet_deployment {
   }
   std::atomic<bool> is_away{false};
   std::atomic<bool> lacks_memory{false};
-  std::int64_t clock_us = 0;  // 0 is not told
-  time_ns late_ns = 0;        // are its answers
+  std::int64_t clock_us = 0;                              // 0 is not told
+  time_ns late_ns = 0;                                    // are its answers
+  std::atomic<const lock::operation*> asked_by{nullptr};  // the last question
 
  private:
   class played_inquiry final : public inquiry {
    public:
     played_inquiry(played_server& of, inquirer& by) : of_(of), by_(by) {}
     status send(const question& asked, const protocol::table& /*rules*/,
-                const protocol::key_set& /*keys*/,
-                const lock::operation* /*by*/) noexcept override {
+                const protocol::key_set& /*keys*/, const lock::operation* by) noexcept override {
+      of_.asked_by = by;
       if (of_.is_away) return status::unreachable;
       if (of_.lacks_memory) return status::no_memory;
       const std::lock_guard guard(of_.mutex_);
@@ -113,12 +118,12 @@ class three_servers : public ::testing::Test, public inquirer, public deployment
     votes->close();
     loop.stop();
   }
-  status ask(step what, std::int64_t ttl_ms = long_ms) {
+  status ask(step what, std::int64_t ttl_ms = long_ms, const lock::operation* by = nullptr) {
     question asked;
     asked.what = what;
     asked.token = "owner";
     asked.ttl_ms = ttl_ms;
-    return asker->send(asked, protocol::ballot(), protocol::ballot().keys("a lock"), nullptr);
+    return asker->send(asked, protocol::ballot(), protocol::ballot().keys("a lock"), by);
   }
   void take() {
     ASSERT_EQ(status::ok, ask(step::try_take));
@@ -273,6 +278,20 @@ TEST_F(voting, proposals_of_an_owner_never_fall_although_wrong_clocks_were_found
   ASSERT_EQ(status::ok,
             by->send(other, protocol::ballot(), protocol::ballot().keys("a lock"), nullptr));
   EXPECT_GT(2 * some_token, servers[1]->last().proposal);
+}
+
+// Its thread may end with the process right after it.
+TEST_F(voting, only_who_does_not_wait_for_a_release_sends_it_by_itself) {
+  some_call unlock;
+  take();
+  ASSERT_EQ(status::ok, ask(step::release_alone, long_ms, &unlock));
+  for (auto* server : servers) EXPECT_EQ(nullptr, server->asked_by);
+  for (auto* server : servers) server->answer_last(answer::released);
+  ASSERT_EQ(answer::released, next().what);
+  take();
+  unlock.awaits_answer = false;
+  ASSERT_EQ(status::ok, ask(step::release_alone, long_ms, &unlock));
+  for (auto* server : servers) EXPECT_EQ(&unlock, server->asked_by);
 }
 
 TEST_F(voting, a_proposal_that_was_outrun_is_made_again_higher) {

@@ -47,6 +47,31 @@ class LogTest {
     }
   }
 
+  /** An unlock that waits for no answer does not say what the answer says. */
+  @Test
+  void tellsWhatAnUnlockThatWasSentCameTo() throws Exception {
+    try (var server = new Redis();
+        var client = MortiseClient.open(server.url())) {
+      var told = new LinkedBlockingQueue<LogLine>();
+      client.watchLog(LogLevel.ERROR, told::add);
+      assertFalse(lost(server, client, "answered", false).release());
+      assertTrue(lost(server, client, "sent", true).release());
+      LogLine line = next(told);
+      while (line.lock().equals("answered")) line = next(told);
+      assertEquals("sent", line.lock());
+      assertEquals(LogSubject.LOST, line.subject());
+      assertEquals(LossReason.SERVER_LOST, line.reason());
+    }
+  }
+
+  private static Lease lost(Redis server, MortiseClient client, String name, boolean isSent)
+      throws Exception {
+    var options = MortiseOptions.DEFAULTS.withReleaseSent(isSent);
+    Lease lease = client.mutex(name, options).acquire();
+    server.command("DEL", "{mortise:" + name + "}");
+    return lease;
+  }
+
   /** What goes on is told in its order, also by an executor with many threads. */
   @Test
   void goesToALoggerOfThePlatform() throws Exception {
