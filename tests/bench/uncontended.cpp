@@ -62,8 +62,8 @@ comparison compare(int rounds, mortise_lock* lock, reference& plain, const plain
 // An unlock that does not wait for its answer.
 void run_sent(const settings& chosen, reference& plain, const plain_lock& key,
               const std::string& url, table& results) {
-  const auto client = open_client(url, "release=sent");
-  const auto lock = make_lock(client.get(), lock_name("sent"));
+  const auto client = open_client(url);
+  const auto lock = make_lock(client.get(), lock_name("sent"), "release=sent");
   const auto sent = compare(chosen.pick(60, 20), lock.get(), plain, key);
   results.measured("caller.sent", median(sent.p50_ratio));
   results.raw("mortise %.1f us, hiredis %.1f us, CPU of a pair %.2f of its", median(sent.p50_us),
