@@ -34,9 +34,9 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   const int code = mortise::cli::run(argc, argv);
-  // What could not be written is no success: the disk may be full, or the pipe closed.
+  // What could not be written is no success: the disk may be full, or the output closed.
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  if (is_written || errno == EBADF) return code;
+  if (is_written) return code;
   mortise::cli::complain("", std::string("writing failed: ") + std::strerror(errno));
   return code == mortise::cli::exit_ok ? mortise::cli::exit_input_output : code;
 }

@@ -140,6 +140,14 @@ refused() {
   fails_with 64
 }
 
+@test "what is shown to a closed output is no success" {
+  for words in version "list --json" "exec --help"; do
+    run bash -c "mortise $words >&-"
+    fails_with 74
+    says "Bad file descriptor"
+  done
+}
+
 @test "help into a full disk is no success" {
   run bash -c 'mortise exec --help >/dev/full'
   fails_with 74
