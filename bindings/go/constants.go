@@ -170,7 +170,7 @@ const (
 	optionClientName = "client_name"
 	// optionPasswordFile: a file with the password, read again at each connect. A client's only.
 	optionPasswordFile = "password_file"
-	// optionBusyPoll: how long a caller spins before it sleeps: a whole number of microseconds. A
+	// optionBusyPoll: how long a waiting caller spins: a whole number of microseconds or "auto". A
 	// client's only.
 	optionBusyPoll = "busy_poll"
 	// optionReleaseAtExit: whether exit() gives the client's holds back: "on" or "off". A client's

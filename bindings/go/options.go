@@ -115,8 +115,12 @@ func WithClientName(name string) Option { return WithOption(optionClientName, na
 // connect; a line end at its end is no part of the password. For Open only.
 func WithPasswordFile(path string) Option { return WithOption(optionPasswordFile, path) }
 
-// WithBusyPoll sets how long a waiting call of C spins before it sleeps: up to 1 ms, 0 by default.
-// For Open only.
+// WithAdaptiveBusyPoll has a waiting call of C spin before it sleeps for as long as it pays, as it
+// does by default. For Open only.
+func WithAdaptiveBusyPoll() Option { return WithOption(optionBusyPoll, "auto") }
+
+// WithBusyPoll sets how long it spins whether it pays or not: up to 1 ms, 0 for never. For Open
+// only.
 func WithBusyPoll(spin time.Duration) Option {
 	us := int64(spin/time.Microsecond) + btoi(spin%time.Microsecond > 0)
 	return WithOption(optionBusyPoll, strconv.FormatInt(us, 10))

@@ -79,8 +79,8 @@ struct settings : tls_settings, sentinel_settings, acknowledgement_settings, unl
   std::int64_t command_timeout_ms = 0;
   bool connects_lazily = false;
   std::string client_name;
-  std::string password_file;  // empty: none
-  std::int64_t busy_poll_us = 0;
+  std::string password_file;      // empty: none
+  std::int64_t busy_poll_us = 0;  // -1: as long as it pays
   bool release_at_exit = false;
   std::string examine;
   std::int64_t drift_ppm = 0;

@@ -57,10 +57,13 @@ bool caller::wait(time_ns deadline) noexcept {
   return settle();
 }
 
-bool caller::may_nap(bool is_early, time_ns deadline) const noexcept {
-  if (wish_ != wish::answer) return false;
-  const time_ns now = is_early && begun_ns_ != 0 ? begun_ns_ : boot_now();
-  return deadline - now > nap_room_ns;
+time_ns caller::asked_at(bool is_early) const noexcept {
+  if (wish_ != wish::answer) return 0;
+  return is_early && begun_ns_ != 0 ? begun_ns_ : boot_now();
+}
+
+bool caller::may_nap(time_ns asked_ns, time_ns deadline) noexcept {
+  return asked_ns > 0 && deadline - asked_ns > nap_room_ns;
 }
 
 bool caller::settle() noexcept {

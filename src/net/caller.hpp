@@ -45,10 +45,13 @@ class caller {
   }
 
   // ---- what a connection's await() consists of ----------------------------------------------
-  // Each of these is called by the waiting thread, the first two and the last two without locks.
+  // Each of these is called by the waiting thread, the first three and the last two without locks.
+  // Since when it waits for an answer; 0 where it waits for anything. `is_early`: its call has just
+  // begun.
+  [[nodiscard]] time_ns asked_at(bool is_early) const noexcept;
   // Whether it may sleep where nothing but an answer wakes it, which would make it late for its
-  // deadline or for what does not come by this connection. `is_early`: its call has just begun.
-  [[nodiscard]] bool may_nap(bool is_early, time_ns deadline) const noexcept;
+  // deadline or for what does not come by this connection.
+  static bool may_nap(time_ns asked_ns, time_ns deadline) noexcept;
   // Waits out a `finishing`; then whether it is done.
   bool settle() noexcept;
   // False when the wait is over already.

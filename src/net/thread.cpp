@@ -1,5 +1,7 @@
 #include "net/thread.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <climits>
@@ -58,6 +60,12 @@ int start_thread(pthread_t& thread, std::size_t stack_bytes, thread_body body,
 int start_detached_thread(std::size_t stack_bytes, thread_body body, void* argument) noexcept {
   pthread_t unused{};
   return create_deaf(unused, stack_bytes, PTHREAD_CREATE_DETACHED, body, argument);
+}
+
+int usable_cores() noexcept {
+  cpu_set_t cores;
+  // It fails where the machine has more than the set has room for.
+  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : CPU_SETSIZE;
 }
 
 }  // namespace mortise::net

@@ -16,4 +16,7 @@ int start_thread(pthread_t& thread, std::size_t stack_bytes, thread_body body,
 // As above for a thread that nobody waits for.
 int start_detached_thread(std::size_t stack_bytes, thread_body body, void* argument) noexcept;
 
+// On how many cores the calling thread may run at the moment. A system call.
+int usable_cores() noexcept;
+
 }  // namespace mortise::net

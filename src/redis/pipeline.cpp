@@ -21,7 +21,8 @@ pipeline::pipeline(net::reactor& loop, pipeline_listener& listener, purpose use,
       use_(use),
       limits_(limits),
       silence_(limits.silence_ns),
-      replies_(use, *this) {
+      replies_(use, *this),
+      spin_(limits.busy_poll_ns) {
   // Nobody but the I/O thread ever reads messages.
   if (use == purpose::commands) {
     kick_fd_ = keep_private(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

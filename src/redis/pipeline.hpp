@@ -26,6 +26,7 @@
 #include "net/caller.hpp"
 #include "net/leadership.hpp"
 #include "net/reactor.hpp"
+#include "net/spin.hpp"
 #include "net/transport.hpp"
 #include "redis/reply_reader.hpp"
 #include "redis/request_list.hpp"
@@ -60,7 +61,7 @@ struct pipeline_limits {
   std::uint64_t open_requests = 65536;
   // A request that is open for longer, with not a byte received since, breaks the connection.
   time_ns silence_ns = 3 * ns_per_s;
-  // How long a caller that leads alone spins before it sleeps.
+  // How long a caller that leads alone spins before it sleeps; less than 0: as long as it pays.
   time_ns busy_poll_ns = 0;
   // A server of a cluster that does not serve one slot may serve others.
   bool is_of_cluster = false;
@@ -143,7 +144,8 @@ class pipeline final : private net::event_handler, private net::timer, private r
   static bool sleep(lock_type& lock, net::caller& caller, time_ns deadline) noexcept;
   void leave(lock_type& lock, net::caller& caller) noexcept;
   void look_at_rest(time_ns now) noexcept;
-  bool wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept;
+  bool spin(time_ns asked_ns, time_ns deadline) noexcept;
+  bool wait_for_input(time_ns deadline, bool may_nap) noexcept;
   // Only the reader, without the mutex.
   bool read(bool may_nap = false) noexcept;
   void on_greeting_reply(const value& reply) noexcept override {
@@ -188,6 +190,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
   // The reader's own.
   reply_reader replies_;
   net::io_state wanted_ = net::io_state::want_read;
+  net::spin spin_;
 };
 
 }  // namespace mortise::redis

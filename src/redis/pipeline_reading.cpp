@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "net/futex.hpp"
+#include "net/thread.hpp"
 #include "net/wake_scope.hpp"
 #include "redis/error_text.hpp"
 #include "redis/pipeline.hpp"
@@ -82,18 +83,23 @@ void pipeline::lead(lock_type& lock, net::caller& caller, time_ns deadline) noex
   update_interest();
   if (!caller.begin_leading(kick_fd_)) return;
   if (!sender_.is_empty()) send_output(lock);
+  const time_ns asked_ns = caller.asked_at(is_early);
   for (bool is_first = true; !is_broken_ && net::leadership::has_open(caller, situation(true));
        is_first = false) {
     const bool is_alone = !lead_.has_followers();
     replies_.expect(submitted_list_);  // so that the reader need not come for it
     lock.unlock();
     net::wake_scope::flush();
-    const bool may_nap = is_first && caller.may_nap(is_early, deadline);
-    const bool is_in_time = wait_for_input(deadline, is_alone, may_nap);
+    const bool may_nap = is_first && net::caller::may_nap(asked_ns, deadline);
+    const bool is_in_time =
+        (is_alone && spin(asked_ns, deadline)) || wait_for_input(deadline, may_nap);
     lock.lock();
     sender_.resume(net::io_state::want_read);
     if (!sender_.is_empty()) send_output(lock);
     if (!is_in_time || !caller.is_leading()) break;
+  }
+  if (asked_ns > 0 && !net::leadership::has_open(caller, situation(true))) {
+    spin_.note_answer(asked_ns, received_ns_.load(std::memory_order_relaxed));
   }
   caller.end_leading();
 }
@@ -119,14 +125,22 @@ void pipeline::look_at_rest(time_ns now) noexcept {
   if (!sender_.is_empty()) send_output(lock);
 }
 
-// Sleeps until there is something to read, and reads it. False when the deadline passed first.
-bool pipeline::wait_for_input(time_ns deadline, bool is_alone, bool may_nap) noexcept {
-  if (is_alone && limits_.busy_poll_ns > 0) {
-    const time_ns end = std::min(deadline, boot_now() + limits_.busy_poll_ns);
-    do {
-      if (read()) return true;
-    } while (boot_now() < end);
+// Looks for something to read without sleeping. True when it has read something.
+bool pipeline::spin(time_ns asked_ns, time_ns deadline) noexcept {
+  if (!spin_.is_due(asked_ns)) return false;
+  time_ns now = boot_now();
+  if (spin_.wants_cores(now)) spin_.note_cores(net::usable_cores(), now);
+  if (!spin_.begin(asked_ns, now)) return false;
+  while (!read()) {
+    now = boot_now();
+    if (now >= deadline || !spin_.goes_on(now)) return false;
   }
+  spin_.note_find(received_ns_.load(std::memory_order_relaxed));
+  return true;
+}
+
+// Sleeps until there is something to read, and reads it. False when the deadline passed first.
+bool pipeline::wait_for_input(time_ns deadline, bool may_nap) noexcept {
   // Most replies come soon. A nap is not interrupted by finish(), but it is over as soon.
   if (may_nap && read(true)) return true;
   const time_ns left = std::min(deadline - boot_now(), net::longest_sleep_ns);

@@ -48,7 +48,7 @@ struct connection_config {
   std::string probe_key = {};
   // Bounds each attempt to connect, and how long an open request may stay without an answer.
   std::int64_t command_timeout_ms = 3000;
-  std::int64_t busy_poll_us = 0;
+  std::int64_t busy_poll_us = 0;  // -1: as long as it pays
   // How often it is looked whether the name still leads to the server that is connected to; 0 for
   // never, as long as that answers.
   std::int64_t look_interval_ms = 0;

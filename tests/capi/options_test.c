@@ -54,6 +54,7 @@ static const text_case text_cases[] = {
     {"protocol", "telepathy", MORTISE_INVALID_ARGUMENT},
     {"busy_poll", "0", MORTISE_OK},
     {"busy_poll", "50", MORTISE_OK},
+    {"busy_poll", "auto", MORTISE_OK},
     {"busy_poll", "-1", MORTISE_INVALID_ARGUMENT},
     {"lesae", "30s", MORTISE_INVALID_ARGUMENT},
     {"", "30s", MORTISE_INVALID_ARGUMENT},

@@ -268,9 +268,12 @@ TEST(connection, lets_a_request_in_the_name_of_a_sleeping_caller_end_its_wait) {
 
 TEST(connection, spins_when_it_is_told_to) {
   test_server server;
-  session client(server.socket_path(), [](auto& config) { config.busy_poll_us = 200; });
-  ASSERT_TRUE(client.open().ok());
-  for (int i = 1; i <= 200; ++i) EXPECT_EQ(client.ask({"INCR", "n"}), std::to_string(i));
+  for (const std::int64_t busy_poll_us : {0, 200, -1}) {
+    session client(server.socket_path(), [&](auto& config) { config.busy_poll_us = busy_poll_us; });
+    ASSERT_TRUE(client.open().ok());
+    ASSERT_EQ(client.ask({"SET", "n", "0"}), "OK");
+    for (int i = 1; i <= 500; ++i) EXPECT_EQ(client.ask({"INCR", "n"}), std::to_string(i));
+  }
 }
 
 // Hazard 24: who is told that there is no connection waits for on_up, so nobody may be told it when

@@ -37,7 +37,7 @@ TEST(options, defaults_are_the_documented_ones) {
   EXPECT_EQ(values.label, "");
   EXPECT_EQ(values.protocol, "queued");
   EXPECT_EQ(values.command_timeout_ms, 3'000);
-  EXPECT_EQ(values.busy_poll_us, 0);
+  EXPECT_EQ(values.busy_poll_us, -1);
   EXPECT_EQ(values.client_name, "");
 }
 
@@ -132,16 +132,20 @@ TEST(options, busy_poll_boundaries) {
   settings values;
   EXPECT_EQ(set_to(values, "busy_poll", 1000), "");
   EXPECT_EQ(set_to(values, "busy_poll", 0), "");
-  EXPECT_EQ(set_to(values, "busy_poll", -1),
-            "busy_poll: -1 us is below the minimum of 0 us; give 0 to 1000");
+  EXPECT_EQ(set_to(values, "busy_poll", -1), "");
+  EXPECT_EQ(values.busy_poll_us, -1);
+  EXPECT_EQ(set_to(values, "busy_poll", -2),
+            "busy_poll: -2 us is below the minimum of 0 us; give 0 to 1000, or \"auto\" (-1)");
   EXPECT_NE(set_to(values, "busy_poll", 1001), "");
   EXPECT_EQ(set(values, "busy_poll", "30"), "");
   EXPECT_EQ(values.busy_poll_us, 30);
-  for (const char* wrong : {"", "30us", "-1", "+1", " 1", "1.5", "x", "1001",
+  for (const char* wrong : {"", "30us", "-1", "+1", " 1", "1.5", "x", "1001", "Auto", "auto ",
                             "99999999999999999999", "99999999999999999999x"}) {
     EXPECT_NE(set(values, "busy_poll", wrong), "") << wrong;
   }
   EXPECT_EQ(values.busy_poll_us, 30);
+  EXPECT_EQ(set(values, "busy_poll", "auto"), "");
+  EXPECT_EQ(values.busy_poll_us, -1);
 }
 
 TEST(options, durations) {

@@ -142,7 +142,7 @@
 #define MORTISE_OPTION_CLIENT_NAME "client_name"
 /** A file with the password, read again at each connect. A client's only. */
 #define MORTISE_OPTION_PASSWORD_FILE "password_file"
-/** How long a caller spins before it sleeps: a whole number of microseconds. A client's only. */
+/** How long a waiting caller spins: a whole number of microseconds or "auto". A client's only. */
 #define MORTISE_OPTION_BUSY_POLL "busy_poll"
 /** Whether exit() gives the client's holds back: "on" or "off". A client's only. */
 #define MORTISE_OPTION_RELEASE_AT_EXIT "release_at_exit"

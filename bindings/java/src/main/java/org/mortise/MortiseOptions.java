@@ -247,11 +247,21 @@ public final class MortiseOptions {
   /**
    * How long a waiting native call spins before it sleeps. For clients only.
    *
-   * @param microseconds 0, the default, to 1000
+   * @param microseconds 0 to 1000; see {@link #withAdaptiveBusyPoll}
    * @return options with that value
    */
   public MortiseOptions withBusyPoll(long microseconds) {
     return with(Constants.OPTION_BUSY_POLL, Long.toString(microseconds));
+  }
+
+  /**
+   * A waiting native call spins for as long as it pays, as it does unless this is set. For clients
+   * only.
+   *
+   * @return options with that value
+   */
+  public MortiseOptions withAdaptiveBusyPoll() {
+    return with(Constants.OPTION_BUSY_POLL, "auto");
   }
 
   /**
