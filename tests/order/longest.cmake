@@ -61,6 +61,7 @@ foreach(test
     capi.names_test=9
     safety_tests.memory_of_a_hold.that_is_renewed=8
     safety_tests.memory_of_a_multi.that_waits_for_its_members=6
+    capi.dlopen_tls_exit_test=10
     capi.signal_test=6
     integration_tests.local_server_test.stays_while_a_lock_is_kept=6
     integration_tests.local_server_test.stays_while_somebody_is_connected=6
