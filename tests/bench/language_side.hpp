@@ -32,6 +32,7 @@ class language_side {
   // What the program takes up after it has thrown away what it does not need: resident memory, and
   // what it uses of memory that is resident from its start.
   std::int64_t memory_bytes();
+  [[nodiscard]] pid_t process_id() const { return pid_; }
   // Threads of the operating system that it has.
   [[nodiscard]] std::size_t threads() const;
   // The most of them that were seen, now and during the questions so far.

@@ -1,10 +1,13 @@
 // The bindings beside C, in turns: what a pair and a call that asks nobody cost, a handoff between
 // those who contend, a handle of its own for each pair, what a crowd costs that waits for one lock,
 // and whether anything is left of very many holds.
+#include <unistd.h>
+
 #include <thread>
 
 #include "experiment.hpp"
 #include "language_side.hpp"
+#include "placement.hpp"
 #include "reference.hpp"
 #include "subject.hpp"
 
@@ -36,15 +39,15 @@ double c_pairs_ns(mortise_lock* lock, int count) {
 }
 
 // Short blocks in turn, each of the binding between two of C.
-void measure_pairs(const std::string& id, const settings& chosen, table& results,
-                   language_side& side, mortise_lock* lock) {
+void measure_pairs(const std::string& row, int rounds, table& results, language_side& side,
+                   mortise_lock* lock) {
   constexpr int pairs = 200;
   const auto question = "pairs " + std::to_string(pairs);
   std::vector<double> ratios;
   std::vector<double> side_us;
   std::vector<double> c_us;
   auto before = c_pairs_ns(lock, pairs);
-  for (int i = 0; i < chosen.pick(120, 30); ++i) {
+  for (int i = 0; i < rounds; ++i) {
     const auto time = side.time_ns(question);
     const auto after = c_pairs_ns(lock, pairs);
     ratios.push_back(time * 2 / (before + after));
@@ -52,9 +55,24 @@ void measure_pairs(const std::string& id, const settings& chosen, table& results
     c_us.push_back(after / pairs / ns_per_microsecond);
     before = after;
   }
-  results.measured(id + ".pair", median(ratios));
+  results.measured(row, median(ratios));
   results.raw("%.1f us, C %.1f us; rounds' ratios %.2f to %.2f (10th to 90th)", median(side_us),
               median(c_us), percentile(ratios, 0.1), percentile(ratios, 0.9));
+}
+
+// Where the scheduler puts them, which may be different places; all on one core; and with all cores
+// busy.
+void measure_placed_pairs(const std::string& id, const settings& chosen, table& results,
+                          language_side& side, mortise_lock* lock, reference& observer,
+                          load& others) {
+  const int rounds = chosen.pick(120, 30);
+  measure_pairs(id + ".pair", rounds, results, side, lock);
+  {
+    const pinned all(placement::one_core, process_of(observer), {::getpid(), side.process_id()});
+    measure_pairs(id + ".pair_one_core", rounds, results, side, lock);
+  }
+  const loaded now(others);
+  measure_pairs(id + ".pair_loaded", rounds, results, side, lock);
 }
 
 // CPU time, because all of it is the caller's own.
@@ -228,11 +246,12 @@ void measure_crowd(const language& spoken, table& results, language_side& side, 
 // ---- the experiments ------------------------------------------------------------------------
 
 void run(const language& spoken, const settings& chosen, table& results) {
+  load others;
   const bench_server server(chosen);
   const auto name = lock_name(spoken.id);
   auto command = spoken.command;
   command.insert(command.end(), {server.url(), name});
-  // Before the client, because it forks.
+  // Before the client, because it forks, as the load does.
   language_side side(command);
   reference observer(server.url());
   const auto client = open_client(server.url());
@@ -241,7 +260,7 @@ void run(const language& spoken, const settings& chosen, table& results) {
   // Java compiles what runs often.
   side.ask("pairs 20000");
   side.ask("looks 3000000");
-  measure_pairs(spoken.id, chosen, results, side, lock.get());
+  measure_placed_pairs(spoken.id, chosen, results, side, lock.get(), observer, others);
   measure_looks(spoken.id, chosen, results, side, lock.get());
   measure_fresh(spoken.id, chosen, results, side);
   measure_contention(spoken.id, chosen, results, side, client.get(), observer);
@@ -256,6 +275,8 @@ experiment experiment_of(const language& spoken) {
   return {
       id,
       {{id + ".pair", spoken.title + ", lock and unlock, pair / C", aim::at_most, 1.25, "x"},
+       {id + ".pair_one_core", "  the same, all on the server's core", aim::at_most, 1.25, "x"},
+       {id + ".pair_loaded", "  the same, all cores busy", aim::at_most, 1.25, "x"},
        {id + ".call", "  CPU of a call that asks nobody, above C's", aim::at_most,
         spoken.call_goal_ns, "ns"},
        {id + ".fresh", "  a handle for each pair / a handle that is kept", aim::at_most, 1.15, "x"},

@@ -1,5 +1,12 @@
-// One caller that acquires and releases a free lock, against blocking hiredis doing the same.
+// One caller that acquires and releases a free lock, against blocking hiredis doing the same: where
+// the scheduler puts both, on cores that are given to them, and with all cores busy; and what it
+// costs that waiting adapts, where it doesn't pay.
+#include <unistd.h>
+
+#include "delay_proxy.hpp"
 #include "experiment.hpp"
+#include "in_turn.hpp"
+#include "placement.hpp"
 #include "reference.hpp"
 #include "subject.hpp"
 
@@ -38,7 +45,7 @@ struct comparison {
 
 // Short blocks in turn, each of the subject between two of the reference, because the machine's
 // speed changes from second to second.
-comparison compare(int rounds, mortise_lock* lock, reference& plain, const plain_lock& key) {
+comparison beside_hiredis(int rounds, mortise_lock* lock, reference& plain, const plain_lock& key) {
   constexpr int pairs = 400;
   const auto run_plain = [&] { return measure(pairs, [&] { plain.pair(key); }); };
   const auto run_subject = [&] { return measure(pairs, [&] { pair(lock); }); };
@@ -64,7 +71,7 @@ void run_sent(const settings& chosen, reference& plain, const plain_lock& key,
               const std::string& url, table& results) {
   const auto client = open_client(url);
   const auto lock = make_lock(client.get(), lock_name("sent"), "release=sent");
-  const auto sent = compare(chosen.pick(60, 20), lock.get(), plain, key);
+  const auto sent = beside_hiredis(chosen.pick(60, 20), lock.get(), plain, key);
   results.measured("caller.sent", median(sent.p50_ratio));
   results.raw("mortise %.1f us, hiredis %.1f us, CPU of a pair %.2f of its", median(sent.p50_us),
               median(sent.reference_us), median(sent.cpu_ratio));
@@ -76,36 +83,100 @@ void run_tls(int rounds, table& results) {
   reference plain(server.url());
   const auto client = open_client(server.url());
   const auto lock = make_lock(client.get(), lock_name("caller"));
-  const auto ratios = compare(rounds, lock.get(), plain, keys.front());
+  const auto ratios = beside_hiredis(rounds, lock.get(), plain, keys.front());
   results.measured("caller.tls", median(ratios.p50_ratio));
   results.raw("mortise %.1f us, OpenSSL and hiredis %.1f us; CPU of a pair %.2f of theirs",
               median(ratios.p50_us), median(ratios.reference_us), median(ratios.cpu_ratio));
 }
 
+void tell(const char* id, const comparison& seen, table& results) {
+  results.measured(id, median(seen.p50_ratio));
+  results.raw(
+      "mortise %.1f us, hiredis %.1f us; rounds' ratios %.2f to %.2f (10th to 90th); CPU %.2f",
+      median(seen.p50_us), median(seen.reference_us), percentile(seen.p50_ratio, 0.1),
+      percentile(seen.p50_ratio, 0.9), median(seen.cpu_ratio));
+}
+
+void run_tcp(int rounds, const settings& chosen, table& results) {
+  auto over_tcp = chosen;
+  over_tcp.url.clear();
+  over_tcp.over_tcp = true;
+  const bench_server server(over_tcp);
+  const auto keys = plain_locks(1);
+  reference plain(server.url());
+  const auto client = open_client(server.url());
+  const auto lock = make_lock(client.get(), lock_name("caller"));
+  tell("caller.tcp", beside_hiredis(rounds, lock.get(), plain, keys.front()), results);
+}
+
+// Waiting that adapts beside waiting that never spins: by the time or the CPU that `figure` gives.
+template <typename Figure>
+void beside_sleep(const char* id, int rounds, const std::string& url, table& results,
+                  Figure&& figure) {
+  const auto adapting = open_client(url);
+  const auto sleeping = open_client(url, "busy_poll=0");
+  const auto lock = make_lock(adapting.get(), lock_name("adapting"));
+  const auto other = make_lock(sleeping.get(), lock_name("sleeping"));
+  const auto seen = compare(
+      rounds, [&] { return figure(lock.get()); }, [&] { return figure(other.get()); });
+  results.measured(id, median(seen.ratios));
+  results.raw("%.1f us, busy_poll=0 %.1f us; rounds' ratios %.2f to %.2f (10th to 90th)",
+              median(seen.with), median(seen.without), percentile(seen.ratios, 0.1),
+              percentile(seen.ratios, 0.9));
+}
+
+// The time of all pairs, because what spinning costs there comes in slices.
+void run_loaded(const settings& chosen, const std::string& url, load& others, table& results) {
+  const loaded now(others);
+  beside_sleep("caller.loaded", chosen.pick(40, 10), url, results, [](mortise_lock* lock) {
+    constexpr int pairs = 2000;
+    const auto start = now_ns();
+    for (int i = 0; i < pairs; ++i) pair(lock);
+    return static_cast<double>(now_ns() - start) / pairs / ns_per_microsecond;
+  });
+}
+
+void run_far(const settings& chosen, const delay_proxy& link, table& results) {
+  beside_sleep("caller.far_cpu", chosen.pick(40, 10), link.url(), results,
+               [](mortise_lock* lock) { return measure(200, [&] { pair(lock); }).cpu_us; });
+}
+
 void run(const settings& chosen, table& results) {
+  constexpr std::int64_t one_way_ns = 150'000;
+  // These fork, and so come before any client.
+  load others;
   const bench_server server(chosen);
+  const delay_proxy link(server.url(), one_way_ns);
   const int rounds = chosen.pick(60, 20);
   const auto keys = plain_locks(1);
   reference plain(server.url());
   const auto client = open_client(server.url());
   const auto lock = make_lock(client.get(), lock_name("caller"));
 
-  const auto alone = compare(rounds, lock.get(), plain, keys.front());
-  results.measured("caller.p50", median(alone.p50_ratio));
-  results.raw("mortise %.1f us, hiredis %.1f us; rounds' ratios %.2f to %.2f (10th to 90th)",
-              median(alone.p50_us), median(alone.reference_us), percentile(alone.p50_ratio, 0.1),
-              percentile(alone.p50_ratio, 0.9));
+  tell("caller.p50", beside_hiredis(rounds, lock.get(), plain, keys.front()), results);
+  run_tcp(rounds, chosen, results);
+  for (const auto where : {placement::one_core, placement::two_cores}) {
+    const pinned both(where, process_of(plain), {::getpid()});
+    tell(where == placement::one_core ? "caller.one_core" : "caller.two_cores",
+         beside_hiredis(rounds, lock.get(), plain, keys.front()), results);
+  }
+  run_loaded(chosen, server.url(), others, results);
+  run_far(chosen, link, results);
 
   const auto held = make_locks(client.get(), "renewed", renewing_holds, renewing_lease);
   for (const auto& item : held) check(mortise_lock_try(item.get(), nullptr), "mortise_lock_try");
-  const auto renewing = compare(rounds, lock.get(), plain, keys.front());
+  const auto renewing = beside_hiredis(rounds, lock.get(), plain, keys.front());
   results.measured("caller.renewing", median(renewing.p50_ratio));
   results.raw("mortise %.1f us, hiredis %.1f us, a renewal every 5 ms", median(renewing.p50_us),
               median(renewing.reference_us));
   for (const auto& item : held) {
     check(mortise_lock_unlock(item.get(), nullptr), "unlock of a renewed lock");
   }
-  results.measured("caller.cpu", median(alone.cpu_ratio));
+  const auto sleeping = open_client(server.url(), "busy_poll=0");
+  const auto sleeper = make_lock(sleeping.get(), lock_name("cpu"));
+  const auto asleep = beside_hiredis(rounds, sleeper.get(), plain, keys.front());
+  results.measured("caller.cpu", median(asleep.cpu_ratio));
+  results.raw("p50 %.2f of its", median(asleep.p50_ratio));
   run_sent(chosen, plain, keys.front(), server.url(), results);
   run_tls(rounds, results);
 }
@@ -115,9 +186,18 @@ void run(const settings& chosen, table& results) {
 const experiment& uncontended() {
   static const experiment instance{
       "caller",
-      {{"caller.p50", "one caller, pair p50 / blocking hiredis", aim::at_most, 1.05, "x"},
-       {"caller.renewing", "  the same while 50 holds are renewed", aim::at_most, 1.10, "x"},
-       {"caller.cpu", "  client CPU of a pair / hiredis", aim::at_most, 1.0, "x"},
+      {{"caller.p50", "one caller, pair p50 / blocking hiredis", aim::at_most, 0.4, "x"},
+       {"caller.tcp", "  the same over loopback TCP", aim::at_most, 0.6, "x"},
+       {"caller.one_core", "  the same on the server's core", aim::at_most, 1.05, "x"},
+       {"caller.two_cores", "  the same on one core, the server on another", aim::at_most, 1.05,
+        "x"},
+       {"caller.loaded", "  all cores busy, time of a pair / with busy_poll=0", aim::at_most, 1.02,
+        "x"},
+       {"caller.far_cpu", "  0.3 ms away, client CPU of a pair / with busy_poll=0", aim::at_most,
+        1.02, "x"},
+       {"caller.renewing", "  pair p50 while 50 holds are renewed / hiredis", aim::at_most, 0.45,
+        "x"},
+       {"caller.cpu", "  client CPU of a pair with busy_poll=0 / hiredis", aim::at_most, 1.0, "x"},
        {"caller.sent", "one caller, pair p50 with release=sent / blocking hiredis", aim::at_most,
         0.6, "x"},
        {"caller.tls", "one caller, pair p50 over TLS / blocking OpenSSL and hiredis", aim::at_most,

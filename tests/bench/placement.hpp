@@ -1,0 +1,60 @@
+// Where the two sides of a pair run, and what else does: on which core it is decides how long a
+// pair takes, more than most of what is measured.
+#pragma once
+
+#include <sched.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "process.hpp"
+#include "reference.hpp"
+
+namespace mortise::bench {
+
+enum class placement { one_core, two_cores };
+
+// The process of a server on this host.
+pid_t process_of(reference& server);
+
+// Keeps a server on one core, and these clients, with all their threads, on the same or another.
+class pinned {
+ public:
+  pinned(placement where, pid_t server, const std::vector<pid_t>& clients);
+  pinned(const pinned&) = delete;
+  pinned& operator=(const pinned&) = delete;
+  // They may run where they could before.
+  ~pinned();
+
+ private:
+  std::vector<std::pair<pid_t, cpu_set_t>> before_;
+};
+
+// Keeps each core busy, by a child that only counts time, while it is on. Made before any
+// client is.
+class load {
+ public:
+  load();
+  void set(bool is_on);
+
+ private:
+  shared<std::atomic<std::uint32_t>> is_on_;
+  std::vector<process> children_;
+};
+
+// While it is there, the load is on.
+class loaded {
+ public:
+  explicit loaded(load& which) : which_(which) { which_.set(true); }
+  loaded(const loaded&) = delete;
+  loaded& operator=(const loaded&) = delete;
+  ~loaded() { which_.set(false); }
+
+ private:
+  load& which_;
+};
+
+}  // namespace mortise::bench
