@@ -156,6 +156,9 @@ func TestBadInput(t *testing.T) {
 		{func() error {
 			return only(Open(within(t), server.url, WithBusyPoll(time.Millisecond+1)))
 		}, "busy_poll"},
+		{func() error {
+			return only(client.NewLock("a", WithAdaptiveBusyPoll()))
+		}, "busy_poll: is an option of a client"},
 		{func() error { return only(Open(within(t), server.url, WithClientName("a b"))) }, "client_name"},
 		{func() error {
 			return only(Open(within(t), server.url, WithPasswordFile("word")))

@@ -143,6 +143,9 @@ class BadInputTest {
     assertThrows(NullPointerException.class, () -> client.setCredentials(null, new char[1]));
     assertThrows(NullPointerException.class, () -> client.setCredentials("", (byte[]) null));
     assertNamed("busy_poll", () -> client.mutex("x", MortiseOptions.DEFAULTS.withBusyPoll(1001)));
+    assertNamed(
+        "busy_poll: is an option of a client",
+        () -> client.mutex("x", MortiseOptions.DEFAULTS.withAdaptiveBusyPoll()));
     assertNamed("drift", () -> client.mutex("x", MortiseOptions.DEFAULTS.withDrift(1000)));
     assertNamed("scheme", () -> MortiseClient.open("http://localhost"));
     assertNamed("url", () -> MortiseClient.open(""));
