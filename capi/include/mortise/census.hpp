@@ -61,11 +61,25 @@ class census {
       const auto number = [&](std::string_view key) {
         return mortise_census_number(raw_.get(), i, key.data(), key.size());
       };
-      all.push_back({text("client"), text("host"), number("pid"), text("label"), text("name"),
-                     text("kind"), text("mode"), number("holds"), number("token"),
-                     number("held_ms"), number("time_left_ms"), number("permits"),
-                     number("waiters"), number("waited_ms"), number("grants"), number("contended"),
-                     number("waited_total_ms"), text("waits"), number("retained"),
+      all.push_back({text("client"),
+                     text("host"),
+                     number("pid"),
+                     text("label"),
+                     text("name"),
+                     text("kind"),
+                     text("mode"),
+                     number("holds"),
+                     number("token"),
+                     number("held_ms"),
+                     number("time_left_ms"),
+                     number("permits"),
+                     number("waiters"),
+                     number("waited_ms"),
+                     number("grants"),
+                     number("contended"),
+                     number("waited_total_ms"),
+                     text("waits"),
+                     number("retained"),
                      text("source")});
     }
     return all;
