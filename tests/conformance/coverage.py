@@ -3,9 +3,11 @@ import re
 
 # What no scenario can bring about: a defect of ours, and an exhausted memory.
 BEYOND = {"internal", "no_memory"}
-# What differs from run to run; each binding's own tests look at these.
+# What differs from run to run, or is of one entry; each binding's own tests look at these, and actors
+# count the entries that are retained.
 GETTERS_BEYOND = {"time_left_ms", "latest_token", "shown_holder_count", "entry_count", "entry_owner",
-                  "entry_host", "entry_pid", "entry_weight", "entry_is_exclusive"}
+                  "entry_host", "entry_pid", "entry_weight", "entry_is_exclusive",
+                  "entry_is_retained"}
 
 
 # What a hold, which C has no object for, can be told.
