@@ -85,7 +85,7 @@ const experiment& retention() {
         0.1, "x"},
        {"retain.commands", "  server commands of it", aim::at_most, 0.2, ""},
        {"retain.wanted", "acquire of a lock that another client retains / of a free one",
-        aim::at_most, 5.0, "x"}},
+        aim::at_most, 6.0, "x"}},
       run};
   return instance;
 }
