@@ -38,8 +38,8 @@ class passes {
 
   // How many tokens to draw with one renewal: as many as there is credit for and as can be used.
   // And no more than have had time since the last were drawn, because the counter must not outrun
-  // the server's clock, which counts in microseconds (hazard 30): taking up what was retained costs
-  // less than one.
+  // the server's clock, which counts in microseconds (hazard 30): taking up what was retained
+  // asks nobody.
   [[nodiscard]] std::int64_t tokens_to_draw(bool others_wait, time_ns now) const noexcept {
     const auto usable = others_wait ? std::int64_t{batch_passes} - count_ : reserve_tokens;
     return std::clamp<std::int64_t>(std::min(credit_ / 2, (now - drawn_at_) / token_ns), 1, usable);
