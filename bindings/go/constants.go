@@ -141,8 +141,8 @@ const (
 	optionReentrantRead = "reentrant_read"
 	// optionReentrantWrite: the same for writing, and for a mutex: "on" or "off".
 	optionReentrantWrite = "reentrant_write"
-	// optionFair: whether waiters are served in their order, or one client's in batches: "strict" or
-	// "batch".
+	// optionFair: whether handles of a client pass locks on and share them, or each waits: "strict"
+	// or "batch".
 	optionFair = "fair"
 	// optionRelease: whether an unlock ends when it is answered, or when it is sent: "sent" or
 	// "answered".

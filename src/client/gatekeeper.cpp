@@ -137,8 +137,8 @@ void gatekeeper::on_message(const protocol::message& told) noexcept {
 }
 
 std::string gatekeeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
-                                        bool may_retain) {
-  return rules_.owner_token({client_.id(), id_, ++attempts_, label, grant_ttl_ms, may_retain});
+                                        lock::claim_reuse reuse) {
+  return rules_.owner_token({client_.id(), id_, ++attempts_, label, grant_ttl_ms, reuse});
 }
 
 std::int64_t gatekeeper::random_below(std::int64_t bound) noexcept {

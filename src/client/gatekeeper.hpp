@@ -87,7 +87,7 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   // lock::link
   bool ask(const lock::question& asked, const lock::operation* by) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
-                              bool may_retain) override;
+                              lock::claim_reuse reuse) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;
   [[nodiscard]] bool is_granted_by_message() const noexcept override;

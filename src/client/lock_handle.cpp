@@ -72,6 +72,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekee
   owner_.lease_ms = terms.lease_ms;
   owner_.max_hold_ms = terms.max_hold_ms;
   owner_.renews = terms.renewal;
+  owner_.is_strict = terms.fair_strict;
   owner_.unlocks_by_sending = terms.unlocks_by_sending;
   owner_.retain_ms = terms.retain_ms;
   owner_.drift_ppm = client_->defaults().drift_ppm;
@@ -201,7 +202,7 @@ outcome lock_handle::query(protocol::lock_info& info) {
   std::string mine;
   asked.weight = gatekeeper_->look([&](const lock::gate& gate, time_ns now) {
     if (gate.lasts(owner_, now)) mine = gate.owner_token(owner_);
-    return gate.weight();
+    return gate.weight(owner_);
   });
   asked.token = mine;
   asked.limit = owner_.limit;

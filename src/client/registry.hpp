@@ -20,11 +20,11 @@ namespace mortise::client {
 template <class Gatekeeper>
 class registry {
  public:
-  // Only a mutex is passed on within the client, where its protocol can: `strict` competes by
-  // itself, so nobody of this client passes the lock on to it or gets it from it.
-  static bool may_share(lock::lock_kind kind, const lock::protocol_facts& protocol,
-                        bool is_strict) noexcept {
-    return kind == lock::lock_kind::mutex && protocol.can_pass && !is_strict;
+  // Within the client a lock is passed on, shared by readers and retained for all, where its
+  // protocol can: `strict` competes by itself, so nobody of this client passes the lock on to it or
+  // gets it from it.
+  static bool may_share(const lock::protocol_facts& protocol, bool is_strict) noexcept {
+    return protocol.can_pass && !is_strict;
   }
 
   // The gatekeeper for one more handle, which leaves it later; nullptr once closed. Where there is

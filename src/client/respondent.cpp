@@ -6,6 +6,7 @@
 
 #include "base/decimal.hpp"
 #include "client/client.hpp"
+#include "protocol/owner_token.hpp"
 #include "statistics/snapshot.hpp"
 
 namespace mortise::client {
@@ -13,6 +14,8 @@ namespace mortise::client {
 namespace {
 
 constexpr time_ns page_cost_ns = ns_per_s / respondent::pages_per_second;
+// So many characters tell which claims of a lock are retained; the others count as held.
+constexpr std::size_t most_claims_text = 200;
 
 const char* kind_text(lock::lock_kind kind) noexcept {
   switch (kind) {
@@ -43,11 +46,15 @@ protocol::census_entry entry_of(const gatekeeper& of) {
   one.label = told.label;
   one.name = of.name();
   one.kind = kind_text(of.kind());
-  if (told.is_held || told.is_retained || told.waiters > 0) {
+  if (told.holds > 0 || told.retained > 0 || told.waiters > 0) {
     one.mode = told.mode == lock::hold_mode::whole ? "exclusive" : "shared";
   }
-  one.holds = told.is_held ? 1 : 0;
-  one.retained = told.is_retained ? 1 : 0;
+  one.holds = static_cast<std::int64_t>(told.holds);
+  one.retained = static_cast<std::int64_t>(told.retained);
+  for (const auto& claim : told.retained_claims) {
+    if (one.retained_claims.size() >= most_claims_text) break;
+    one.retained_claims.append(protocol::split_owner_token(claim).attempt()).append(" ");
+  }
   one.token = told.token;
   one.held_ms = told.held_ns / ns_per_ms;
   one.time_left_ms = told.left_ns / ns_per_ms;
@@ -113,7 +120,8 @@ protocol::census_page respondent::page_of(const protocol::census_question& asked
       break;
     }
     auto one = entry_of(*each);
-    size += one.name.size() + one.label.size() + one.waits.size() + 100;
+    size +=
+        one.name.size() + one.label.size() + one.waits.size() + one.retained_claims.size() + 100;
     told.entries.push_back(std::move(one));
   }
   return told;

@@ -1,9 +1,12 @@
 // Which of a lock's holders retain what they have. The server sees an ordinary hold, so its client
 // is asked, as by a census; and only where the owner token says that there may be an answer.
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "client/client.hpp"
 #include "protocol/census.hpp"
+#include "protocol/owner_token.hpp"
 #include "protocol/query.hpp"
 
 namespace mortise::client {
@@ -12,6 +15,15 @@ namespace {
 
 // Who does not answer in this time counts as a holder.
 constexpr time_ns answer_time_ns = 500 * ns_per_ms;
+
+// `word` ends in a space, as those of the text do.
+bool has_word(std::string_view text, std::string_view word) noexcept {
+  while (!text.empty()) {
+    if (text.substr(0, word.size()) == word) return true;
+    text.remove_prefix(std::min(text.find(' '), text.size() - 1) + 1);
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -32,8 +44,9 @@ void client::find_retained(protocol::lock_info& info, std::string_view name, tim
   static_cast<void>(censuses_.take(told, std::min(deadline, boot_now() + answer_time_ns), others));
   for (auto& party : info.entries) {
     if (!party.may_be_retained || party.client == id_) continue;
+    const auto claim = std::string(protocol::split_owner_token(party.owner).attempt()) + " ";
     party.is_retained = std::any_of(told.entries.begin(), told.entries.end(), [&](const auto& one) {
-      return one.client == party.client && one.name == name && one.retained != 0;
+      return one.client == party.client && one.name == name && has_word(one.retained_claims, claim);
     });
   }
 }

@@ -26,8 +26,8 @@ class departures {
   departures(operations& accepted, gate_listener& listener)
       : operations_(accepted), listener_(listener) {}
 
-  // Room for one more, so that a tenure can be left without memory.
-  void reserve() { departures_.reserve(departures_.size() + 1); }
+  // Room for so many more, so that tenures can be left without memory.
+  void reserve(std::size_t more) { departures_.reserve(departures_.size() + more); }
   // These four say what became of the lock: released, handed over, or unknown when no word of it
   // came.
   answer add(departure leaving, time_ns now);

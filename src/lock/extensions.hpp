@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lock/operations.hpp"
+#include "lock/owner.hpp"
 
 namespace mortise::lock {
 
@@ -19,12 +20,38 @@ class extensions {
     waiting_.reserve(waiting_.size() + 1);
     operations_.accept(done);
   }
-  // Asked for: it ends when the hold is valid until then.
-  void add(operation& done, time_ns target) { waiting_.push_back({&done, target}); }
+  // Asked for by this owner: it ends when the hold is valid until then.
+  void add(operation& done, const owner& by, time_ns target) {
+    waiting_.push_back({&done, &by, target});
+  }
   // Ends those that wait for no more than this, or all.
   void finish(const outcome& how, time_ns until = time_never) {
+    finish_where(how, [&](const auto& item) { return item.target <= until; });
+  }
+  // Ends those of this owner.
+  void finish_of(const owner& by, const outcome& how) {
+    finish_where(how, [&](const auto& item) { return item.by == &by; });
+  }
+  // Ends this one.
+  void abandon(operation& given_up, const outcome& how) {
+    finish_where(how, [&](const auto& item) { return item.done == &given_up; });
+  }
+  [[nodiscard]] bool has(const operation& of) const noexcept {
+    return std::any_of(waiting_.begin(), waiting_.end(),
+                       [&](const auto& item) { return item.done == &of; });
+  }
+
+ private:
+  struct extension {
+    operation* done;
+    const owner* by;
+    time_ns target;
+  };
+
+  template <class Which>
+  void finish_where(const outcome& how, Which&& is_meant) {
     for (std::size_t i = 0; i < waiting_.size();) {
-      if (waiting_[i].target > until) {
+      if (!is_meant(waiting_[i])) {
         ++i;
         continue;
       }
@@ -33,21 +60,6 @@ class extensions {
       operations_.end(*done, how);
     }
   }
-  // Ends this one, if it is one of them.
-  void abandon(operation& given_up, const outcome& how) {
-    const auto open = std::find_if(waiting_.begin(), waiting_.end(),
-                                   [&](const auto& item) { return item.done == &given_up; });
-    if (open == waiting_.end()) return;
-    waiting_.erase(open);
-    operations_.end(given_up, how);
-  }
-  [[nodiscard]] bool is_empty() const noexcept { return waiting_.empty(); }
-
- private:
-  struct extension {
-    operation* done;
-    time_ns target;
-  };
 
   operations& operations_;
   std::vector<extension> waiting_;

@@ -3,33 +3,57 @@
 #include <algorithm>
 
 #include "lock/gate.hpp"
+#include "lock/line.hpp"
 
 namespace mortise::lock {
 
+namespace {
+
+// Who waits, the first of them all.
+void add_waiters(gate_report& told, const line& in, time_ns now) {
+  told.waiters += in.waiter_count();
+  const auto* const first = in.first_waiter();
+  if (first == nullptr || now - first->began < told.waited_ns) return;
+  told.waited_ns = now - first->began;
+  if (told.holds > 0 || told.retained > 0) return;
+  told.mode = first->wanted.mode;
+  told.label = first->owner->label;
+}
+
+void add_retained(gate_report& told, const line& in, time_ns now) {
+  if (!in.is_retained() || now >= in.retained_until()) return;
+  ++told.retained;
+  told.retained_claims.push_back(in.claim()->token());
+  if (told.holds > 0) return;
+  told.mode = in.claim()->mode();
+  told.left_ns = std::max(told.left_ns, in.retained_until() - now);
+}
+
+}  // namespace
+
+// Of those who hold, the one that has done so for the longest is described.
+void gate::add_holders(gate_report& told, const line& in, time_ns now) const {
+  const auto before = told.holds;
+  in.held_by().each([&](const lock::owner& holder) {
+    if (!lasts(holder, now)) return;
+    if (++told.holds > 1 && now - holder.held_since <= told.held_ns) return;
+    told.mode = holder.has_hold(hold_mode::whole) ? hold_mode::whole : hold_mode::part;
+    told.label = holder.label;
+    told.token = holder.token;
+    told.held_ns = now - holder.held_since;
+    told.left_ns = std::max<time_ns>(0, valid_until(holder) - now);
+  });
+  // A writer has all that there is of a lock that counts none.
+  const auto weight = told.holds == before ? 0 : in.claim()->weight();
+  told.weight += weight == whole_weight ? 1 : weight;
+}
+
 gate_report gate::report(time_ns now) const {
   gate_report told;
-  told.traffic = traffic_;
-  told.waiters = waiters_.size();
-  if (!waiters_.empty()) {
-    const auto& first = *waiters_.front();
-    told.waited_ns = now - first.began;
-    told.mode = first.wanted.mode;
-    told.label = first.owner->label;
-  }
-  if (is_retained() && now < retained_until_) {
-    told.is_retained = true;
-    told.mode = current_->mode();
-    told.left_ns = retained_until_ - now;
-  }
-  if (holder_ == nullptr || !lasts(*holder_, now)) return told;
-  told.is_held = true;
-  told.mode = holder_->has_hold(hold_mode::whole) ? hold_mode::whole : hold_mode::part;
-  told.label = holder_->label;
-  told.token = holder_->token;
-  // A writer has all that there is of a lock that counts none.
-  told.weight = weight() == whole_weight ? 1 : weight();
-  told.held_ns = now - holder_->held_since;
-  told.left_ns = std::max<time_ns>(0, valid_until(*holder_) - now);
+  told.traffic = common_.traffic;
+  for (const auto& each : lines_) add_holders(told, *each, now);
+  for (const auto& each : lines_) add_retained(told, *each, now);
+  for (const auto& each : lines_) add_waiters(told, *each, now);
   return told;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/time.hpp"
 #include "lock/portion.hpp"
@@ -28,10 +29,11 @@ struct gate_traffic {
 };
 
 struct gate_report {
-  bool is_held = false;
-  bool is_retained = false;
-  std::string label;                  // of the holder, or else of the first who waits
-  hold_mode mode = hold_mode::whole;  // likewise
+  std::size_t holds = 0;
+  std::size_t retained = 0;
+  std::vector<std::string> retained_claims;  // their owner tokens
+  std::string label;                         // of a holder, or else of the first who waits
+  hold_mode mode = hold_mode::whole;         // likewise
   std::int64_t token = 0;
   std::int64_t weight = 0;
   time_ns held_ns = 0;

@@ -41,6 +41,14 @@ class operation {
   std::uint32_t broken_before = 0;
 };
 
+// What a claim may be good for beside the hold that it was asked for. Others read it in the owner
+// token, and let its client know when they wait.
+enum class claim_reuse : std::uint8_t {
+  none,
+  shared,    // other readers of this client stand behind it
+  retained,  // it may stay without a holder; and be shared, too
+};
+
 class link {
  public:
   virtual ~link() = default;
@@ -50,7 +58,7 @@ class link {
   virtual bool ask(const question& asked, const operation* by) noexcept = 0;
   // A new owner token, never given before (hazard 21).
   virtual std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
-                                      bool may_retain) = 0;
+                                      claim_reuse reuse) = 0;
   // An even number in [0, bound).
   virtual std::int64_t random_below(std::int64_t bound) noexcept = 0;
   // Why there is no connection; ok when there is one.

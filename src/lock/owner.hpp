@@ -15,6 +15,7 @@
 namespace mortise::lock {
 
 class acquire_operation;
+class line;
 
 enum class owner_state : std::uint8_t {
   idle,
@@ -30,6 +31,7 @@ struct owner {
   std::int64_t max_hold_ms = 3'600'000;  // -1: no limit
   std::int64_t drift_ppm = default_drift_ppm;
   bool renews = true;
+  bool is_strict = false;                      // competes by itself, also within its client
   bool unlocks_by_sending = false;             // and does not wait for the answer
   std::int64_t retain_ms = 0;                  // how long an unlock keeps the claim; 0: not
   std::array<bool, 2> is_reentrant{};          // by mode
@@ -45,6 +47,11 @@ struct owner {
 
   // Kept by the gate.
   owner_state state = owner_state::idle;
+  line* in = nullptr;       // where it waits or holds
+  owner* before = nullptr;  // of those who hold with it
+  owner* behind = nullptr;
+  time_ns until = time_never;                 // its own end, where those who hold with it may go on
+  bool is_end_told = false;                   // that this end is near
   std::array<std::int64_t, 2> hold_counts{};  // by mode
   std::int64_t token = 0;                     // of the present or the last hold
   acquire_operation* pending = nullptr;       // the acquire that waits

@@ -17,11 +17,12 @@ enum class wait_method : std::uint8_t {
 
 struct protocol_facts {
   std::string_view name;
+  lock_kind kind = lock_kind::mutex;
   wait_method how = wait_method::queue;
   // Taken with SET NX and no script, which needs the lock to be a string that holds the owner
   // token.
   bool is_plain_string = false;
-  // Whether a renewal draws fencing tokens, so that a mutex is passed on within a client.
+  // Whether a renewal draws fencing tokens, so that a lock is passed on within a client.
   bool can_pass = false;
   // Whether who has a part of the lock can be given all of it.
   bool can_raise = false;

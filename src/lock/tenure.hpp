@@ -72,9 +72,9 @@ class tenure {
   }
   // A new holder's terms: plans its renewals, and confirms the grant now if they want it.
   void keep(const lease_terms& terms, time_ns now) { hold_.keep(terms, questions_, now); }
-  // Whether it may stay at the servers without a holder: it is sure, nobody else is known to want
-  // it, and nothing is open that would change it.
-  [[nodiscard]] bool may_rest(time_ns now) const noexcept {
+  // Whether nobody else is known to want it, and it is sure, for half of a lease at least, and will
+  // stay so: then it may serve somebody more, or stay without a holder.
+  [[nodiscard]] bool is_settled(time_ns now) const noexcept {
     return now < rests_until() && is_acknowledged() && !others_wait() && !hold_.may_be_queued() &&
            questions_.open() == questions_.open(step::renew);
   }
@@ -103,6 +103,7 @@ class tenure {
   }
   [[nodiscard]] const std::string& token() const noexcept { return questions_.token(); }
   [[nodiscard]] std::int64_t weight() const noexcept { return questions_.wanted().weight; }
+  [[nodiscard]] std::int64_t limit() const noexcept { return questions_.wanted().limit; }
   // Also of one that was raised or lowered.
   [[nodiscard]] hold_mode mode() const noexcept {
     const auto& of = questions_.wanted();

@@ -94,6 +94,7 @@ const table& ballot_token() {
 const table& ballot_rw() {
   static const table protocol = {
       .facts = {.name = "queued",
+                .kind = lock::lock_kind::rw,
                 .how = lock::wait_method::channel,
                 .subject = "redlock, protocol: "},
       .has_weights = true,

@@ -20,6 +20,7 @@ struct field {
   std::string_view name;
   std::string census_entry::*text;     // or
   std::int64_t census_entry::*number;  // this
+  bool is_shown = true;                // else only for clients among themselves
 };
 constexpr field fields[] = {
     {"client", &census_entry::client, nullptr},
@@ -41,6 +42,7 @@ constexpr field fields[] = {
     {"waited_total_ms", nullptr, &census_entry::waited_total_ms},
     {"waits", &census_entry::waits, nullptr},
     {"retained", nullptr, &census_entry::retained},
+    {"retained_claims", &census_entry::retained_claims, nullptr, false},
     {"source", &census_entry::source, nullptr},
 };
 // The first of them are the same of all entries of a client, and said once.
@@ -57,7 +59,7 @@ std::string text_of(const census_entry& of, const field& which) {
 
 const field* find(std::string_view name) noexcept {
   for (const auto& one : fields) {
-    if (one.name == name) return &one;
+    if (one.is_shown && one.name == name) return &one;
   }
   return nullptr;
 }
@@ -87,6 +89,7 @@ void take_field(census_entry& into, const field& which, std::string_view text) {
 void append_entry(std::string& out, const census_entry& one) {
   char mark = '{';
   for (const auto& each : fields) {
+    if (!each.is_shown) continue;
     out += std::exchange(mark, ',');
     append_json(out, each.name);
     out += ':';

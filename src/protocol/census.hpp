@@ -35,6 +35,8 @@ struct census_entry {
   std::int64_t waited_total_ms = 0;
   std::string waits;
   std::int64_t retained = 0;
+  // Which those are: the attempts that their owner tokens are of, each with a space behind it.
+  std::string retained_claims;
   std::string source = "client";  // who tells of it: that client, or a key
 };
 

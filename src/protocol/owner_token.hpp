@@ -15,15 +15,27 @@
 
 namespace mortise::protocol {
 
+// What stands behind the sequence, for which whoever waits lets the client know (inbox.lua).
+constexpr std::string_view reuse_text(lock::claim_reuse reuse) noexcept {
+  switch (reuse) {
+    case lock::claim_reuse::shared:
+      return "s:";
+    case lock::claim_reuse::retained:
+      return "r:";
+    case lock::claim_reuse::none:
+      break;
+  }
+  return ":";
+}
+
 // The sequence is `<gate id>.<attempt>`, unique within the client; with an `r` behind it where the
-// client may retain the claim.
+// client may retain the claim, or else an `s` where its readers may share it.
 inline std::string make_owner_token(const owner_seed& seed) {
   const decimal gate_id(seed.gate_id);
   const decimal attempt(seed.attempt);
   const decimal ttl(seed.grant_ttl_ms);
   const std::string_view parts[] = {
-      "m1:",      seed.client, ":", gate_id, ".", attempt, seed.may_retain ? "r:" : ":",
-      seed.label, ":",         ttl};
+      "m1:", seed.client, ":", gate_id, ".", attempt, reuse_text(seed.reuse), seed.label, ":", ttl};
   std::size_t size = 0;
   for (const auto part : parts) size += part.size();
   std::string token(size, '\0');
@@ -44,6 +56,10 @@ struct owner_parts {
     std::uint64_t number = 0;
     std::from_chars(sequence.data(), sequence.data() + sequence.size(), number);
     return number;
+  }
+  // What is behind that: the claim's own number within the client.
+  [[nodiscard]] std::string_view attempt() const noexcept {
+    return sequence.substr(std::min(sequence.size(), sequence.find('.') + 1));
   }
   [[nodiscard]] bool may_retain() const noexcept {
     return !sequence.empty() && sequence.back() == 'r';

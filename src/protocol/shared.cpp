@@ -25,9 +25,11 @@ key_set semaphore_keys(std::string_view name) {
   return keys;
 }
 
-table shared_table(std::size_t keys, key_set (*keys_of_name)(std::string_view name)) {
+table shared_table(lock::lock_kind kind, std::size_t keys,
+                   key_set (*keys_of_name)(std::string_view name)) {
   return {
       .facts = {.name = "queued",
+                .kind = kind,
                 .how = lock::wait_method::queue,
                 .can_pass = true,
                 .can_raise = true},
@@ -54,12 +56,12 @@ table shared_table(std::size_t keys, key_set (*keys_of_name)(std::string_view na
 }  // namespace
 
 const table& queued_rw() {
-  static const table protocol = shared_table(3, rw_keys);
+  static const table protocol = shared_table(lock::lock_kind::rw, 3, rw_keys);
   return protocol;
 }
 
 const table& queued_semaphore() {
-  static const table protocol = shared_table(4, semaphore_keys);
+  static const table protocol = shared_table(lock::lock_kind::semaphore, 4, semaphore_keys);
   return protocol;
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lock/link.hpp"
 #include "lock/protocol_facts.hpp"
 #include "lock/step.hpp"
 #include "redis/command.hpp"
@@ -30,7 +31,7 @@ struct owner_seed {
   std::uint64_t attempt = 0;
   std::string_view label;
   std::int64_t grant_ttl_ms = 0;
-  bool may_retain = false;  // the claim may stay with its client while nobody holds by it
+  lock::claim_reuse reuse = lock::claim_reuse::none;
 };
 
 // How a step is asked: a script, how many of the keys it takes, and how many of the arguments,

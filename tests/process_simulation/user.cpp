@@ -203,8 +203,8 @@ void user::on_verdict(deployment::inquiry& answered, const lock::verdict& said,
 }
 
 std::string user::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
-                                  bool may_retain) {
-  return rules_.owner_token({of_.id(), number_, ++attempts_, label, grant_ttl_ms, may_retain});
+                                  lock::claim_reuse reuse) {
+  return rules_.owner_token({of_.id(), number_, ++attempts_, label, grant_ttl_ms, reuse});
 }
 
 std::int64_t user::random_below(std::int64_t bound) noexcept {

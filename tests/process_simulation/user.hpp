@@ -52,7 +52,7 @@ class user final : public deployment::inquirer,
                   time_ns now) noexcept override;
   bool ask(const lock::question& asked, const lock::operation* by) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
-                              bool may_retain) override;
+                              lock::claim_reuse reuse) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;
   void on_lost(lock::owner& loser) noexcept override;

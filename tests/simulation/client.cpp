@@ -22,14 +22,13 @@ simulated_client::simulated_client(world& around, simulated_server& server, int 
 std::shared_ptr<simulated_gatekeeper> simulated_client::new_handle(const named_lock& of,
                                                                    bool is_strict) {
   const auto& rules = of.rules();
-  const bool is_shared =
-      client::registry<simulated_gatekeeper>::may_share(of.kind, rules.facts, is_strict);
+  const bool is_shared = client::registry<simulated_gatekeeper>::may_share(rules.facts, is_strict);
   auto joined = gates_.join(rules.keys(of.name).front(), is_shared, [&](std::uint64_t gate_id) {
     return std::make_shared<simulated_gatekeeper>(*this, gate_id, of);
   });
   for (const auto* const other : users_) {
     if (other->name() != of.name || other->gatekeeper() == nullptr) continue;
-    const bool may_pass_on = of.kind == lock::lock_kind::mutex && !is_strict && !other->is_strict();
+    const bool may_pass_on = !is_strict && !other->is_strict();
     if (may_pass_on != (other->gatekeeper() == joined)) {
       world_.violate(id_ + ": the gates of two handles are " + (may_pass_on ? "two" : "one"));
     }

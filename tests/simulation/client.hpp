@@ -5,6 +5,7 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,6 +48,8 @@ class simulated_gatekeeper final : public std::enable_shared_from_this<simulated
   [[nodiscard]] const protocol::table& rules() const { return rules_; }
   // Whether it made this owner token.
   [[nodiscard]] bool has_made(std::string_view token) const;
+  // Whether it had heard by then (true time) that somebody waits for this claim.
+  [[nodiscard]] bool had_heard(std::string_view token, time_ns by) const;
   [[nodiscard]] bool is_idle() const { return gate_.is_idle() && open_questions_ == 0; }
   [[nodiscard]] const protocol::key_set& keys() const { return keys_; }
   [[nodiscard]] const std::string& key() const { return keys_.front(); }
@@ -55,7 +58,7 @@ class simulated_gatekeeper final : public std::enable_shared_from_this<simulated
   // lock::link
   bool ask(const lock::question& asked, const lock::operation* by) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
-                              bool may_retain) override;
+                              lock::claim_reuse reuse) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;
   // lock::gate_listener
@@ -84,7 +87,8 @@ class simulated_gatekeeper final : public std::enable_shared_from_this<simulated
   lock::gate gate_;
   int open_questions_ = 0;
   std::uint64_t attempts_ = 0;
-  time_ns timer_at_ = time_never;  // true time
+  time_ns timer_at_ = time_never;                      // true time
+  std::map<std::string, time_ns, std::less<>> heard_;  // of who waits for a claim, and when
 };
 
 class simulated_client {
@@ -95,6 +99,7 @@ class simulated_client {
   // One of its users has a handle from now on; checks that it shares its gate with whom it should.
   std::shared_ptr<simulated_gatekeeper> new_handle(const named_lock& of, bool is_strict);
   void add(user& who) { users_.push_back(&who); }
+  [[nodiscard]] const std::vector<user*>& users() const { return users_; }
   // Runs it now, or when the process runs again; never after its death.
   void run(std::function<void()> what);
 

@@ -120,9 +120,8 @@ bool simulated_gatekeeper::ask(const lock::question& asked,
 }
 
 std::string simulated_gatekeeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
-                                                  bool may_retain) {
-  return protocol::make_owner_token(
-      {client_.id_, id_, ++attempts_, label, grant_ttl_ms, may_retain});
+                                                  lock::claim_reuse reuse) {
+  return protocol::make_owner_token({client_.id_, id_, ++attempts_, label, grant_ttl_ms, reuse});
 }
 
 std::int64_t simulated_gatekeeper::random_below(std::int64_t bound) noexcept {
@@ -185,7 +184,15 @@ void simulated_gatekeeper::on_timer() {
 void simulated_gatekeeper::on_message(const protocol::message& told) {
   client_.last_told_ = id_;
   if (told.kind == protocol::message_kind::grant) ++client_.world_.seen[count::by_message];
+  if (told.kind == protocol::message_kind::wanted) {
+    heard_.try_emplace(std::string(told.owner), client_.world_.time.now());
+  }
   enter([&](lock::gate& gate, time_ns now) { protocol::tell(gate, told, now); });
+}
+
+bool simulated_gatekeeper::had_heard(std::string_view token, time_ns by) const {
+  const auto found = heard_.find(token);
+  return found != heard_.end() && found->second < by;
 }
 
 void simulated_gatekeeper::on_answer(std::uint64_t tenure, std::uint32_t serial,

@@ -233,13 +233,13 @@ TEST_F(shared_scripts, a_downgrade_tells_whether_others_wait_on) {
   EXPECT_EQ(rw(scripts::shared_renew, alice, "1", "0").items.at(4).integer, 1);
 }
 
-TEST_F(shared_scripts, the_first_who_waits_tells_those_who_may_retain_what_they_hold) {
+TEST_F(shared_scripts, the_first_who_waits_tells_those_who_give_way) {
   const std::string one = "m1:a:3.1r:a: label*9:550";
-  const std::string other = "m1:b:12.34r::550";
+  const std::string other = "m1:b:12.34s::550";
   EXPECT_TRUE(read(one));
   EXPECT_TRUE(read(other));
   EXPECT_TRUE(read("m1:a:4.1::550"));
-  EXPECT_TRUE(read("m1:a:5.1:.1r::550"));
+  EXPECT_TRUE(read("m1:a:5.1:.1rs::550"));
   EXPECT_FALSE(write(carol, "try"));
   EXPECT_FALSE(was_told("W ")) << "it does not wait";
   EXPECT_FALSE(write(carol));

@@ -32,6 +32,7 @@ void user::renew_handle() {
   owner_->lease_ms = lease_ms_;
   owner_->renews = world_.dice.happens(750);
   owner_->limit = lock_.limit;
+  owner_->is_strict = is_strict_;
   const bool may_reenter = lock_.kind != lock::lock_kind::semaphore && world_.dice.happens(300);
   owner_->is_reentrant.fill(may_reenter);
   if (world_.dice.happens(200)) owner_->max_hold_ms = lease_ms_ * world_.dice.between(1, 6);
@@ -210,6 +211,7 @@ void user::on_acquired(acquiring_operation& done, const outcome& how, std::int64
   hold_.weight = done.wanted.weight;
   hold_.token = token;
   hold_.start = hold_.granted = world_.time.now();
+  hold_.asked = done.accepted_at;
   hold_.valid_until = time_never;  // told by the gate after this
   live_with_hold();
 }

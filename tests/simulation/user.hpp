@@ -85,6 +85,7 @@ class user {
     std::int64_t weight = 1;
     std::int64_t token = 0;
     time_ns start = 0;        // true
+    time_ns asked = 0;        // true
     time_ns granted = 0;      // when all of it began, also before it was raised or lowered
     time_ns valid_until = 0;  // local
     time_ns promised = 0;     // by an extension, local
@@ -120,6 +121,7 @@ class user {
   void extend();
   void forget();
   void end_hold(time_ns at);
+  void check_sharing();
   void tally(const outcome& how);
   void violate(const std::string& what) const;
 

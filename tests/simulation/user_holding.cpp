@@ -24,6 +24,7 @@ void user::observe(time_ns local_now) {
     return;
   }
   if (!is_held) return violate("a hold ended before its deadline and nobody was told");
+  if (hold_.valid_until == time_never) check_sharing();
   const auto valid_until = gate.valid_until(*owner_);
   if (hold_.valid_until < time_never && valid_until < hold_.valid_until) {
     violate("the deadline of a hold moved back");
@@ -34,6 +35,22 @@ void user::observe(time_ns local_now) {
   }
   if (owner_->token != hold_.token) violate("the token changed during a hold");
   if (hold_.promised > valid_until) violate("an extension was promised and not given");
+}
+
+// Of a hold that has just begun: readers of a client may go by one claim, but none who came when it
+// was known that somebody waits for it.
+void user::check_sharing() {
+  if (lock_.kind != lock::lock_kind::rw) return;
+  const auto& gate = gatekeeper_->gate();
+  const auto claim = gate.owner_token(*owner_);
+  if (gatekeeper_->had_heard(claim, hold_.asked)) violate("a reader came in before who waits");
+  for (auto* const other : client_.users()) {
+    const bool is_here = other->gatekeeper() == gatekeeper_ && other != this;
+    if (!is_here || gate.owner_token(other->owner()) != claim) continue;
+    if (is_strict_) violate("a strict reader shares");
+    ++world_.seen[count::shared];
+    return;
+  }
 }
 
 void user::end_hold(time_ns at) {

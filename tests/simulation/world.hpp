@@ -92,6 +92,7 @@ enum class count : std::uint8_t {
   extended,
   reentered,
   by_message,
+  shared,
   commands,
   breaks,
   crashes,

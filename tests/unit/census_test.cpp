@@ -253,7 +253,7 @@ TEST_F(gate_report_test, tells_of_its_holder_and_of_who_waits_for_how_long) {
   hold_first();
   ASSERT_TRUE(gate_.acquire(second_call_, start_ns + ms(10)).ok());
   const auto told = gate_.report(start_ns + ms(41));
-  EXPECT_TRUE(told.is_held);
+  EXPECT_EQ(told.holds, 1U);
   EXPECT_EQ("first", told.label);
   EXPECT_EQ(first_.token, told.token);
   EXPECT_EQ(ms(40), told.held_ns);
@@ -268,7 +268,7 @@ TEST_F(gate_report_test, tells_of_its_holder_and_of_who_waits_for_how_long) {
 
 TEST_F(gate_report_test, tells_of_no_hold_whose_time_is_over) {
   hold_first();
-  EXPECT_FALSE(gate_.report(gate_.valid_until(first_)).is_held);
+  EXPECT_EQ(gate_.report(gate_.valid_until(first_)).holds, 0U);
 }
 
 }  // namespace

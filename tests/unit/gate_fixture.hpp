@@ -55,7 +55,7 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
   }
   void on_lost(lock::owner& who) noexcept override { lost_ = &who; }
   void on_at_risk(lock::owner& who, reason /*why*/) noexcept override {
-    EXPECT_EQ(lost_, nullptr) << "the risk comes before the loss";
+    EXPECT_NE(lost_, &who) << "the risk comes before the loss";
     at_risk_ = &who;
     ++risks_;
   }

@@ -35,8 +35,9 @@ class scripted_link final : public lock::link {
     return true;
   }
   std::string new_owner_token(std::string_view /*label*/, std::int64_t /*ttl_ms*/,
-                              bool may_retain) override {
-    says_retain = may_retain;
+                              lock::claim_reuse reuse) override {
+    says_retain = reuse == lock::claim_reuse::retained;
+    says_shared = reuse == lock::claim_reuse::shared;
     return "token-" + std::to_string(++tokens_given);
   }
   std::int64_t random_below(std::int64_t bound) noexcept override {
@@ -54,6 +55,7 @@ class scripted_link final : public lock::link {
   chance_of luck = chance_of::least;
   int tokens_given = 0;
   bool says_retain = false;  // the last of them
+  bool says_shared = false;
   std::vector<asked_question> questions;
 };
 

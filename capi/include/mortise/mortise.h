@@ -118,7 +118,7 @@
 #define MORTISE_OPTION_REENTRANT_READ "reentrant_read"
 /** The same for writing, and for a mutex: "on" or "off". */
 #define MORTISE_OPTION_REENTRANT_WRITE "reentrant_write"
-/** Whether waiters are served in their order, or one client's in batches: "strict" or "batch". */
+/** Whether handles of a client pass locks on and share them, or each waits: "strict" or "batch". */
 #define MORTISE_OPTION_FAIR "fair"
 /** Whether an unlock ends when it is answered, or when it is sent: "sent" or "answered". */
 #define MORTISE_OPTION_RELEASE "release"
@@ -515,9 +515,10 @@ MORTISE_API mortise_status mortise_options_set_poll_attempts(mortise_options *op
                                                              int64_t poll_attempts,
                                                              mortise_error *error);
 /**
- * 0 (batch): waiters of one client pass the lock on among themselves while others wait, up to
- * 16 times and for 8 round trips to the server (2 to 10 ms). 1 (strict): first come, first served
- * among all clients. Default 0.
+ * 0 (batch): waiters of one client pass a mutex on among themselves while others wait, up to
+ * 16 times and for 8 round trips to the server (2 to 10 ms); readers of one client join those who
+ * read, without a round trip, while nobody waits. 1 (strict): first come, first served among all
+ * clients, and each reader asks the server. Default 0.
  * @since 1.0
  */
 MORTISE_API mortise_status mortise_options_set_fair_strict(mortise_options *options, int32_t is_on,

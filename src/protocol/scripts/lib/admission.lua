@@ -55,13 +55,13 @@ local function others_stay(limit)
   end
 end
 
--- Tells those who may keep what they have without using it that somebody waits from now on. No more
--- than so many are looked at, as it is a hint.
+-- Tells those who give way that somebody waits from now on. No more than so many are looked at, as
+-- it is a hint.
 local MANY = 100
 local function tell_holders()
   for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], NOW, '+inf', 'LIMIT', 0, MANY)) do
     local _, owner = split(entry)
-    if may_retain(owner) then tell(owner, 'W') end
+    if gives_way(owner) then tell(owner, 'W') end
   end
 end
 

@@ -11,9 +11,10 @@ local function inbox(owner)
   return client and 'mortise:inbox:' .. client .. (TAG or '')
 end
 
--- Whether its client may keep the claim while nobody holds by it.
-local function may_retain(owner)
-  return string.find(owner, '^m1:[^:]+:%d+%.%d+r:')
+-- Whether its client gives way when somebody waits, and so is to hear of it: it may retain the claim
+-- while nobody holds by it, or let more readers share it.
+local function gives_way(owner)
+  return string.find(owner, '^m1:[^:]+:%d+%.%d+[rs]:')
 end
 
 -- How many clients heard it. A publish that is not permitted counts as heard, because nothing may

@@ -50,7 +50,9 @@ final class Constants {
   static final String OPTION_REENTRANT_READ = "reentrant_read";
   /** The same for writing, and for a mutex: "on" or "off". */
   static final String OPTION_REENTRANT_WRITE = "reentrant_write";
-  /** Whether waiters are served in their order, or one client's in batches: "strict" or "batch". */
+  /**
+   * Whether owners of a client pass locks on and share them, or each waits: "strict" or "batch".
+   */
   static final String OPTION_FAIR = "fair";
   /** Whether an unlock ends when it is answered, or when it is sent: "sent" or "answered". */
   static final String OPTION_RELEASE = "release";

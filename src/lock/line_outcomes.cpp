@@ -2,18 +2,18 @@
 #include <algorithm>
 
 #include "base/decimal.hpp"
-#include "lock/gate.hpp"
+#include "lock/line.hpp"
 
 namespace mortise::lock {
 
-outcome gate::give_up_outcome(const acquire_operation& given_up, status why, time_ns now) const {
+outcome line::give_up_outcome(const acquire_operation& given_up, status why, time_ns now) const {
   if (why != status::timed_out) return outcome::of(why);
-  auto problem = world_.problem();
+  auto problem = gate_.world.problem();
   const bool is_first = !waiters_.empty() && waiters_.front() == &given_up;
   const bool is_in_doubt =
       is_first && current_ && current_->is_untold() && current_->is_unanswered();
   if (!problem.ok() && !is_in_doubt) return problem;
-  if (is_first && current_ && !current_->has_asked() && !is_queued()) return world_.lack();
+  if (is_first && current_ && !current_->has_asked() && !is_queued()) return gate_.world.lack();
   if (is_first && current_ && !current_->details().ok()) return current_->details();
   if (!is_in_doubt) return timed_out(given_up, now);
   auto unknown = outcome::of(status::unknown,
@@ -24,13 +24,13 @@ outcome gate::give_up_outcome(const acquire_operation& given_up, status why, tim
 }
 
 // With the time that was waited and what stood in the way.
-outcome gate::timed_out(const acquire_operation& given_up, time_ns now) const {
+outcome line::timed_out(const acquire_operation& given_up, time_ns now) const {
   const auto at = std::find(waiters_.begin(), waiters_.end(), &given_up);
   const decimal waited_ms((now - given_up.began) / ns_per_ms);
   const decimal ahead(std::distance(waiters_.begin(), at));
   const decimal place(current_ ? current_->place() + 1 : 0);
   auto how = outcome::of(given_up.is_try ? status::not_acquired : status::timed_out);
-  if (holder_ != nullptr) {
+  if (!holders_.is_empty()) {
     how.say("waited ", waited_ms, " ms; ", who_is_ahead());
   } else if (at != waiters_.begin()) {
     how.say("waited ", waited_ms, " ms, behind ", ahead, " other of this client");

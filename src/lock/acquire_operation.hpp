@@ -1,0 +1,31 @@
+// An acquire or a try, from when a gate accepts it until it ends.
+#pragma once
+
+#include <list>
+#include <utility>
+
+#include "lock/link.hpp"
+#include "lock/owner.hpp"
+#include "lock/portion.hpp"
+
+namespace mortise::lock {
+
+class acquire_operation : public operation {
+ public:
+  acquire_operation* as_acquire() noexcept final { return this; }
+  lock::owner* owner = nullptr;
+  bool is_try = false;
+  portion wanted;
+  time_ns began = 0;
+
+  [[nodiscard]] statistics::lock_statistics& counts() const noexcept {
+    return owner->counts_of(wanted.mode);
+  }
+
+ private:
+  friend class line;
+  bool has_found_taken_ = false;  // and is counted for it
+  std::list<acquire_operation*>::iterator place_;
+};
+
+}  // namespace mortise::lock

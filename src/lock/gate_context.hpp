@@ -1,0 +1,44 @@
+// What the lines of a gate have in common.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lock/departures.hpp"
+#include "lock/gate_listener.hpp"
+#include "lock/gate_report.hpp"
+#include "lock/link.hpp"
+#include "lock/operations.hpp"
+#include "lock/protocol_facts.hpp"
+
+namespace mortise::lock {
+
+struct gate_context {
+  gate_context(const protocol_facts& protocol_facts, link& to_servers, gate_listener& told)
+      : protocol(protocol_facts), world(to_servers), listener(told) {}
+
+  const protocol_facts& protocol;
+  link& world;
+  gate_listener& listener;
+  lock::operations operations;
+  lock::departures departures{operations, listener};
+  gate_traffic traffic;
+  std::uint64_t next_tenure = 1;
+  std::size_t lines = 0;    // how many there are
+  std::size_t waiters = 0;  // in all of them
+  bool is_closed = false;
+  bool is_contended = false;  // the lock is likely taken, so the cheap try would be in vain
+
+  // What could not be sent all the same is not asked by on_up().
+  [[nodiscard]] bool has_connection() const { return world.problem().ok(); }
+  // Whether whoever waits at the servers lets the holders know.
+  [[nodiscard]] bool tells_of_waiters() const noexcept {
+    return protocol.can_pass && protocol.how == wait_method::queue;
+  }
+  void note_departed(answer result) noexcept {
+    if (result == answer::handed_over) is_contended = true;
+    if (result == answer::released && waiters == 0) is_contended = false;
+  }
+};
+
+}  // namespace mortise::lock

@@ -1,0 +1,39 @@
+// Who holds by one tenure: one owner, or several readers. The owners themselves are the list, so
+// that one more needs no memory.
+#pragma once
+
+#include <utility>
+
+#include "lock/owner.hpp"
+
+namespace mortise::lock {
+
+class holders {
+ public:
+  void add(owner& holder) noexcept {
+    holder.before = nullptr;
+    holder.behind = std::exchange(first_, &holder);
+    if (holder.behind != nullptr) holder.behind->before = &holder;
+  }
+  void remove(owner& holder) noexcept {
+    (holder.before != nullptr ? holder.before->behind : first_) = holder.behind;
+    if (holder.behind != nullptr) holder.behind->before = holder.before;
+    holder.before = holder.behind = nullptr;
+  }
+  [[nodiscard]] bool is_empty() const noexcept { return first_ == nullptr; }
+  [[nodiscard]] bool is_one() const noexcept {
+    return first_ != nullptr && first_->behind == nullptr;
+  }
+  // The one that came last, or nullptr; the others are behind it.
+  [[nodiscard]] owner* first() const noexcept { return first_; }
+  // `step(owner)` for each; it may remove that one.
+  template <class Step>
+  void each(Step&& step) const {
+    for (auto* at = first_; at != nullptr;) step(*std::exchange(at, at->behind));
+  }
+
+ private:
+  owner* first_ = nullptr;
+};
+
+}  // namespace mortise::lock

@@ -1,0 +1,30 @@
+// What an owner's terms come to for the tenure that it goes by.
+#pragma once
+
+#include "lock/acquire_operation.hpp"
+#include "lock/attempt.hpp"
+#include "lock/lease.hpp"
+#include "lock/questions.hpp"
+
+namespace mortise::lock {
+
+inline lease_terms terms_of(const owner& holder, time_ns from) noexcept {
+  lease_terms terms;
+  terms.lease_ms = holder.lease_ms;
+  terms.renews = holder.renews;
+  terms.drift_ppm = holder.drift_ppm;
+  terms.lifetimes_ms = holder.lifetimes_ms;
+  if (!holder.renews) {
+    terms.until = from + to_ns(holder.lease_ms);
+  } else if (holder.max_hold_ms >= 0) {
+    terms.until = from + to_ns(holder.max_hold_ms);
+  }
+  return terms;
+}
+
+inline wait_terms wait_terms_of(const acquire_operation& wanted,
+                                bool follows_own = false) noexcept {
+  return {!wanted.is_try, wanted.owner->poll_interval_ms, wanted.owner->poll_attempts, follows_own};
+}
+
+}  // namespace mortise::lock
