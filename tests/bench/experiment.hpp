@@ -18,6 +18,7 @@ struct experiment {
 
 const experiment& uncontended();
 const experiment& retention();
+const experiment& readers();
 const experiment& threads();
 const experiment& async();
 const experiment& server_cost();

@@ -18,6 +18,7 @@ namespace {
 std::vector<const experiment*> all_experiments() {
   std::vector<const experiment*> all{&uncontended(),
                                      &retention(),
+                                     &readers(),
                                      &threads(),
                                      &async(),
                                      &server_cost(),

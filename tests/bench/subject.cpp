@@ -63,6 +63,13 @@ lock_ptr make_lock(mortise_client* client, const std::string& name, const std::s
                "mortise_lock_new"));
 }
 
+rw_ptr make_rw(mortise_client* client, const std::string& name, const std::string& options) {
+  const failure_text why;
+  const auto chosen = make_options(options);
+  return rw_ptr(why.made(mortise_rw_new(client, name.data(), name.size(), chosen.get(), why.get()),
+                         "mortise_rw_new"));
+}
+
 queue_ptr make_queue(mortise_client* client, std::int64_t capacity) {
   const failure_text why;
   return queue_ptr(why.made(mortise_queue_new(client, capacity, why.get()), "mortise_queue_new"));

@@ -3,61 +3,14 @@
 // the server most of what it spends on sockets; what it costs the client is to be woken: a request
 // is a write and a futex's wait and wake, where blocking hiredis writes and reads. So the rate is
 // above that of hiredis by as much as answers come together, which is more with more threads.
-#include <atomic>
-#include <exception>
-#include <thread>
-
 #include "experiment.hpp"
 #include "reference.hpp"
 #include "subject.hpp"
+#include "throughput.hpp"
 
 namespace mortise::bench {
 
 namespace {
-
-struct throughput {
-  double pairs_per_second;
-  double cpu_us;
-};
-
-// Runs `pair(index)` over and over in each of `count` threads for so long.
-template <typename Pair>
-throughput measure(int count, double seconds, Pair&& pair) {
-  std::atomic<int> ready{0};
-  std::atomic<bool> may_start{false};
-  std::atomic<bool> is_over{false};
-  std::atomic<std::int64_t> pairs{0};
-  std::atomic<bool> has_failed{false};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < count; ++i) {
-    threads.emplace_back([&, i] {
-      std::int64_t own = 0;
-      try {
-        pair(i);
-        ready.fetch_add(1);
-        may_start.wait(false);
-        for (; !is_over.load(std::memory_order_relaxed); ++own) pair(i);
-      } catch (const std::exception& problem) {
-        std::fprintf(stderr, "bench: a thread: %s\n", problem.what());
-        has_failed = true;
-        ready.fetch_add(1);
-      }
-      pairs.fetch_add(own);
-    });
-  }
-  while (ready.load() < count) sleep_ns(200'000);
-  const double cpu = process_cpu_us();
-  const auto start = now_ns();
-  may_start = true;
-  may_start.notify_all();
-  sleep_ns(static_cast<std::int64_t>(seconds * static_cast<double>(ns_per_second)));
-  is_over = true;
-  for (auto& thread : threads) thread.join();
-  require(!has_failed, "a thread has failed");
-  const auto total = static_cast<double>(pairs.load());
-  return {total * static_cast<double>(ns_per_second) / static_cast<double>(now_ns() - start),
-          (process_cpu_us() - cpu) / total};
-}
 
 void run_with(int count, const char* id, const settings& chosen, table& results) {
   const bench_server server(chosen);
@@ -71,7 +24,7 @@ void run_with(int count, const char* id, const settings& chosen, table& results)
   const auto locks = make_locks(client.get(), "threads", count);
 
   const auto run_plain = [&] {
-    return measure(count, seconds, [&](int i) {
+    return measure_threads(count, seconds, [&](int i) {
       const auto index = static_cast<std::size_t>(i);
       connections[index]->pair(keys[index]);
     });
@@ -82,7 +35,7 @@ void run_with(int count, const char* id, const settings& chosen, table& results)
   std::vector<double> cpu_ratios;
   auto before = run_plain();
   for (int i = 0; i < chosen.pick(11, 5); ++i) {
-    const auto subject = measure(
+    const auto subject = measure_threads(
         count, seconds, [&](int index) { pair(locks[static_cast<std::size_t>(index)].get()); });
     const auto after = run_plain();
     const double plain = (before.pairs_per_second + after.pairs_per_second) / 2;
