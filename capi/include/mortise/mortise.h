@@ -1061,8 +1061,10 @@ MORTISE_NODISCARD MORTISE_API mortise_rw *mortise_rw_new(mortise_client *client,
 MORTISE_API void mortise_rw_free(mortise_rw *rw);
 /**
  * Acquires the lock for reading if no writer holds it or waits for it, within command_timeout.
- * Every reader has a lease and a renewal of its own; a dead reader's hold ends by itself while the
- * others go on. Statuses as `mortise_lock_try`. With `reentrant_read` a handle that reads or writes
+ * Readers of one client share a lease: while one of them holds and nobody waits, another one asks
+ * the server nothing (capi/doc/round_trips.md), unless it has the option `fair` as `strict`. What a
+ * dead client's readers held ends by itself while the others go on. Statuses as `mortise_lock_try`.
+ * With `reentrant_read` a handle that reads or writes
  * may read again: that is counted locally.
  * @since 1.1
  */
@@ -1097,8 +1099,8 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_write_acquire(mortise_rw
  */
 MORTISE_API mortise_status mortise_rw_write_unlock(mortise_rw *rw, mortise_error *error);
 /**
- * Turns this handle's hold for reading into one for writing if no other reads, ahead of those who
- * wait; it never waits, so two readers that both try cannot deadlock. The hold gets a new fencing
+ * Turns this handle's hold for reading into one for writing if no other handle reads, of this
+ * client or another, ahead of those who wait; it never waits, so two readers that both try cannot deadlock. The hold gets a new fencing
  * token. Where the server's user may not end old connections (CLIENT KILL), a renewal that a broken
  * connection still had under way can undo it; the fencing token is the safeguard then.
  *
@@ -1148,7 +1150,7 @@ MORTISE_API int64_t mortise_rw_deadline_ns(const mortise_rw *rw);
 MORTISE_API int64_t mortise_rw_valid_ms(const mortise_rw *rw);
 /**
  * As `mortise_lock_token`. A writer's token is above every earlier reader's and writer's; readers
- * that were let in together may share one.
+ * that were let in together, and those of one client, may have the same.
  * @since 1.1
  */
 MORTISE_API int64_t mortise_rw_token(const mortise_rw *rw);
