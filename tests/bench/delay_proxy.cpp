@@ -1,5 +1,7 @@
 #include "delay_proxy.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -71,6 +73,8 @@ class relay {
       ::close(client);  // as a server does that is not there
       return;
     }
+    const int on = 1;
+    ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // a unix socket needs none
     peers_[client] = server;
     peers_[server] = client;
     watch(client);
@@ -124,12 +128,16 @@ std::string new_path() {
 
 }  // namespace
 
+void relay_between(int listener, const std::string& server_url, std::int64_t one_way_ns) {
+  // By default the kernel may wake a sleeper 50 us late.
+  ::prctl(PR_SET_TIMERSLACK, 1);
+  relay(listener, server_url, one_way_ns).run();
+}
+
 delay_proxy::delay_proxy(const std::string& server_url, std::int64_t one_way_ns)
-    : path_(new_path()), listener_(listen_on(path_)), relay_([&] {
-        // By default the kernel may wake a sleeper 50 us late.
-        ::prctl(PR_SET_TIMERSLACK, 1);
-        relay(listener_, server_url, one_way_ns).run();
-      }) {}
+    : path_(new_path()),
+      listener_(listen_on(path_)),
+      relay_([&] { relay_between(listener_, server_url, one_way_ns); }) {}
 
 delay_proxy::~delay_proxy() {
   ::close(listener_);

@@ -10,6 +10,10 @@
 
 namespace mortise::bench {
 
+// Passes on, in this process, between whoever connects to this socket and the server.
+[[noreturn]] void relay_between(int listener, const std::string& server_url,
+                                std::int64_t one_way_ns);
+
 class delay_proxy {
  public:
   // Clients connect to url(); what they send reaches the server of `server_url` after `one_way_ns`.

@@ -1,0 +1,40 @@
+// Mortise's own side in Go; the contract is in side.c.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/mortise/mortise-go"
+	"github.com/mortise/mortise-go/bench/peers/contest"
+)
+
+type lock struct {
+	*mortise.Lock
+	hold *mortise.Hold
+}
+
+func (l *lock) Acquire() (bool, error) {
+	hold, err := l.Lock.Acquire(context.Background())
+	l.hold = hold
+	return err == nil, err
+}
+
+func (l *lock) Release() error { return l.hold.Unlock(context.Background()) }
+
+func open(address string) func(string) contest.Lock {
+	client, err := mortise.Open(context.Background(), "redis://"+address)
+	if err != nil {
+		log.Fatal("side: ", err)
+	}
+	return func(name string) contest.Lock {
+		one, err := client.NewLock(name)
+		if err != nil {
+			log.Fatal("side: ", err)
+		}
+		return &lock{Lock: one}
+	}
+}
+
+func main() { contest.Main(os.Args[1:], open) }

@@ -1,0 +1,25 @@
+import org.redisson.Redisson;
+import org.redisson.config.Config;
+
+/** Redisson's side, as its README uses it; the contract is in side.c. */
+class RedissonSide {
+  public static void main(String[] arguments) throws Exception {
+    var config = new Config();
+    config.useSingleServer().setAddress("redis://" + arguments[1]);
+    var redisson = Redisson.create(config);
+    Contest.main(arguments, name -> {
+      var lock = redisson.getLock(name);
+      return new Contest.Owner() {
+        @Override
+        public void acquire() {
+          lock.lock();
+        }
+
+        @Override
+        public void release() {
+          lock.unlock();
+        }
+      };
+    });
+  }
+}

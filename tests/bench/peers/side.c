@@ -1,0 +1,262 @@
+/*
+ * One process of the comparison with other locks, in C. The sides of the other languages keep to
+ * the same contract:
+ *
+ *   SIDE MODE ADDRESS NAME WAITERS SECTION_US SECONDS CHECK
+ *
+ *   MODE        "contend", "hold" or "take"
+ *   ADDRESS     host:port of the server
+ *   NAME        the lock's
+ *   WAITERS     how many there are in this process
+ *   SECTION_US  how long each sleeps while it holds
+ *   SECONDS     how long they contend
+ *   CHECK       a file in memory that all processes have, or "-": see enter()
+ *
+ * It connects, takes and releases a lock of its own for 0.3 s to warm up, says "ready" and reads a
+ * line, which is the start. One that holds says "held" and goes on to hold; one that takes says
+ * "taken" when it has the lock. Those who contend are at it until their time is up; then it says
+ * one line of JSON:
+ *
+ *   counts         acquisitions of each waiter
+ *   waits_us       how long each of them was waited for
+ *   unfinished_us  how long those have waited who wait at the end
+ *   handoffs       acquisitions by another waiter than the one before, of all processes
+ *   overlaps       sections in which somebody else was, too
+ *   errors, error  calls that failed, and what the first one said
+ *
+ * and ends when there is nothing more to read.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <mortise/mortise.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct contest {
+  pthread_mutex_t mutex; /* over all that follows */
+  int64_t end_ns;
+  int64_t *waits_us;
+  size_t wait_count;
+  size_t wait_capacity;
+  int64_t handoffs;
+  int64_t overlaps;
+  int64_t errors;
+  char error[128];
+};
+
+struct waiter {
+  struct contest *contest;
+  mortise_lock *lock;
+  mortise_error *error;
+  int64_t id; /* no other's, in any process */
+  int64_t section_us;
+  int check;
+  int64_t count;
+  int64_t since_ns; /* it has waited since then; 0 while it holds */
+};
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void sleep_us(int64_t duration_us) {
+  struct timespec left;
+  left.tv_sec = (time_t)(duration_us / 1000000);
+  left.tv_nsec = (long)(duration_us % 1000000) * 1000;
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+static void fail(const char *what, const char *why) {
+  fprintf(stderr, "side: %s: %s\n", what, why);
+  exit(1);
+}
+
+static mortise_lock *new_lock(mortise_client *client, const char *name, mortise_error *error) {
+  mortise_lock *lock = mortise_lock_new(client, name, strlen(name), NULL, error);
+  if (lock == NULL) fail("mortise_lock_new", mortise_error_message(error));
+  return lock;
+}
+
+static void count_error(struct waiter *self) {
+  struct contest *contest = self->contest;
+  pthread_mutex_lock(&contest->mutex);
+  if (now_ns() < contest->end_ns && contest->errors++ == 0) {
+    snprintf(contest->error, sizeof contest->error, "%s", mortise_error_message(self->error));
+  }
+  pthread_mutex_unlock(&contest->mutex);
+}
+
+/*
+ * The file has two numbers: who is inside, and who was last. Whoever enters finds nobody inside, and
+ * whoever leaves finds itself; each process does so with the same four calls.
+ */
+static void enter(struct waiter *self, int *has_overlap, int *is_handoff) {
+  int64_t said[2] = {0, 0};
+  if (self->check < 0) return;
+  if (pread(self->check, said, sizeof said, 0) != (ssize_t)sizeof said) fail("check", "pread");
+  *has_overlap = said[0] != 0;
+  *is_handoff = said[1] != self->id;
+  said[0] = said[1] = self->id;
+  if (pwrite(self->check, said, sizeof said, 0) != (ssize_t)sizeof said) fail("check", "pwrite");
+}
+
+static void leave(struct waiter *self, int *has_overlap) {
+  int64_t said = 0;
+  if (self->check < 0) return;
+  if (pread(self->check, &said, sizeof said, 0) != (ssize_t)sizeof said) fail("check", "pread");
+  if (said != self->id) *has_overlap = 1;
+  said = 0;
+  if (pwrite(self->check, &said, sizeof said, 0) != (ssize_t)sizeof said) fail("check", "pwrite");
+}
+
+static void record(struct waiter *self, int64_t wait_ns, int has_overlap, int is_handoff) {
+  struct contest *contest = self->contest;
+  if (contest->wait_count == contest->wait_capacity) {
+    contest->wait_capacity = contest->wait_capacity * 2 + 1024;
+    contest->waits_us =
+        realloc(contest->waits_us, contest->wait_capacity * sizeof *contest->waits_us);
+    if (contest->waits_us == NULL) fail("waits", "no memory");
+  }
+  contest->waits_us[contest->wait_count++] = wait_ns / 1000;
+  contest->overlaps += has_overlap;
+  contest->handoffs += is_handoff;
+  ++self->count;
+}
+
+static void *contend(void *argument) {
+  struct waiter *self = argument;
+  struct contest *contest = self->contest;
+  for (;;) {
+    const int64_t start_ns = now_ns();
+    int has_overlap = 0;
+    int is_handoff = 0;
+    int64_t got_ns;
+    pthread_mutex_lock(&contest->mutex);
+    self->since_ns = start_ns;
+    pthread_mutex_unlock(&contest->mutex);
+    if (start_ns >= contest->end_ns) return NULL;
+    if (mortise_lock_acquire(self->lock, MORTISE_FOREVER, self->error) != MORTISE_OK) {
+      count_error(self);
+      continue;
+    }
+    got_ns = now_ns();
+    enter(self, &has_overlap, &is_handoff);
+    if (self->section_us > 0) sleep_us(self->section_us);
+    leave(self, &has_overlap);
+    pthread_mutex_lock(&contest->mutex);
+    if (got_ns < contest->end_ns) record(self, got_ns - start_ns, has_overlap, is_handoff);
+    self->since_ns = 0;
+    pthread_mutex_unlock(&contest->mutex);
+    if (mortise_lock_unlock(self->lock, self->error) != MORTISE_OK) count_error(self);
+  }
+}
+
+static void print_results(struct contest *contest, const struct waiter *waiters, int count) {
+  const char *comma = "";
+  int i;
+  size_t k;
+  printf("{\"counts\":[");
+  for (i = 0; i < count; ++i) printf("%s%" PRId64, i > 0 ? "," : "", waiters[i].count);
+  printf("],\"waits_us\":[");
+  for (k = 0; k < contest->wait_count; ++k) {
+    printf("%s%" PRId64, k > 0 ? "," : "", contest->waits_us[k]);
+  }
+  printf("],\"unfinished_us\":[");
+  for (i = 0; i < count; ++i) {
+    if (waiters[i].since_ns == 0 || waiters[i].since_ns >= contest->end_ns) continue;
+    printf("%s%" PRId64, comma, (contest->end_ns - waiters[i].since_ns) / 1000);
+    comma = ",";
+  }
+  /* Messages of errors have quotation marks around names. */
+  for (k = 0; contest->error[k] != '\0'; ++k) {
+    if (contest->error[k] == '"' || contest->error[k] == '\\') contest->error[k] = '\'';
+  }
+  printf("],\"handoffs\":%" PRId64 ",\"overlaps\":%" PRId64 ",\"errors\":%" PRId64
+         ",\"error\":\"%s\"}\n",
+         contest->handoffs, contest->overlaps, contest->errors, contest->error);
+  fflush(stdout);
+}
+
+static void run(struct contest *contest, struct waiter *waiters, int count, double seconds) {
+  int i;
+  contest->end_ns = now_ns() + (int64_t)(seconds * 1e9);
+  for (i = 0; i < count; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, contend, &waiters[i]) != 0) fail("pthread_create", "failed");
+    pthread_detach(thread);
+  }
+  sleep_us((contest->end_ns - now_ns()) / 1000 + 1);
+  /* From now on they record nothing. */
+  pthread_mutex_lock(&contest->mutex);
+  print_results(contest, waiters, count);
+  while (getchar() != EOF) {
+  }
+  _exit(0);
+}
+
+static void warm_up(mortise_client *client, mortise_error *error) {
+  char name[64];
+  mortise_lock *lock;
+  const int64_t end_ns = now_ns() + 300000000;
+  snprintf(name, sizeof name, "warm-up-%ld", (long)getpid());
+  lock = new_lock(client, name, error);
+  while (now_ns() < end_ns) {
+    if (mortise_lock_acquire(lock, MORTISE_FOREVER, error) != MORTISE_OK ||
+        mortise_lock_unlock(lock, error) != MORTISE_OK) {
+      fail("warm-up", mortise_error_message(error));
+    }
+  }
+  mortise_lock_free(lock);
+}
+
+static void say(const char *word) {
+  puts(word);
+  fflush(stdout);
+}
+
+int main(int argc, char **argv) {
+  static struct contest contest = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+  mortise_error *error = mortise_error_new();
+  char url[256];
+  mortise_client *client;
+  struct waiter *waiters;
+  int i;
+  int check;
+  int count;
+  if (argc != 8) fail("usage", "MODE ADDRESS NAME WAITERS SECTION_US SECONDS CHECK");
+  snprintf(url, sizeof url, "redis://%s", argv[2]);
+  client = mortise_client_new(url, strlen(url), NULL, error);
+  if (client == NULL) fail("mortise_client_new", mortise_error_message(error));
+  count = atoi(argv[4]);
+  check = strcmp(argv[7], "-") == 0 ? -1 : open(argv[7], O_RDWR | O_CLOEXEC);
+  waiters = calloc((size_t)count, sizeof *waiters);
+  if (waiters == NULL) fail("waiters", "no memory");
+  for (i = 0; i < count; ++i) {
+    waiters[i].contest = &contest;
+    waiters[i].lock = new_lock(client, argv[3], error);
+    waiters[i].error = mortise_error_new();
+    waiters[i].id = ((int64_t)getpid() << 16) + i + 1;
+    waiters[i].section_us = atoi(argv[5]);
+    waiters[i].check = check;
+  }
+  warm_up(client, error);
+  say("ready");
+  while ((i = getchar()) != '\n' && i != EOF) {
+  }
+  if (strcmp(argv[1], "contend") == 0) run(&contest, waiters, count, atof(argv[6]));
+  if (mortise_lock_acquire(waiters[0].lock, MORTISE_FOREVER, error) != MORTISE_OK) {
+    fail("mortise_lock_acquire", mortise_error_message(error));
+  }
+  say(strcmp(argv[1], "hold") == 0 ? "held" : "taken");
+  for (;;) pause();
+}

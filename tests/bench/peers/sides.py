@@ -1,0 +1,158 @@
+"""The locks that are compared: where each comes from, how its side is built and started, and with which
+settings. What comes from a registry goes into build/peers, in the version that is pinned beside it."""
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parents[2]
+LIBRARY = TOP / "build/release"
+BUILD = TOP / "build/peers"
+REDIS_PY = "redis==8.1.0"
+
+
+@dataclasses.dataclass
+class Side:
+    name: str
+    language: str
+    version: str
+    settings: str  # a line of the page
+    command: list
+    environment: dict = dataclasses.field(default_factory=dict)
+
+
+def run(*command, folder=TOP, **environment):
+    """Says what went wrong with it, if anything did."""
+    done = subprocess.run(list(map(str, command)), cwd=folder, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env={**os.environ, **environment})
+    if done.returncode != 0:
+        raise RuntimeError(f"{pathlib.Path(command[0]).name}: {done.stdout.strip()[-300:]}")
+    return done.stdout
+
+
+def build_go_mortise():
+    run("go", "build", "-o", BUILD / "go_mortise", "./mortise", folder=HERE / "go", CGO_ENABLED="1",
+        PKG_CONFIG_PATH=str(LIBRARY / "go"), CGO_LDFLAGS=f"-L{LIBRARY} -Wl,-rpath,{LIBRARY}",
+        GOFLAGS="-mod=readonly -buildvcs=false")
+
+
+def build_go_others():
+    run("go", "build", "-o", BUILD / "go_others", "./others", folder=HERE / "go", CGO_ENABLED="0",
+        GOFLAGS="-mod=readonly -buildvcs=false")
+
+
+def compile_java(side, *jars):
+    run("javac", "-d", BUILD / "java", "-cp", ":".join(map(str, jars)), HERE / "java/Contest.java",
+        HERE / f"java/{side}.java")
+
+
+def build_java_mortise():
+    compile_java("MortiseSide", LIBRARY / "java/mortise.jar")
+
+
+def build_redisson():
+    run("mvn", "-B", "-q", "-f", HERE / "java/pom.xml", f"-Dtarget.folder={BUILD}/redisson", "package")
+    compile_java("RedissonSide", BUILD / "redisson/dependency/*")
+
+
+def build_python():
+    target = BUILD / "python"
+    if not list(target.glob(REDIS_PY.replace("==", "-") + ".dist-info")):
+        shutil.rmtree(target, ignore_errors=True)
+        run("/usr/bin/python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+            "--root-user-action=ignore", "--target", target, REDIS_PY)
+
+
+def build_node():
+    target = BUILD / "node"
+    target.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(HERE / "node" / name, target)
+    run("npm", "ci", "--no-audit", "--no-fund", folder=target)
+
+
+BUILDERS = {"mortise-go": build_go_mortise, "mortise-java": build_java_mortise,
+            "redisson": build_redisson, "rueidislock": build_go_others, "redsync": build_go_others,
+            "bsm-redislock": build_go_others, "redis-py": build_python, "node-redlock": build_node}
+
+
+def mortise_version():
+    return re.search(r"project\(\s*\w+\s+VERSION (\S+)", (TOP / "CMakeLists.txt").read_text("utf-8"))[1]
+
+
+def go_version(module):
+    return re.search(rf"{re.escape(module)} v(\S+)", (HERE / "go/go.mod").read_text("utf-8"))[1]
+
+
+def java(main, *jars):
+    return ["java", "-cp", ":".join(map(str, (BUILD / "java", *jars))), main]
+
+
+def mortise_sides():
+    version = mortise_version()
+    defaults = "defaults: leases of 30 s, renewed; "
+    return {
+        "mortise-c": Side("Mortise", "C", version, defaults + "a thread and a handle for each waiter",
+                          [LIBRARY / "bench_peers_c"]),
+        "mortise-go": Side("Mortise", "Go", version,
+                           defaults + "a goroutine and a handle for each waiter",
+                           [BUILD / "go_mortise"]),
+        "mortise-java": Side("Mortise", "Java", version,
+                             defaults + "a thread for each waiter, one lock object",
+                             java("MortiseSide", LIBRARY / "java/mortise.jar")),
+    }
+
+
+def other_sides():
+    redisson = re.search(r"<artifactId>redisson</artifactId>\s*<version>(\S+?)<",
+                         (HERE / "java/pom.xml").read_text("utf-8"))[1]
+    node = json.loads((HERE / "node/package.json").read_text("utf-8"))["dependencies"]
+    others = BUILD / "go_others"
+    return {
+        "redisson": Side("Redisson", "Java", redisson,
+                         "`getLock(name).lock()`: a lease of 30 s, renewed; a thread for each waiter",
+                         java("RedissonSide", BUILD / "redisson/dependency/*")),
+        "rueidislock": Side("rueidislock", "Go", go_version("github.com/redis/rueidis"),
+                            "`KeyMajority: 1`, `NoLoopTracking: true`; its lease of 5 s, renewed",
+                            [others, "rueidislock"]),
+        "redsync": Side("redsync", "Go", go_version("github.com/go-redsync/redsync/v4"),
+                        "`NewMutex(name)`: 8 s, not renewed; 32 tries every 50 to 250 ms, and again",
+                        [others, "redsync"]),
+        "bsm-redislock": Side("bsm/redislock", "Go", go_version("github.com/bsm/redislock"),
+                              "its example with retries: 1 s, not renewed; a try every 100 ms, three "
+                              "times, and again", [others, "bsm"]),
+        "redis-py": Side("redis-py", "Python", REDIS_PY.partition("==")[2],
+                         "`client.lock(name)`: never expires; a try every 100 ms; a thread for each "
+                         "waiter", ["/usr/bin/python3", "-B", HERE / "python/side.py"],
+                         {"PYTHONPATH": str(BUILD / "python")}),
+        "node-redlock": Side("node-redlock", "JavaScript", node["redlock"],
+                             f"ioredis {node['ioredis']}; `acquire([name], 5000)`, not renewed; 10 "
+                             "tries every 200 to 400 ms, and again",
+                             ["node", HERE / "node/side.js"],
+                             {"NODE_PATH": str(BUILD / "node/node_modules")}),
+    }
+
+
+def all_sides():
+    return {**mortise_sides(), **other_sides()}
+
+
+def build(sides):
+    """Those that can be built, and of the others why not."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    done, failed = {}, {}
+    for key in sides:
+        builder = BUILDERS.get(key)
+        if builder and builder not in done:
+            try:
+                builder()
+                done[builder] = None
+            except (RuntimeError, OSError) as problem:
+                done[builder] = str(problem)
+        if builder and done[builder]:
+            failed[key] = done[builder]
+    return {key: side for key, side in sides.items() if key not in failed}, failed
