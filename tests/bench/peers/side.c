@@ -12,7 +12,7 @@
  *   SECONDS     how long they contend
  *   CHECK       a file in memory that all processes have, or "-": see enter()
  *
- * It connects, takes and releases a lock of its own for 0.3 s to warm up, says "ready" and reads a
+ * It connects, takes and releases a lock of its own for a second to warm up, says "ready" and reads a
  * line, which is the start. One that holds says "held" and goes on to hold; one that takes says
  * "taken" when it has the lock. Those who contend are at it until their time is up; then it says
  * one line of JSON:
@@ -207,7 +207,7 @@ static void run(struct contest *contest, struct waiter *waiters, int count, doub
 static void warm_up(mortise_client *client, mortise_error *error) {
   char name[64];
   mortise_lock *lock;
-  const int64_t end_ns = now_ns() + 300000000;
+  const int64_t end_ns = now_ns() + 1000000000;
   snprintf(name, sizeof name, "warm-up-%ld", (long)getpid());
   lock = new_lock(client, name, error);
   while (now_ns() < end_ns) {

@@ -81,7 +81,9 @@ BUILDERS = {"mortise-go": build_go_mortise, "mortise-java": build_java_mortise,
 
 
 def mortise_version():
-    return re.search(r"project\(\s*\w+\s+VERSION (\S+)", (TOP / "CMakeLists.txt").read_text("utf-8"))[1]
+    header = (TOP / "capi/include/mortise/mortise.h").read_text("utf-8")
+    return ".".join(re.search(rf"define MORTISE_VERSION_{part} (\d+)", header)[1]
+                    for part in ("MAJOR", "MINOR", "PATCH"))
 
 
 def go_version(module):

@@ -9,10 +9,10 @@ import subprocess
 import tempfile
 import time
 
-from servers import Link, Server
+from servers import TOP, Link, Server
 
-PATIENCE_S = 60
 KILLED_LIMIT_S = 70
+LOG = TOP / "build/peers/sides.log"
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
@@ -40,14 +40,16 @@ class Process:
 
     def __init__(self, side, arguments, core=None):
         pin = (lambda: os.sched_setaffinity(0, {core})) if core is not None else None
-        self.process = subprocess.Popen([*side.command, *map(str, arguments)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, preexec_fn=pin,
-                                        env={**os.environ, **side.environment})
+        LOG.parent.mkdir(parents=True, exist_ok=True)
+        with open(LOG, "ab") as log:
+            self.process = subprocess.Popen([*side.command, *map(str, arguments)], text=True,
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                                            preexec_fn=pin, env={**os.environ, **side.environment})
 
     def hear(self):
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError(f"it ended with {self.process.wait()}")
+            raise RuntimeError(f"it ended with {self.process.wait()}, see {LOG.name} in {LOG.parent.name}")
         return line.strip()
 
     def start(self):

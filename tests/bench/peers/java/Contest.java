@@ -71,7 +71,7 @@ class Contest {
   }
 
   private static void warmUp(Owner lock) throws Exception {
-    for (long end = System.nanoTime() + 300_000_000; System.nanoTime() < end; ) {
+    for (long end = System.nanoTime() + 1_000_000_000; System.nanoTime() < end; ) {
       lock.acquire();
       lock.release();
     }

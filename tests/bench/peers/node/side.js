@@ -105,7 +105,7 @@ async function run() {
 }
 
 async function main() {
-  const warm = now() + 300;
+  const warm = now() + 1000;
   while (now() < warm) await (await acquire(`warm-up-${process.pid}`)).release();
   const started = new Promise((done) => process.stdin.once("data", done));
   process.stdin.on("end", () => process.exit(0));

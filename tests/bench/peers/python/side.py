@@ -88,7 +88,7 @@ def main():
     host, port = address.split(":")
     client = redis.Redis(host=host, port=int(port))
     warm = client.lock(f"warm-up-{os.getpid()}")
-    end = time.monotonic() + 0.3
+    end = time.monotonic() + 1
     while time.monotonic() < end:
         with warm:
             pass

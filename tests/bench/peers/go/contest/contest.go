@@ -97,7 +97,7 @@ func acquire(lock Lock) {
 }
 
 func warmUp(lock Lock) {
-	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
+	for end := time.Now().Add(time.Second); time.Now().Before(end); {
 		acquire(lock)
 		must(lock.Release())
 	}
