@@ -98,10 +98,11 @@ def facts(run):
             f"{rounds} round{'' if rounds == 1 else 's'} of {seconds} s for each row, in turns.")
     if run["is_short"]:
         text += " A short run: look at the order of magnitude, not at the digits."
-    return text
+    return f"{text} {run['note']}"
 
 
 def missing(run):
+    """What could not be built, and which errors there were."""
     lines = [f"- {title(side)} {side['version']} did not run: {side['problem']}\n"
              for side in run["missing"]]
     errors = {}
@@ -110,8 +111,10 @@ def missing(run):
             result = merged(run["results"].get(f"{key} {name}", []))
             if result and result["error"]:
                 errors.setdefault(f"- {title(side)}: `{result['error'][:90]}`\n", None)
-    return "".join(lines) + ("Errors, of each lock and text the first:\n\n" + "".join(errors)
-                             if errors else "")
+    return [
+        "".join(lines),
+        "Errors, once for each lock and text:\n\n" + "".join(errors) if errors else "",
+    ]
 
 
 def wrapped(text, width=100):
@@ -125,7 +128,7 @@ def wrapped(text, width=100):
 
 
 def section(run):
-    parts = [wrapped(facts(run)), settings(run), table(run), missing(run)]
+    parts = [wrapped(facts(run)), settings(run), table(run), *missing(run)]
     return "\n".join(part for part in parts if part)
 
 

@@ -19,7 +19,7 @@ def result(**changed):
 
 RUN = {
     "date": "2026-01-02", "machine": "a machine", "server": "Redis 7.0.15", "languages": "Go 1",
-    "rounds": 2, "seconds": 2, "is_short": False, "killed_limit_s": 70,
+    "rounds": 2, "seconds": 2, "is_short": False, "note": "", "killed_limit_s": 70,
     "sides": {name: {"name": name, "language": "C", "version": "1", "settings": "defaults"}
               for name in ("one", "two")},
     "missing": [{"name": "three", "language": "Go", "version": "3", "problem": "no registry"}],
@@ -51,12 +51,12 @@ class Report(unittest.TestCase):
     def test_the_page_keeps_what_is_around_it(self):
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder, "page.md")
-            page.write_text(f"before\n{report.START}old\n{report.END}after\n", "utf-8")
+            page.write_text(f"before\n{report.START}of 2025\n{report.END}after\n", "utf-8")
             report.write(RUN, page)
             text = page.read_text("utf-8")
         self.assertTrue(text.startswith("before\n") and text.endswith("after\n"))
         self.assertIn(report.table(RUN), text)
-        self.assertNotIn("old", text)
+        self.assertNotIn("of 2025", text)
 
 
 class Contest(unittest.TestCase):

@@ -12,8 +12,8 @@
  *   SECONDS     how long they contend
  *   CHECK       a file in memory that all processes have, or "-": see enter()
  *
- * It connects, takes and releases a lock of its own for a second to warm up, says "ready" and reads a
- * line, which is the start. One that holds says "held" and goes on to hold; one that takes says
+ * It connects, takes and releases a lock of its own for a second to warm up, says "ready" and reads
+ * a line, which is the start. One that holds says "held" and goes on to hold; one that takes says
  * "taken" when it has the lock. Those who contend are at it until their time is up; then it says
  * one line of JSON:
  *
@@ -97,8 +97,8 @@ static void count_error(struct waiter *self) {
 }
 
 /*
- * The file has two numbers: who is inside, and who was last. Whoever enters finds nobody inside, and
- * whoever leaves finds itself; each process does so with the same four calls.
+ * The file has two numbers: who is inside, and who was last. Whoever enters finds nobody inside,
+ * and whoever leaves finds itself; each process does so with the same four calls.
  */
 static void enter(struct waiter *self, int *has_overlap, int *is_handoff) {
   int64_t said[2] = {0, 0};

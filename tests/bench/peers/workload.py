@@ -105,10 +105,13 @@ def measure(side, workload, seconds):
         server = ends.enter_context(contextlib.closing(Server()))
         address = server.address
         if workload.one_way_us:
-            address = ends.enter_context(contextlib.closing(Link(server, workload.one_way_us))).address
+            link = ends.enter_context(contextlib.closing(Link(server, workload.one_way_us)))
+            address = link.address
         cores = sorted(os.sched_getaffinity(0))
         if workload.is_pinned:
             pin(server.pid, cores[-1])
+            if workload.one_way_us:
+                pin(link.process.pid, cores[-1])
         check = "-"
         if workload.processes * workload.waiters > 1:
             file = ends.enter_context(tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="mortise-"))
@@ -141,23 +144,31 @@ def observe(server, processes, seconds):
     return result
 
 
+def start_pairs(sides, address, ends):
+    """Of each side who will hold and who will take, with its own lock; all of them ready."""
+    pairs = {}
+    for key, side in sides.items():
+        pairs[key] = []
+        for mode in ("hold", "take"):
+            one = Process(side, [mode, address, f"killed-{key}", 1, 0, 0, "-"])
+            ends.callback(one.kill)
+            pairs[key].append(one)
+            one.hear()
+    return pairs
+
+
 def measure_killed(sides):
     """How long after a holder was killed another process has the lock, of all sides at once, as all wait."""
     waited = {}
     with contextlib.ExitStack() as ends, selectors.DefaultSelector() as selector:
         server = ends.enter_context(contextlib.closing(Server()))
-        for key, side in sides.items():
-            pair = []
-            for mode in ("hold", "take"):
-                one = Process(side, [mode, server.address, f"killed-{key}", 1, 0, 0, "-"])
-                ends.callback(one.kill)
-                one.hear()
-                pair.append(one)
-            holder, taker = pair
+        pairs = start_pairs(sides, server.address, ends)
+        for holder, taker in pairs.values():
             holder.start()
             holder.hear()
             taker.start()
-            time.sleep(0.1)  # so that it waits already
+        time.sleep(0.1)  # so that all wait already
+        for key, (holder, taker) in pairs.items():
             holder.process.kill()
             selector.register(taker.process.stdout, selectors.EVENT_READ, (key, time.monotonic()))
         deadline = time.monotonic() + KILLED_LIMIT_S
