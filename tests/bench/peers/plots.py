@@ -2,10 +2,10 @@
 import pathlib
 import subprocess
 
-from report import PAGE, merged, title
+from report import PAGE, merged
 
 SCRIPT = """
-set terminal svg size 860,420 font "sans-serif,13" background "#ffffff"
+set terminal svg size 960,400 font "sans-serif,13" background "#ffffff"
 set output "{output}"
 set title "{title}"
 set ylabel "{unit}"
@@ -17,8 +17,9 @@ set logscale y 10
 set yrange [{bottom}:]
 set format y "{format}"
 set grid ytics linecolor "#dddddd"
-set key top right
-set xtics rotate by -30 nomirror
+set key outside top center horizontal
+set xtics nomirror font ",10"
+set bmargin 3.5
 $rows << END
 {rows}
 END
@@ -57,7 +58,8 @@ def script(run, output, plot):
             # What is below the lowest value has no bar.
             value = figure(result) if result else 0
             values.append(f"{value:.4g}" if value > bottom else "NaN")
-        lines.append(f'"{title(side)}" ' + " ".join(values))
+        label = f"{side['name']}\\n{side['language']}"
+        lines.append(f'"{label}" ' + " ".join(values))
     drawn = ", ".join(
         f'$rows using {i + 2}:xtic(1) title "{label}" linecolor rgb "{COLOURS[i]}"'
         for i, (_, label, _) in enumerate(curves))
