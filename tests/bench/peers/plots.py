@@ -39,7 +39,8 @@ def milliseconds(key):
 # File, title, unit, the lowest value, its format, and for each curve a workload, a name and a figure.
 PLOTS = (
     ("pair", "Acquire and release, nobody else there", "pairs per second, log scale", 100, "%.0f",
-     (("pair", "loopback", rate), ("link_1ms", "link of 1 ms", rate))),
+     (("pair", "loopback", rate), ("pair_pinned", "loopback, client on one core", rate),
+      ("link_1ms", "link of 1 ms", rate))),
     ("crowd", "100 waiters in 10 processes, and 1,000 in one", "acquisitions per second, log scale",
      1, "%.0f", (("crowd_0ms", "sections of 0 ms", rate), ("crowd_1ms", "sections of 1 ms", rate),
                  ("thousand", "1,000 waiters", rate))),

@@ -27,7 +27,8 @@ class Workload:
 
 
 WORKLOADS = {
-    "pair": Workload("uncontended", 1, 1, is_pinned=True),
+    "pair": Workload("uncontended", 1, 1),
+    "pair_pinned": Workload("uncontended, client on one core", 1, 1, is_pinned=True),
     "link_1ms": Workload("uncontended, link of 1 ms", 1, 1, one_way_us=500, is_pinned=True),
     "crowd_0ms": Workload("10 × 10 waiters, sections of 0 ms", 10, 10),
     "crowd_1ms": Workload("10 × 10 waiters, sections of 1 ms", 10, 10, section_us=1000),
