@@ -35,13 +35,13 @@ def run(*command, folder=TOP, **environment):
 
 
 def build_go_mortise():
-    run("go", "build", "-o", BUILD / "go_mortise", "./mortise", folder=HERE / "go", CGO_ENABLED="1",
+    run("go", "build", "-o", BUILD / "go_mortise", ".", folder=HERE / "go/mortise", CGO_ENABLED="1",
         PKG_CONFIG_PATH=str(LIBRARY / "go"), CGO_LDFLAGS=f"-L{LIBRARY} -Wl,-rpath,{LIBRARY}",
         GOFLAGS="-mod=readonly -buildvcs=false")
 
 
 def build_go_others():
-    run("go", "build", "-o", BUILD / "go_others", "./others", folder=HERE / "go", CGO_ENABLED="0",
+    run("go", "build", "-o", BUILD / "go_others", ".", folder=HERE / "go/others", CGO_ENABLED="0",
         GOFLAGS="-mod=readonly -buildvcs=false")
 
 
@@ -87,7 +87,7 @@ def mortise_version():
 
 
 def go_version(module):
-    return re.search(rf"{re.escape(module)} v(\S+)", (HERE / "go/go.mod").read_text("utf-8"))[1]
+    return re.search(rf"{re.escape(module)} v(\S+)", (HERE / "go/others/go.mod").read_text("utf-8"))[1]
 
 
 def java(main, *jars):

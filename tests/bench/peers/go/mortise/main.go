@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/mortise/mortise-go"
-	"github.com/mortise/mortise-go/bench/peers/contest"
+	"github.com/mortise/mortise-go/bench/contest"
 )
 
 type lock struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/redis/rueidis"
 	"github.com/redis/rueidis/rueidislock"
 
-	"github.com/mortise/mortise-go/bench/peers/contest"
+	"github.com/mortise/mortise-go/bench/contest"
 )
 
 var ctx = context.Background()
