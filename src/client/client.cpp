@@ -86,11 +86,11 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
   know_scripts(*rules);
   auto keys = rules->keys(name);
   if (auto placed = servers_->place(keys); !placed.ok()) return placed;
-  const auto joined =
-      gates_.join(keys.front(), registry<gatekeeper>::may_share(rules->facts, terms.fair_strict),
-                  [&](std::uint64_t gate_id) {
-                    return std::make_shared<gatekeeper>(*this, gate_id, kind, name, *rules, keys);
-                  });
+  const auto joined = gates_.join(
+      kind, keys.front(), registry<gatekeeper>::may_share(rules->facts, terms.fair_strict),
+      [&](std::uint64_t gate_id) {
+        return std::make_shared<gatekeeper>(*this, gate_id, kind, name, *rules, keys);
+      });
   if (!joined) return client_freed();
   auto own_terms = terms;
   if (kind == lock::lock_kind::semaphore) {

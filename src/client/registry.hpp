@@ -2,6 +2,8 @@
 // that no handle uses and of which nothing is open at the servers is forgotten.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,8 +17,8 @@
 
 namespace mortise::client {
 
-// Knows of a gatekeeper only id(), name(), key(), is_idle(), enter(), on_message() and the count
-// `handles`, so that the simulation runs it with gatekeepers of its own.
+// Knows of a gatekeeper only id(), kind(), name(), key(), is_idle(), enter(), on_message() and the
+// count `handles`, so that the simulation runs it with gatekeepers of its own.
 template <class Gatekeeper>
 class registry {
  public:
@@ -27,17 +29,20 @@ class registry {
     return protocol.can_pass && !is_strict;
   }
 
-  // The gatekeeper for one more handle, which leaves it later; nullptr once closed. Where there is
-  // none, or it is not shared, `make(gate_id)` makes it.
+  // The gatekeeper for one more handle of this kind, which leaves it later; nullptr once closed.
+  // Where there is none, or it is not shared, `make(gate_id)` makes it. Locks of two kinds may have
+  // the same key, and refuse each other.
   template <class Make>
-  std::shared_ptr<Gatekeeper> join(const std::string& key, bool is_shared, Make&& make) {
+  std::shared_ptr<Gatekeeper> join(lock::lock_kind kind, const std::string& key, bool is_shared,
+                                   Make&& make) {
     const std::lock_guard guard(mutex_);
     if (is_closed_) return nullptr;  // its gate would never be closed
-    const auto known = is_shared ? shared_.find(key) : shared_.end();
-    if (known != shared_.end()) return count(all_.at(known->second));
+    auto& shared = shared_of(kind);
+    const auto known = is_shared ? shared.find(key) : shared.end();
+    if (known != shared.end()) return count(all_.at(known->second));
     const auto gate_id = next_id_++;
     const auto made = all_.emplace(gate_id, make(gate_id)).first->second;
-    if (is_shared) shared_.emplace(key, gate_id);
+    if (is_shared) shared.emplace(key, gate_id);
     return count(made);
   }
   void leave(Gatekeeper& used) noexcept {
@@ -49,8 +54,9 @@ class registry {
     if (is_needed(used)) return;
     const std::lock_guard guard(mutex_);
     if (is_needed(used)) return;  // a handle has come since
-    const auto shared = shared_.find(used.key());
-    if (shared != shared_.end() && shared->second == used.id()) shared_.erase(shared);
+    auto& shared = shared_of(used.kind());
+    const auto known = shared.find(used.key());
+    if (known != shared.end() && known->second == used.id()) shared.erase(known);
     all_.erase(used.id());
   }
 
@@ -104,10 +110,11 @@ class registry {
     decltype(all_) gone;  // destroyed without the mutex
     const std::lock_guard guard(mutex_);
     gone.swap(all_);
-    shared_.clear();
+    for (auto& shared : shared_) shared.clear();
   }
 
  private:
+  auto& shared_of(lock::lock_kind kind) noexcept { return shared_[static_cast<std::size_t>(kind)]; }
   static std::shared_ptr<Gatekeeper> count(std::shared_ptr<Gatekeeper> joined) noexcept {
     ++joined->handles;
     return joined;
@@ -119,7 +126,8 @@ class registry {
   std::mutex mutex_;
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, std::shared_ptr<Gatekeeper>> all_;
-  std::unordered_map<std::string, std::uint64_t> shared_;  // by the lock's key
+  // By the lock's kind and key.
+  std::array<std::unordered_map<std::string, std::uint64_t>, 3> shared_;
   bool is_closed_ = false;
 };
 

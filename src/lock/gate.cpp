@@ -87,6 +87,11 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
     wanted.finish(outcome::because(status::not_acquired, chosen.who_is_ahead()), 0);
     return {};
   }
+  // A writer who is going to wait here is known to, before any message says so.
+  const bool is_writer = wanted.wanted.mode == hold_mode::whole;
+  if (!wanted.is_try && is_writer && common_.protocol.kind == lock_kind::rw) {
+    for (const auto& each : lines_) each->admit_no_more();
+  }
   chosen.enter(wanted, now);
   return {};
 }

@@ -11,25 +11,26 @@ namespace mortise::lock {
 class holders {
  public:
   void add(owner& holder) noexcept {
-    holder.before = nullptr;
-    holder.behind = std::exchange(first_, &holder);
-    if (holder.behind != nullptr) holder.behind->before = &holder;
+    holder.joint.before = nullptr;
+    holder.joint.behind = std::exchange(first_, &holder);
+    if (holder.joint.behind != nullptr) holder.joint.behind->joint.before = &holder;
   }
   void remove(owner& holder) noexcept {
-    (holder.before != nullptr ? holder.before->behind : first_) = holder.behind;
-    if (holder.behind != nullptr) holder.behind->before = holder.before;
-    holder.before = holder.behind = nullptr;
+    (holder.joint.before != nullptr ? holder.joint.before->joint.behind : first_) =
+        holder.joint.behind;
+    if (holder.joint.behind != nullptr) holder.joint.behind->joint.before = holder.joint.before;
+    holder.joint.before = holder.joint.behind = nullptr;
   }
   [[nodiscard]] bool is_empty() const noexcept { return first_ == nullptr; }
   [[nodiscard]] bool is_one() const noexcept {
-    return first_ != nullptr && first_->behind == nullptr;
+    return first_ != nullptr && first_->joint.behind == nullptr;
   }
   // The one that came last, or nullptr; the others are behind it.
   [[nodiscard]] owner* first() const noexcept { return first_; }
   // `step(owner)` for each; it may remove that one.
   template <class Step>
   void each(Step&& step) const {
-    for (auto* at = first_; at != nullptr;) step(*std::exchange(at, at->behind));
+    for (auto* at = first_; at != nullptr;) step(*std::exchange(at, at->joint.behind));
   }
 
  private:

@@ -111,7 +111,7 @@ outcome line::extend(lock::owner& owner, std::int64_t lease_ms, operation& done,
   }
   terms.lease_ms = std::max(terms.lease_ms, lease);
   terms.until = std::max(terms.until, target);
-  owner.until = std::max(owner.until, target);
+  owner.joint.until = std::max(owner.joint.until, target);
   current_->amend(terms);
   extensions_.add(done, owner, target);
   return {};

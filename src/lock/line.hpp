@@ -56,6 +56,10 @@ class line {
   }
   // Whether this acquire may go by the reader at the servers that others of this client go by.
   [[nodiscard]] bool admits(const acquire_operation& reader, time_ns now) const noexcept;
+  // From now on no reader joins those who hold or wait here.
+  void admit_no_more() noexcept {
+    if (is_shared_ && current_) current_->on_wanted();
+  }
   // Whether it may have what is retained; and the end of that.
   [[nodiscard]] bool may_take_up(const acquire_operation& next, time_ns now) const noexcept;
   void end_retention(time_ns now) {
@@ -90,7 +94,7 @@ class line {
     return waiters_.empty() ? nullptr : waiters_.front();
   }
   [[nodiscard]] time_ns valid_until(const owner& holder) const noexcept {
-    return current_ ? std::min(current_->valid_until(), holder.until) : 0;
+    return current_ ? std::min(current_->valid_until(), holder.joint.until) : 0;
   }
   // The lock is another's, or awaited by others, so the acquire has to wait or is refused.
   void note_taken(acquire_operation& wanted) noexcept;

@@ -44,10 +44,10 @@ std::int64_t line::next_token() noexcept {
 
 // It holds by the tenure from now on, which lasts as long as the one who may hold the longest.
 void line::hold_on(lock::owner& owner, lease_terms terms, time_ns now) {
-  owner.until = time_never;
+  owner.joint.until = time_never;
   if (is_shared_) {
-    owner.until = terms.until;
-    owner.is_end_told = false;
+    owner.joint.until = terms.until;
+    owner.joint.is_end_told = false;
     if (!holders_.is_empty()) {
       is_joined_ = true;
       terms.until = std::max(terms.until, current_->terms().until);
@@ -61,7 +61,8 @@ void line::hold_on(lock::owner& owner, lease_terms terms, time_ns now) {
 
 // When it is to hear that its end is near, as of a tenure that is not prolonged any more.
 time_ns line::end_notice(const lock::owner& holder) noexcept {
-  return holder.until == time_never ? time_never : holder.until - to_ns(holder.lease_ms) / 3;
+  return holder.joint.until == time_never ? time_never
+                                          : holder.joint.until - to_ns(holder.lease_ms) / 3;
 }
 
 // Those whose own time is over (max_hold) while others hold on. The last of them ends with the
@@ -70,15 +71,16 @@ void line::end_holds_in_time(time_ns now) {
   next_end_ = time_never;
   const auto end = current_->terms().until;
   holders_.each([&](lock::owner& holder) {
-    if (holder.until >= end) return;
-    if (now >= holder.until) {
-      return lose_one(holder, reason::max_hold, holder.is_end_told, now);
+    if (holder.joint.until >= end) return;
+    if (now >= holder.joint.until) {
+      return lose_one(holder, reason::max_hold, holder.joint.is_end_told, now);
     }
-    if (!holder.is_end_told && now >= end_notice(holder)) {
-      holder.is_end_told = true;
+    if (!holder.joint.is_end_told && now >= end_notice(holder)) {
+      holder.joint.is_end_told = true;
       gate_.listener.on_at_risk(holder, reason::max_hold);
     }
-    next_end_ = std::min(next_end_, holder.is_end_told ? holder.until : end_notice(holder));
+    next_end_ =
+        std::min(next_end_, holder.joint.is_end_told ? holder.joint.until : end_notice(holder));
   });
   if (!holders_.is_empty()) return;
   depart(now);

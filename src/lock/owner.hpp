@@ -25,6 +25,16 @@ enum class owner_state : std::uint8_t {
   lost,       // the hold was lost and has not been unlocked
 };
 
+struct owner;
+
+// What a hold is where others hold by the same claim, as readers of one client do.
+struct joint_hold {
+  owner* before = nullptr;  // of those who hold with it
+  owner* behind = nullptr;
+  time_ns until = time_never;  // its own end, where the others may go on
+  bool is_end_told = false;    // that this end is near
+};
+
 struct owner {
   // Terms; fixed when the handle is made.
   std::int64_t lease_ms = 30'000;
@@ -47,11 +57,8 @@ struct owner {
 
   // Kept by the gate.
   owner_state state = owner_state::idle;
-  line* in = nullptr;       // where it waits or holds
-  owner* before = nullptr;  // of those who hold with it
-  owner* behind = nullptr;
-  time_ns until = time_never;                 // its own end, where those who hold with it may go on
-  bool is_end_told = false;                   // that this end is near
+  line* in = nullptr;  // where it waits or holds
+  joint_hold joint;
   std::array<std::int64_t, 2> hold_counts{};  // by mode
   std::int64_t token = 0;                     // of the present or the last hold
   acquire_operation* pending = nullptr;       // the acquire that waits

@@ -49,8 +49,11 @@ static void readers_share_and_a_writer_is_alone(void) {
 
 static void a_writer_who_waits_holds_back_later_readers(void) {
   const char *const length = "LLEN {mortise:order}:rq";
+  mortise_options *options = mortise_options_new();
+  CHECK_STATUS(MORTISE_OK, mortise_options_set_fair_strict(options, 1, NULL));
   mortise_rw *all[6];
-  for (int i = 0; i < 6; ++i) all[i] = open_rw(client, "order");
+  for (int i = 0; i < 6; ++i) all[i] = open_rw_with(client, "order", options);
+  mortise_options_free(options);
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(all[0], NULL));
   wait_to_write(all[1], 1, length, 1);
   CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_rw_read_try(all[2], NULL));

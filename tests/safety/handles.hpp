@@ -68,9 +68,10 @@ inline lock_handle open_lock(const client_handle& client, std::string_view name,
   return lock;
 }
 
-inline rw_handle open_rw(const client_handle& client, std::string_view name) {
+inline rw_handle open_rw(const client_handle& client, std::string_view name,
+                         const mortise_options* options = nullptr) {
   const auto error = new_error();
-  rw_handle rw(mortise_rw_new(client.get(), name.data(), name.size(), nullptr, error.get()));
+  rw_handle rw(mortise_rw_new(client.get(), name.data(), name.size(), options, error.get()));
   if (!rw) throw std::runtime_error(mortise_error_message(error.get()));
   return rw;
 }

@@ -30,7 +30,8 @@ class shared_lock {
 
 class shared_rw final : public shared_lock {
  public:
-  explicit shared_rw(const client_handle& client) : rw_(open_rw(client, "head")) {}
+  // Each has a place of its own at the server, as of another client.
+  explicit shared_rw(const client_handle& client) : rw_(open_rw(client, "head", strict().get())) {}
   mortise_status try_part() override { return mortise_rw_read_try(rw_.get(), nullptr); }
   mortise_status acquire_part_async(const queue_handle& queue) override {
     return mortise_rw_read_acquire_async(rw_.get(), queue.get(), 1, patience_ms, nullptr);
@@ -41,6 +42,11 @@ class shared_rw final : public shared_lock {
   }
 
  private:
+  static options_handle strict() {
+    options_handle options(mortise_options_new());
+    mortise_options_set_fair_strict(options.get(), 1, nullptr);
+    return options;
+  }
   rw_handle rw_;
 };
 

@@ -105,10 +105,13 @@ TEST(safety, one_release_lets_in_all_readers_at_the_head_at_little_cost) {
   const auto queue = open_queue(client);
   const auto writer = open_rw(client, "batch");
   constexpr int crowd = 1000;
+  // As of so many clients: each asks the server.
+  const options_handle strict(mortise_options_new());
+  ASSERT_EQ(MORTISE_OK, mortise_options_set_fair_strict(strict.get(), 1, nullptr));
   ASSERT_EQ(MORTISE_OK, mortise_rw_write_try(writer.get(), nullptr));
   std::vector<rw_handle> readers;
   for (int i = 0; i < crowd; ++i) {
-    readers.push_back(open_rw(client, "batch"));
+    readers.push_back(open_rw(client, "batch", strict.get()));
     ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire_async(readers.back().get(), queue.get(), i,
                                                         MORTISE_FOREVER, nullptr));
   }

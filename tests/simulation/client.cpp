@@ -23,9 +23,10 @@ std::shared_ptr<simulated_gatekeeper> simulated_client::new_handle(const named_l
                                                                    bool is_strict) {
   const auto& rules = of.rules();
   const bool is_shared = client::registry<simulated_gatekeeper>::may_share(rules.facts, is_strict);
-  auto joined = gates_.join(rules.keys(of.name).front(), is_shared, [&](std::uint64_t gate_id) {
-    return std::make_shared<simulated_gatekeeper>(*this, gate_id, of);
-  });
+  auto joined =
+      gates_.join(of.kind, rules.keys(of.name).front(), is_shared, [&](std::uint64_t gate_id) {
+        return std::make_shared<simulated_gatekeeper>(*this, gate_id, of);
+      });
   for (const auto* const other : users_) {
     if (other->name() != of.name || other->gatekeeper() == nullptr) continue;
     const bool may_pass_on = !is_strict && !other->is_strict();

@@ -44,6 +44,7 @@ class simulated_gatekeeper final : public std::enable_shared_from_this<simulated
 
   [[nodiscard]] const lock::gate& gate() const { return gate_; }
   [[nodiscard]] std::uint64_t id() const { return id_; }
+  [[nodiscard]] lock::lock_kind kind() const { return rules_.facts.kind; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const protocol::table& rules() const { return rules_; }
   // Whether it made this owner token.

@@ -87,6 +87,12 @@ TEST_F(gate_sharing_test, nobody_joins_when_the_grant_said_that_others_wait) {
   EXPECT_TRUE(asks(second_call_, start_ns + ms(2)));
 }
 
+TEST_F(gate_sharing_test, nobody_joins_who_waits_when_word_of_others_came_before_the_grant) {
+  acquire(first_call_, start_ns);
+  gate_.on_wanted(link_.last().token, start_ns + ms(1));
+  EXPECT_TRUE(asks(second_call_, start_ns + ms(2)));
+}
+
 TEST_F(gate_sharing_test, hazard_24_a_renewal_tells_of_who_waits_where_the_message_was_lost) {
   read_first();
   gate_.on_timer(start_ns + ms(11'000));
@@ -139,8 +145,23 @@ TEST_F(gate_sharing_test, whoever_waits_behind_goes_on_when_the_first_gives_up) 
 TEST_F(gate_sharing_test, a_writer_and_a_reader_on_other_terms_ask_themselves) {
   read_first();
   third_call_.wanted = {hold_mode::whole, whole_weight};
+  third_call_.is_try = true;
   EXPECT_TRUE(asks(third_call_, start_ns + ms(2)));
   second_.lease_ms = 20'000;
+  EXPECT_TRUE(asks(second_call_, start_ns + ms(2)));
+}
+
+TEST_F(gate_sharing_test, nobody_joins_when_a_writer_of_the_same_client_waits) {
+  read_first();
+  third_call_.wanted = {hold_mode::whole, whole_weight};
+  EXPECT_TRUE(asks(third_call_, start_ns + ms(2)));
+  EXPECT_TRUE(asks(second_call_, start_ns + ms(3)));
+}
+
+TEST_F(gate_sharing_test, nobody_waits_with_those_who_came_before_a_writer_of_the_same_client) {
+  acquire(first_call_, start_ns);
+  third_call_.wanted = {hold_mode::whole, whole_weight};
+  EXPECT_TRUE(asks(third_call_, start_ns + ms(1)));
   EXPECT_TRUE(asks(second_call_, start_ns + ms(2)));
 }
 
@@ -253,6 +274,18 @@ TEST_F(gate_sharing_test, only_who_reads_alone_becomes_the_writer) {
   ASSERT_TRUE(gate_.raise(first_, again, start_ns + ms(5)).ok());
   EXPECT_EQ(link_.last().what, step::raise);
   EXPECT_TRUE(asks(third_call_, start_ns + ms(6))) << "nobody joins who is about to write";
+}
+
+TEST_F(gate_sharing_test, nobody_joins_who_will_ask_to_write_when_there_is_a_connection) {
+  read_first();
+  link_.is_up = false;
+  other_call raised;
+  ASSERT_TRUE(gate_.raise(first_, raised, start_ns + ms(3)).ok());
+  acquire(second_call_, start_ns + ms(4));
+  EXPECT_EQ(second_call_.finished, 0);
+  link_.is_up = true;
+  gate_.on_up(start_ns + ms(5));
+  EXPECT_EQ(second_call_.finished, 0);
 }
 
 TEST_F(gate_sharing_test, hazard_30_nobody_joins_with_the_token_of_a_writer) {

@@ -1100,9 +1100,10 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_write_acquire(mortise_rw
 MORTISE_API mortise_status mortise_rw_write_unlock(mortise_rw *rw, mortise_error *error);
 /**
  * Turns this handle's hold for reading into one for writing if no other handle reads, of this
- * client or another, ahead of those who wait; it never waits, so two readers that both try cannot deadlock. The hold gets a new fencing
- * token. Where the server's user may not end old connections (CLIENT KILL), a renewal that a broken
- * connection still had under way can undo it; the fencing token is the safeguard then.
+ * client or another, ahead of those who wait; it never waits, so two readers that both try cannot
+ * deadlock. The hold gets a new fencing token. Where the server's user may not end old connections
+ * (CLIENT KILL), a renewal that a broken connection still had under way can undo it; the fencing
+ * token is the safeguard then.
  *
  * @return MORTISE_OK: it writes. MORTISE_NOT_ACQUIRED: others read too; it reads on. MORTISE_LOST:
  * the hold was lost. MORTISE_NOT_OWNER: it does not read. MORTISE_ALREADY_HELD: it writes already,

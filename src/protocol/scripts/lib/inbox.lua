@@ -11,8 +11,8 @@ local function inbox(owner)
   return client and 'mortise:inbox:' .. client .. (TAG or '')
 end
 
--- Whether its client gives way when somebody waits, and so is to hear of it: it may retain the claim
--- while nobody holds by it, or let more readers share it.
+-- Whether its client gives way when somebody waits, and so is to hear of it: it may retain the
+-- claim while nobody holds by it, or let more readers share it.
 local function gives_way(owner)
   return string.find(owner, '^m1:[^:]+:%d+%.%d+[rs]:')
 end
