@@ -26,7 +26,9 @@ std::map<std::string, lock_summary> summaries_of(const census& seen) {
     one.waiters += seen.number(index, "waiters");
     one.waited_ms = std::max(one.waited_ms, seen.number(index, "waited_ms"));
     if (seen.number(index, "retained") > 0) ++one.retained;
-    const bool is_first_holder = seen.number(index, "holds") > 0 && ++one.holders == 1;
+    const auto holds = seen.number(index, "holds");
+    const bool is_first_holder = holds > 0 && one.holders == 0;
+    one.holders += holds;
     if (!is_first_holder) continue;
     one.holder = seen.text(index, "host") + ":" + std::to_string(seen.number(index, "pid"));
     one.label = seen.text(index, "label");

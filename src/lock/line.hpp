@@ -46,7 +46,7 @@ class line {
   void end_calls_of(owner& owner, const outcome& how);
   void close(time_ns now);
 
-  // Whether this acquire would be refused by the servers, as this client is ahead of it.
+  // Whether a try that stands here would be refused, as another one of this client is ahead of it.
   [[nodiscard]] bool is_ahead_of_tries() const noexcept {
     return !is_retained() && (current_ || !waiters_.empty());
   }

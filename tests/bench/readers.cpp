@@ -1,5 +1,5 @@
 // Threads of one client that read by one name: as they share the hold of one of them, and as each
-// asks the server (`fair=strict`); and threads that retain a lock each.
+// asks the server (`fair=strict`).
 #include "experiment.hpp"
 #include "reference.hpp"
 #include "subject.hpp"
@@ -24,7 +24,7 @@ throughput read_by(const std::vector<rw_ptr>& handles, double seconds) {
   });
 }
 
-void run_shared(const settings& chosen, table& results) {
+void run(const settings& chosen, table& results) {
   const bench_server server(chosen);
   const double seconds = chosen.pick(0.3, 0.15);
   reference observer(server.url());
@@ -51,34 +51,6 @@ void run_shared(const settings& chosen, table& results) {
   results.raw("%.0f pairs/s with retain", median(rates));
 }
 
-void run_retained(const settings& chosen, table& results) {
-  const bench_server server(chosen);
-  const double seconds = chosen.pick(0.3, 0.15);
-  const auto keys = plain_locks(thread_count);
-  std::vector<std::unique_ptr<reference>> connections;
-  for (int i = 0; i < thread_count; ++i) {
-    connections.push_back(std::make_unique<reference>(server.url()));
-  }
-  const auto client = open_client(server.url());
-  const auto locks = make_locks(client.get(), "retained", thread_count, "retain=50ms");
-  std::vector<double> ratios;
-  for (int i = 0; i < chosen.pick(11, 5); ++i) {
-    const auto plain = measure_threads(thread_count, seconds, [&](int index) {
-      connections[static_cast<std::size_t>(index)]->pair(keys[static_cast<std::size_t>(index)]);
-    });
-    const auto subject = measure_threads(thread_count, seconds, [&](int index) {
-      pair(locks[static_cast<std::size_t>(index)].get());
-    });
-    ratios.push_back(subject.pairs_per_second / plain.pairs_per_second);
-  }
-  results.measured("retain.threads", median(ratios));
-}
-
-void run(const settings& chosen, table& results) {
-  run_shared(chosen, results);
-  run_retained(chosen, results);
-}
-
 }  // namespace
 
 const experiment& readers() {
@@ -87,9 +59,7 @@ const experiment& readers() {
       {{"readers.shared", "8 threads of one client read by one name, rate / fair=strict",
         aim::at_least, 50.0, "x"},
        {"readers.retained", "  the same with retain", aim::at_least, 50.0, "x"},
-       {"readers.commands", "  server commands of a pair", aim::at_most, 0.01, ""},
-       {"retain.threads", "8 threads with retain, rate / a hiredis connection for each",
-        aim::at_least, 8.0, "x"}},
+       {"readers.commands", "  server commands of a pair", aim::at_most, 0.01, ""}},
       run};
   return instance;
 }

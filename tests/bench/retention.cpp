@@ -4,12 +4,14 @@
 #include "process.hpp"
 #include "reference.hpp"
 #include "subject.hpp"
+#include "throughput.hpp"
 
 namespace mortise::bench {
 
 namespace {
 
 constexpr std::int64_t patience_ms = 20'000;
+constexpr int thread_count = 8;
 
 // How long a pair takes on average, so that those count, too, for which tokens have to be drawn.
 template <typename Pair>
@@ -71,9 +73,33 @@ void run_wanted(const settings& chosen, table& results) {
   results.raw("%.0f us, of a free lock %.0f us", median(waits), median(pairs));
 }
 
+void run_threads(const settings& chosen, table& results) {
+  const bench_server server(chosen);
+  const double seconds = chosen.pick(0.3, 0.15);
+  const auto keys = plain_locks(thread_count);
+  std::vector<std::unique_ptr<reference>> connections;
+  for (int i = 0; i < thread_count; ++i) {
+    connections.push_back(std::make_unique<reference>(server.url()));
+  }
+  const auto client = open_client(server.url());
+  const auto locks = make_locks(client.get(), "retained", thread_count, "retain=50ms");
+  std::vector<double> ratios;
+  for (int i = 0; i < chosen.pick(11, 5); ++i) {
+    const auto plain = measure_threads(thread_count, seconds, [&](int index) {
+      connections[static_cast<std::size_t>(index)]->pair(keys[static_cast<std::size_t>(index)]);
+    });
+    const auto subject = measure_threads(thread_count, seconds, [&](int index) {
+      pair(locks[static_cast<std::size_t>(index)].get());
+    });
+    ratios.push_back(subject.pairs_per_second / plain.pairs_per_second);
+  }
+  results.measured("retain.threads", median(ratios));
+}
+
 void run(const settings& chosen, table& results) {
   run_pairs(chosen, results);
   run_wanted(chosen, results);
+  run_threads(chosen, results);
 }
 
 }  // namespace
@@ -85,7 +111,9 @@ const experiment& retention() {
         0.1, "x"},
        {"retain.commands", "  server commands of it", aim::at_most, 0.2, ""},
        {"retain.wanted", "acquire of a lock that another client retains / of a free one",
-        aim::at_most, 6.0, "x"}},
+        aim::at_most, 6.0, "x"},
+       {"retain.threads", "8 threads with retain, rate / a hiredis connection for each",
+        aim::at_least, 8.0, "x"}},
       run};
   return instance;
 }

@@ -1064,8 +1064,7 @@ MORTISE_API void mortise_rw_free(mortise_rw *rw);
  * Readers of one client share a lease: while one of them holds and nobody waits, another one asks
  * the server nothing (capi/doc/round_trips.md), unless it has the option `fair` as `strict`. What a
  * dead client's readers held ends by itself while the others go on. Statuses as `mortise_lock_try`.
- * With `reentrant_read` a handle that reads or writes
- * may read again: that is counted locally.
+ * With `reentrant_read` a handle that reads or writes may read again: that is counted locally.
  * @since 1.1
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_read_try(mortise_rw *rw,
