@@ -171,8 +171,9 @@ void router::turn_to(int slot, used_slot& state, int server) {
 void router::go_on(int slot, used_slot& state, int server, const outcome& why) {
   if (state.phase == phase::here) go_away(slot, state, why);
   turn_to(slot, state, server);
-  if (server != no_server && ++state.hops <= most_hops) return arrive(slot, state);
-  go_away(slot, state, why);
+  if (server == no_server) return go_away(slot, state, why);
+  if (++state.hops <= most_hops) return arrive(slot, state);
+  go_away(slot, state, not_reached("servers of the cluster name each other as this slot's owner"));
 }
 
 void router::on_arrival(int slot, int server, std::uint64_t attempt, const arrival& came,

@@ -244,15 +244,27 @@ void test_cluster::end_move(int slot, std::size_t from, std::size_t to) {
     if (!is_other || !ask(i, {"ROLE"}).starts_with("master")) continue;
     expect_ok(ask(i, {"CLUSTER", "SETSLOT", number, "NODE", id_of(to)}));
   }
-  // Who moves it again before all have heard of it makes servers that disagree for good.
+  // Who moves it again before all have heard of it makes servers that disagree for good: the next
+  // owner would draw an epoch that is not above this one, and an old claim would undo its own.
   const auto key = cluster::tag_of(slot);
   const auto moved = ":" + std::to_string(at(to).port());
   await("servers disagree about a slot", [&] {
+    const auto epoch = epoch_of(to, to);
     for (std::size_t i = 0; i < size(); ++i) {
-      if (i != to && runs(i) && !ask(i, {"EXISTS", key}).ends_with(moved)) return false;
+      if (i == to || !runs(i)) continue;
+      if (!ask(i, {"EXISTS", key}).ends_with(moved) || epoch_of(to, i) != epoch) return false;
     }
     return true;
   });
+}
+
+// The epoch of a server's claim to its slots, as another knows it.
+std::string test_cluster::epoch_of(std::size_t number, std::size_t asked) {
+  for (const auto& line : lines_of(ask(asked, {"CLUSTER", "NODES"}))) {
+    const auto words = words_of(line);
+    if (words.size() > 6 && words[0] == id_of(number)) return words[6];
+  }
+  return "";
 }
 
 bool test_cluster::has_migration() {

@@ -80,6 +80,7 @@ class test_cluster {
   void begin_move(int slot, std::size_t from, std::size_t to);
   void move_keys(int slot, std::size_t from, std::size_t to);
   void end_move(int slot, std::size_t from, std::size_t to);
+  std::string epoch_of(std::size_t number, std::size_t asked);
   std::string ask(std::size_t number, const std::vector<std::string>& command);
   [[nodiscard]] std::size_t number_at(const std::string& port) const;
   [[nodiscard]] bool runs(std::size_t number) const { return !is_down_[number]; }
