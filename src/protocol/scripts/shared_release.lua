@@ -9,19 +9,17 @@
 -- #include "kind.lua"
 
 -- The common case, at the least cost for the server: nobody waits. An owner's entry is nobody
--- else's and in no other kind of lock; who has the whole is alone. Whatever else is so, or cannot
--- be looked at, is for the rest.
+-- else's and in no other kind of lock, and who has all the weight in use is alone. Whatever else is
+-- so, or cannot be looked at, is for the rest.
 local is_forced = ARGV[3] == 'force'
 if not is_forced and redis.pcall('EXISTS', KEYS[3]) == 0 then
   local entry, weight = ARGV[4] .. ' ' .. ARGV[1], tonumber(ARGV[4])
-  if tonumber(redis.pcall('ZSCORE', KEYS[1], entry)) then
-    local counter = weight == WHOLE and -WHOLE or redis.call('ZSCORE', KEYS[1], KIND)
-    if counter + weight == 0 then
-      redis.call('DEL', KEYS[1])
-    else
-      redis.call('ZREM', KEYS[1], entry)
-      redis.call('ZADD', KEYS[1], counter + weight, KIND)
-    end
+  local counter = tonumber(redis.pcall('ZSCORE', KEYS[1], KIND))
+  if counter == -weight then
+    if redis.call('ZREM', KEYS[1], entry, KIND) == 2 then return 1 end
+    redis.call('ZADD', KEYS[1], counter, KIND)  -- another's is as heavy
+  elseif counter and redis.call('ZREM', KEYS[1], entry) == 1 then
+    redis.call('ZADD', KEYS[1], counter + weight, KIND)
     return 1
   end
 end
