@@ -34,6 +34,22 @@ lists() { mortise list | grep -q "$1"; }
   grep -qE "^$who [0-9]+ - - - - 1 $time 0 1 the second$" <<<"$cells"
 }
 
+@test "list counts all readers of a client" {
+  "$READERS" "$name" 3 >reading 3>&- &
+  started+=($!)
+  until_it is_there reading
+  run mortise list
+  fails_with 0
+  [ "${#lines[@]}" = 1 ]
+  says "$name  rw  $(hostname):${started[0]} +2  "
+  run mortise list --all
+  [ "${#lines[@]}" = 1 ]
+  says "$(hostname):${started[0]} +2  "
+  run mortise list -o wide
+  [ "${#lines[@]}" = 1 ]
+  [ "$(mortise list --json | jq '.entries[].holds')" = 3 ]
+}
+
 @test "list -o says which form: names, or JSON" {
   begin
   [ "$(mortise list -o name)" = "$name" ]

@@ -1,13 +1,15 @@
 // Processes that read, write, upgrade and take permits while they are killed, stopped and cut off.
-// What they believed is recorded and checked.
+// Some of them are callers of one client. What they believed is recorded and checked.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "safety/handles.hpp"
@@ -19,21 +21,21 @@ namespace mortise::testing {
 namespace {
 
 constexpr int process_count = 5;
+constexpr unsigned callers_each = 3;
 constexpr std::int64_t permits = 4;
 constexpr std::int64_t whole = std::int64_t{1} << 30;
 
-// One process: holds now and then, and tells each hold when it is over.
+// One caller of a process, with handles of its own: holds now and then, and tells each hold when it
+// is over.
 class contender {
  public:
-  contender(child_end& test, const std::string& url, unsigned seed) : test_(test), chance_(seed) {
-    const auto give_up_at = boot_now() + patience_ms * ns_per_ms;
-    while (!client_ && boot_now() < give_up_at) {
-      // The connection may be cut while it is being greeted.
-      client_.reset(mortise_client_new(url.data(), url.size(), nullptr, nullptr));
-    }
-    rw_ = open_rw(client_, "rw");
-    semaphore_ = open_semaphore(client_, "semaphore", permits);
-  }
+  contender(child_end& test, std::mutex& speaking, const client_handle& client, unsigned seed)
+      : test_(test),
+        speaking_(speaking),
+        holder_(std::to_string(getpid()) + "." + std::to_string(seed)),
+        chance_(seed),
+        rw_(open_rw(client, "rw")),
+        semaphore_(open_semaphore(client, "semaphore", permits)) {}
 
   void run() {
     while (!test_.has_line()) {
@@ -49,7 +51,6 @@ class contender {
           break;
       }
     }
-    test_.say("over");
   }
 
  private:
@@ -57,7 +58,7 @@ class contender {
   template <class Token, class IsHeld>
   void hold(const std::string& name, std::int64_t weight, std::int64_t limit, Token token,
             IsHeld is_held) {
-    hold_record record{name, std::to_string(getpid()), token(), 0, 0, weight, limit};
+    hold_record record{name, holder_, token(), 0, 0, weight, limit};
     record.start_ns = record.end_ns = boot_now();
     const auto rounds = chance_() % 8 + (chance_() % 50 == 0 ? 200 : 0);
     for (unsigned round = 0; round <= rounds; ++round) {
@@ -71,6 +72,7 @@ class contender {
     write_history(line, {record});
     auto text = line.str();
     text.pop_back();
+    const std::lock_guard one(speaking_);
     test_.say(text);
   }
   void hold_part() {
@@ -119,11 +121,29 @@ class contender {
   }
 
   child_end& test_;
+  std::mutex& speaking_;
+  const std::string holder_;
   std::mt19937 chance_;
-  client_handle client_;
-  rw_handle rw_;
-  semaphore_handle semaphore_;
+  const rw_handle rw_;
+  const semaphore_handle semaphore_;
 };
+
+// One process: its callers share a client, and so their readers share holds.
+void contend(child_end& test, const std::string& url, unsigned seed) {
+  client_handle client;
+  const auto give_up_at = boot_now() + patience_ms * ns_per_ms;
+  while (!client && boot_now() < give_up_at) {
+    // The connection may be cut while it is being greeted.
+    client.reset(mortise_client_new(url.data(), url.size(), nullptr, nullptr));
+  }
+  std::mutex speaking;
+  std::vector<std::thread> callers;
+  for (unsigned i = 0; i < callers_each; ++i) {
+    callers.emplace_back([&, i] { contender(test, speaking, client, seed + i).run(); });
+  }
+  for (auto& caller : callers) caller.join();
+  test.say("over");
+}
 
 class shared_chaos {
  public:
@@ -157,7 +177,7 @@ class shared_chaos {
     const auto seed = static_cast<unsigned>(chance_());
     const std::string retaining = chance_() % 2 == 0 ? "&retain=150ms" : "";
     const auto url = server_.url() + "?lease=400ms&command_timeout=500ms" + retaining;
-    return std::make_unique<child>([=](child_end& test) { contender(test, url, seed).run(); });
+    return std::make_unique<child>([=](child_end& test) { contend(test, url, seed); });
   }
   void sleep_ms(unsigned most) {
     const timespec pause{0, static_cast<long>(chance_() % most) * 1'000'000};
