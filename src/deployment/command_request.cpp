@@ -112,12 +112,14 @@ void command_request::read(const redis::value& reply) {
 void command_request::on_broken(bool was_sent) noexcept {
   {
     const std::lock_guard guard(mutex_);
-    how_ = outcome::of(was_sent ? status::unknown : status::unreachable,
-                       "the connection broke before the answer");
-    how_.is_retryable = true;
-    how_.is_ambiguous = was_sent && is_change_;
-    may_be_asked_again_ = !how_.is_ambiguous;
     is_over_ = true;
+    if (!is_given_up_) {
+      how_ = outcome::of(was_sent ? status::unknown : status::unreachable,
+                         "the connection broke before the answer");
+      how_.is_retryable = true;
+      how_.is_ambiguous = was_sent && is_change_;
+      may_be_asked_again_ = !how_.is_ambiguous;
+    }
   }
   end();
 }

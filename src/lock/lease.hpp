@@ -36,7 +36,7 @@ static_assert(look_interval_ms < grant_lease_ms);
 // A grant draws one token. Those for local passes are drawn with a renewal, so many at most.
 constexpr std::int64_t reserve_tokens = 256;
 // So much time there is for each of them at the least, however fast they are used.
-constexpr time_ns token_ns = 4 * ns_per_us;
+constexpr time_ns token_ns = 3 * ns_per_us / 2;
 // A fence counter below this was lost: real ones are server time in microseconds. LEAST_TOKEN.
 constexpr std::int64_t least_token = 1'000'000'000'000'000;
 // Tokens stay below 2^53, where every language can count (hazard 30); nobody draws a larger one.

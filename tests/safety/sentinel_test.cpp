@@ -19,7 +19,9 @@ struct waiter {
 
 class sentinel : public ::testing::Test {
  protected:
-  [[nodiscard]] std::string url() const { return set.url("lease=60s&command_timeout=2s"); }
+  [[nodiscard]] std::string url() const {
+    return set.url("lease=60s&command_timeout=2s&client_name=follower");
+  }
 
   // Each is a client of its own, and waits behind those before it.
   std::vector<waiter> line_up(const std::string& name, int count) {
@@ -94,11 +96,12 @@ void sentinel::expect_all_kept(const std::function<void()>& fault) {
     EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(waiters[i].lock.get(), error.get()))
         << mortise_error_message(error.get());
   }
-  EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(reading.get(), nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(reading.get(), error.get()))
+      << mortise_error_message(error.get());
 }
 
 TEST_F(sentinel, hazard_10_all_is_kept_when_the_master_is_replaced_by_command) {
-  expect_all_kept([&] { set.fail_over(); });
+  expect_all_kept([&] { set.fail_over("follower"); });
 }
 
 TEST_F(sentinel, hazard_10_all_is_kept_when_the_master_is_killed) {
@@ -128,7 +131,7 @@ TEST_F(sentinel, hazard_10_one_that_lives_and_is_asked_is_enough) {
   set.sentinel(1).kill();
   set.forget_sentinel(1);
   const auto before = set.master_number();
-  set.fail_over();
+  set.fail_over("follower");
   set.sentinel(2).pause();
   set.forget_sentinel(2);
   const auto again = open_client(url());
@@ -161,11 +164,11 @@ TEST_F(sentinel, hazard_28_who_has_missed_the_news_looks_when_it_is_refused) {
 TEST_F(sentinel, a_shard_and_a_vote_of_a_quorum_may_have_sentinels) {
   test_server second;
   test_server third;
-  const auto own = set.url("shard=a&lease=60s&command_timeout=20s");
+  const auto own = set.url("shard=a&lease=60s&command_timeout=20s&client_name=follower");
   const auto shards = open_client("shard:" + own + "," + second.url() + "?shard=b");
-  const auto quorum =
-      open_client("redlock:" + set.url("quarantine=0&lease=60s&command_timeout=20s") + "," +
-                  second.url() + "," + third.url());
+  const auto quorum = open_client(
+      "redlock:" + set.url("quarantine=0&lease=60s&command_timeout=20s&client_name=follower") +
+      "," + second.url() + "," + third.url());
   constexpr int of_shards = 8;
   std::vector<lock_handle> held;
   held.reserve(of_shards + 1);
@@ -178,7 +181,7 @@ TEST_F(sentinel, a_shard_and_a_vote_of_a_quorum_may_have_sentinels) {
   }
   EXPECT_EQ("1", set.master().command({"EXISTS", lock_key("voted for")}));
   set.replicate();
-  set.fail_over();
+  set.fail_over("follower");
   const auto error = new_error();
   for (const auto& one : held) {
     EXPECT_EQ(MORTISE_OK, mortise_lock_extend(one.get(), 0, error.get()))
@@ -198,13 +201,13 @@ TEST(sentinel_login, each_is_logged_in_to_with_its_own) {
                     .told = {{"auth-pass", "of-servers"}},
                     .server_login = {"AUTH", "of-servers"},
                     .sentinel_login = {"AUTH", "of-sentinels"}});
-  auto url = set.url("sentinel_password=of-sentinels&command_timeout=20s");
+  auto url = set.url("sentinel_password=of-sentinels&command_timeout=20s&client_name=follower");
   url.insert(url.find("//") + 2, ":of-servers@");
   const auto client = open_client(url);
   const auto lock = open_lock(client, "held");
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
   set.replicate();
-  set.fail_over();
+  set.fail_over("follower");
   EXPECT_EQ(MORTISE_OK, mortise_lock_extend(lock.get(), 0, nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
 }

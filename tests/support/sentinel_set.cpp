@@ -154,7 +154,7 @@ void sentinel_set::replicate() {
       "the replicas do not follow");
 }
 
-void sentinel_set::fail_over() {
+void sentinel_set::fail_over(const std::string& client_name) {
   const auto before = master_number();
   const auto leader = static_cast<std::size_t>(std::find(is_asked_.begin(), is_asked_.end(), true) -
                                                is_asked_.begin());
@@ -165,6 +165,13 @@ void sentinel_set::fail_over() {
       },
       "no failover begins");
   await_master_other_than(before);
+  if (client_name.empty()) return;
+  await(
+      [&] {
+        const auto clients = servers_[before]->command({"CLIENT", "LIST"});
+        return clients.find(" name=" + client_name + " ") == std::string::npos;
+      },
+      "a client stays with the master before");
 }
 
 void sentinel_set::await_master_other_than(std::size_t before) {

@@ -46,8 +46,10 @@ class sentinel_set {
   [[nodiscard]] test_server& master() { return *servers_[master_number()]; }
   // What is written so far is at the replicas.
   void replicate();
-  // The Sentinels make a replica the master, and agree on it when this returns.
-  void fail_over();
+  // The Sentinels make a replica the master, and agree on it when this returns. The one before
+  // serves until they get to it, and what it is asked meanwhile is lost: so no client of this name
+  // is left there, either.
+  void fail_over(const std::string& client_name = "");
   // They agree that another than that one is, which takes writes.
   void await_master_other_than(std::size_t before);
   // How long a master has to be silent before they replace it.
