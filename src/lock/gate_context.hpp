@@ -25,7 +25,6 @@ struct gate_context {
   gate_traffic traffic;
   std::uint64_t next_tenure = 1;
   std::size_t lines = 0;    // how many there are
-  std::size_t waiters = 0;  // in all of them
   bool is_closed = false;
   bool is_contended = false;  // the lock is likely taken, so the cheap try would be in vain
 
@@ -37,7 +36,6 @@ struct gate_context {
   }
   void note_departed(answer result) noexcept {
     if (result == answer::handed_over) is_contended = true;
-    if (result == answer::released && waiters == 0) is_contended = false;
   }
 };
 

@@ -26,7 +26,6 @@ void line::enter(acquire_operation& wanted, time_ns now) {
   owner.in = this;
   wanted.place_ = place.begin();
   waiters_.splice(waiters_.end(), place);
-  ++gate_.waiters;
   if (holds_now) return grant(wanted, now, now);
   if (takes_up) take_up(now);
   start_next(now);
@@ -158,7 +157,6 @@ void line::note_taken(acquire_operation& wanted) noexcept {
 
 void line::finish(acquire_operation& ended, const outcome& how, time_ns now) {
   waiters_.erase(ended.place_);
-  --gate_.waiters;
   ended.counts().acquire_ended(how.code, now - ended.began);
   if (how.ok()) gate_.traffic.granted(now - ended.began);
   auto& owner = *ended.owner;

@@ -239,7 +239,11 @@ void line::settle(time_ns now) {
 // ---- from the world -------------------------------------------------------------------------
 
 void line::on_answer(std::uint32_t serial, const verdict& said, time_ns now) {
+  const bool is_first_answer = current_->phase() == tenure_phase::asking;
   const auto what = current_->on_answer(serial, said, now);
+  // Whoever had to wait is likely to have to again, until the lock is found free.
+  if (is_first_answer && what == news::granted) gate_.is_contended = current_->others_wait();
+  if (what == news::not_free) gate_.is_contended = true;
   if (current_->phase() == tenure_phase::queued) {
     gate_.is_contended = true;
     if (!waiters_.empty()) note_taken(*waiters_.front());

@@ -43,6 +43,36 @@ TEST_F(gate_test, a_waiter_behind_an_abandoned_try_goes_on_waiting) {
   EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(5)));
 }
 
+// Which saves a round trip where a lock is mostly taken.
+TEST_F(gate_test, who_had_to_wait_asks_for_a_place_until_the_lock_is_found_free) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  ASSERT_EQ(link_.last().what, step::try_take);
+  answer_last(said(answer::not_free), start_ns + ms(1));
+  answer_last(queued(1000, 0), start_ns + ms(2));
+  gate_.on_grant(link_.last().token, first_token, 0, false, start_ns + ms(3));
+  const auto leave = [&](owner& holder, int at) {
+    ASSERT_TRUE(gate_.unlock(holder, lock::hold_mode::whole, nullptr, start_ns + ms(at)).ok());
+    answer_last(said(answer::released), start_ns + ms(at));
+  };
+  leave(first_, 4);
+  ASSERT_TRUE(gate_.acquire(second_call_, start_ns + ms(5)).ok());
+  EXPECT_EQ(link_.last().what, step::acquire);
+  answer_last(granted(first_token + 1), start_ns + ms(6));
+  leave(second_, 7);
+  acquire_call third(first_);
+  ASSERT_TRUE(gate_.acquire(third, start_ns + ms(8)).ok());
+  EXPECT_EQ(link_.last().what, step::try_take);
+}
+
+TEST_F(gate_test, who_has_tried_in_vain_asks_for_a_place) {
+  acquire_call attempt(first_, true);
+  ASSERT_TRUE(gate_.acquire(attempt, start_ns).ok());
+  answer_last(said(answer::not_free), start_ns + ms(1));
+  ASSERT_EQ(attempt.result.code, status::not_acquired);
+  ASSERT_TRUE(gate_.acquire(second_call_, start_ns + ms(2)).ok());
+  EXPECT_EQ(link_.last().what, step::acquire);
+}
+
 // And the other way round: what only tries does not wait in the place of who did.
 TEST_F(gate_test, a_waiter_that_gives_up_takes_nobody_along) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
