@@ -86,7 +86,7 @@ TEST_F(gate_retention_test, hazard_30_tokens_are_not_drawn_faster_than_the_serve
   retain_first(1);
   std::int64_t counter = first_token;
   auto now = start_ns + ms(2);
-  for (int i = 0; i < 5000; ++i) {
+  for (int i = 0; i < 20'000; ++i) {
     const auto asked = link_.count();
     acquire_call next(first_);
     now += ns_per_us / 2;  // a pair takes less than a microsecond
