@@ -24,6 +24,8 @@ class order {
   fault note(const fake_command& command) {
     const std::lock_guard guard(mutex_);
     if (command.is("SET") && command.words[1].starts_with("{")) taken_ += name(command.words[1]);
+    // Of one that was taken the last time.
+    if (command.is("EVALSHA", scripts::queued_acquire.sha1)) taken_ += name(command.words[3]);
     const bool is_release =
         command.is("EVALSHA") && (command.words[1] == scripts::queued_release_alone.sha1 ||
                                   command.words[1] == scripts::queued_release.sha1);
