@@ -24,7 +24,7 @@ struct gate_context {
   lock::departures departures{operations, listener};
   gate_traffic traffic;
   std::uint64_t next_tenure = 1;
-  std::size_t lines = 0;    // how many there are
+  std::size_t lines = 0;  // how many there are
   bool is_closed = false;
   bool is_contended = false;  // the lock is likely taken, so the cheap try would be in vain
 
