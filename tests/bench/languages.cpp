@@ -41,7 +41,7 @@ double c_pairs_ns(mortise_lock* lock, int count) {
 // Short blocks in turn, each of the binding between two of C.
 void measure_pairs(const std::string& row, int rounds, table& results, language_side& side,
                    mortise_lock* lock) {
-  constexpr int pairs = 200;
+  constexpr int pairs = 2000;  // as of one that is at work; whoever has slept is put anywhere first
   const auto question = "pairs " + std::to_string(pairs);
   std::vector<double> ratios;
   std::vector<double> side_us;
@@ -65,7 +65,7 @@ void measure_pairs(const std::string& row, int rounds, table& results, language_
 void measure_placed_pairs(const std::string& id, const settings& chosen, table& results,
                           language_side& side, mortise_lock* lock, reference& observer,
                           load& others) {
-  const int rounds = chosen.pick(120, 30);
+  const int rounds = chosen.pick(40, 15);
   measure_pairs(id + ".pair", rounds, results, side, lock);
   {
     const pinned all(placement::one_core, process_of(observer), {::getpid(), side.process_id()});
