@@ -7,11 +7,14 @@ import pathlib
 import selectors
 import subprocess
 import tempfile
+import threading
 import time
 
 from servers import TOP, Link, Server
 
 KILLED_LIMIT_S = 70
+# Far longer than any row takes. A side whose waiters are never woken would hold up all others.
+HEARING_LIMIT_S = 300
 LOG = TOP / "build/peers/sides.log"
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -48,7 +51,10 @@ class Process:
                                             preexec_fn=pin, env={**os.environ, **side.environment})
 
     def hear(self):
+        limit = threading.Timer(HEARING_LIMIT_S, self.process.kill)
+        limit.start()
         line = self.process.stdout.readline()
+        limit.cancel()
         if not line:
             raise RuntimeError(f"it ended with {self.process.wait()}, see {LOG.name} in {LOG.parent.name}")
         return line.strip()
