@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "interop/article_locks.hpp"
-#include "safety/handles.hpp"
+#include "support/handles.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::hash_channel_test {
 namespace {
 
 constexpr std::int64_t long_ms = 600'000;
@@ -198,4 +198,4 @@ INSTANTIATE_TEST_SUITE_P(resp, hash_channel, ::testing::Bool(), [](const auto& h
 });
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::hash_channel_test

@@ -4,11 +4,11 @@
 #include <array>
 #include <string>
 
-#include "safety/handles.hpp"
+#include "support/handles.hpp"
 #include "support/pages.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::quorum_rights_test {
 namespace {
 
 class quorum_rights : public ::testing::Test {
@@ -74,4 +74,4 @@ TEST_F(quorum_rights, to_info_is_needed_to_open) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::quorum_rights_test

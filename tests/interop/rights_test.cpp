@@ -1,5 +1,5 @@
 // The rights that capi/doc/protocols.md names are enough, and what capi/doc/operations.md says of
-// two that can be left out is so. tests/docs/rights.py has the others.
+// two that can be left out is so. tests/checks/docs/rights.py has the others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "interop/article_locks.hpp"
-#include "safety/handles.hpp"
+#include "support/handles.hpp"
 #include "support/pages.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::rights_test {
 namespace {
 
 class rights : public ::testing::Test {
@@ -226,4 +226,4 @@ INSTANTIATE_TEST_SUITE_P(rights, rw_right,
                          [](const auto& of) { return of.param.name; });
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::rights_test

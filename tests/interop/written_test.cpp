@@ -7,11 +7,11 @@
 #include <thread>
 
 #include "interop/article_locks.hpp"
-#include "safety/handles.hpp"
+#include "support/handles.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::written_test {
 namespace {
 
 constexpr std::int64_t lease_ms = 30'000;
@@ -241,4 +241,4 @@ TEST_F(rw_written, what_others_wrote_counts_for_their_lifetimes) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::written_test

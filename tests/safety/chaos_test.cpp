@@ -7,11 +7,11 @@
 #include <random>
 #include <string>
 
-#include "safety/contention.hpp"
-#include "safety/handles.hpp"
+#include "support/contention.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::chaos_test {
 namespace {
 
 class chaos {
@@ -84,4 +84,4 @@ TEST(safety, chaos) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::chaos_test

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "protocol/scripts/scripts.hpp"
-#include "safety/handles.hpp"
+#include "support/handles.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::compare_and_delete_test {
 namespace {
 
 enum class spelling { delifeq, delex };
@@ -202,4 +202,4 @@ INSTANTIATE_TEST_SUITE_P(safety, compare_and_delete,
                          });
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::compare_and_delete_test

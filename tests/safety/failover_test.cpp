@@ -7,12 +7,12 @@
 #include <thread>
 #include <vector>
 
-#include "safety/handles.hpp"
 #include "support/changing_name.hpp"
 #include "support/deaf_port.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::failover_test {
 namespace {
 
 class failover : public ::testing::Test {
@@ -297,4 +297,4 @@ TEST(a_name_of_two_addresses, hazard_26_one_that_hangs_does_not_keep_out_the_oth
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::failover_test

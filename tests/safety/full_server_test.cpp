@@ -4,10 +4,10 @@
 #include <string>
 #include <thread>
 
-#include "safety/handles.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::full_server_test {
 namespace {
 
 class full_server_test : public ::testing::Test {
@@ -99,4 +99,4 @@ TEST_F(full_server_test, hazard_13_the_fence_is_lifted_all_the_same) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::full_server_test

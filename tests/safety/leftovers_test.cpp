@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "safety/handles.hpp"
+#include "support/handles.hpp"
 #include "support/pages.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::leftovers_test {
 namespace {
 
 constexpr std::int64_t day_ms = 24 * 60 * 60 * second_ms;
@@ -220,4 +220,4 @@ TEST(leftovers_of_a_quorum, every_key_ends) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::leftovers_test

@@ -8,12 +8,12 @@
 #include <thread>
 #include <vector>
 
-#include "safety/handles.hpp"
 #include "support/deaf_port.hpp"
 #include "support/fake_server.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::liveness_test {
 namespace {
 
 // Does harm again and again, on a connection and in a thread of its own.
@@ -250,4 +250,4 @@ TEST(safety, hazard_26_waits_survive_a_restart_of_the_server) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::liveness_test

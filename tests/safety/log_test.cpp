@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "safety/handles.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::log_test {
 namespace {
 
 class client_log : public ::testing::Test {
@@ -42,4 +42,4 @@ TEST_F(client_log, tells_that_a_server_refuses_and_that_it_no_longer_does) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::log_test

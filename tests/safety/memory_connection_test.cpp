@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "safety/handles.hpp"
 #include "safety/scarce_memory.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 #include "support/test_cluster.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::memory_connection_test {
 namespace {
 
 constexpr std::int64_t lease_ms = 10'000;
@@ -205,4 +205,4 @@ TEST_F(memory_of_a_local_server, that_is_started) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::memory_connection_test

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "safety/clock_shim.hpp"
-#include "safety/handles.hpp"
 #include "safety/scarce_memory.hpp"
+#include "support/clock_shim.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::memory_ending_test {
 namespace {
 
 struct free_multi {
@@ -211,4 +211,4 @@ TEST_F(memory_of_an_end, of_a_queue_that_is_freed_unread) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::memory_ending_test

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "safety/handles.hpp"
 #include "safety/scarce_memory.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::memory_examination_test {
 namespace {
 
 TEST(memory_of_an_examination, while_it_is_asked_for) {
@@ -54,4 +54,4 @@ TEST(memory_of_an_examination, while_a_client_is_opened) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::memory_examination_test

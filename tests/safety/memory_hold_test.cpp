@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "safety/handles.hpp"
 #include "safety/scarce_memory.hpp"
+#include "support/handles.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::memory_hold_test {
 namespace {
 
 // A connection gives its memory back after an eighth of the timeout, and then needs some again.
@@ -360,4 +360,4 @@ TEST(memory_of_a_multi, that_is_extended) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::memory_hold_test

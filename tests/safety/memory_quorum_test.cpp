@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "safety/quorum_fixture.hpp"
+#include "integration/redlock/quorum_fixture.hpp"
 #include "safety/scarce_memory.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::memory_quorum_test {
 namespace {
 
 class memory_of_a_quorum : public quorum {
@@ -144,4 +144,4 @@ TEST_F(memory_of_a_quorum, that_is_waited_for) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::memory_quorum_test

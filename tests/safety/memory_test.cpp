@@ -2,11 +2,11 @@
 // and nothing of it stays anywhere.
 #include <gtest/gtest.h>
 
-#include "safety/handles.hpp"
 #include "safety/scarce_memory.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::memory_test {
 namespace {
 
 struct free_multi {
@@ -172,4 +172,4 @@ TEST_F(memory_test, of_a_multi) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::memory_test

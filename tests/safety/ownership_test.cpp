@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "protocol/scripts/scripts.hpp"
-#include "safety/handles.hpp"
 #include "support/child.hpp"
+#include "support/handles.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
 #include "support/tcp_proxy.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::ownership_test {
 namespace {
 
 TEST(safety, hazard_14_lost_data_is_told_within_one_renewal) {
@@ -351,4 +351,4 @@ TEST(safety, hazard_30_tokens_survive_every_state_of_the_counter) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::ownership_test

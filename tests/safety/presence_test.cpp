@@ -6,13 +6,13 @@
 #include <atomic>
 #include <string>
 
-#include "safety/clock_shim.hpp"
-#include "safety/handles.hpp"
 #include "support/child.hpp"
+#include "support/clock_shim.hpp"
+#include "support/handles.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::presence_test {
 namespace {
 
 std::string record_key(test_server& server) { return server.command({"KEYS", "mortise:client:*"}); }
@@ -99,4 +99,4 @@ TEST(safety, hazard_01_a_process_that_was_stopped_keeps_its_healthy_connection) 
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::presence_test

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "safety/handles.hpp"
 #include "support/child.hpp"
 #include "support/fake_server.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 
 // The children of a process with threads make clients, which start threads of their own.
@@ -23,7 +23,7 @@ extern "C" const char* __tsan_default_options() {  // NOLINT(bugprone-reserved-i
   return "die_after_fork=0";
 }
 
-namespace mortise::testing {
+namespace mortise::testing::process_test {
 namespace {
 
 TEST(safety, hazard_21_a_thousand_forks_have_a_thousand_identities) {
@@ -260,4 +260,4 @@ TEST(safety, hazard_22_killed_waiters_do_not_hold_up_the_next) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::process_test

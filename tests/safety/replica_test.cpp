@@ -4,12 +4,12 @@
 
 #include <string>
 
-#include "safety/handles.hpp"
 #include "support/child.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 #include "support/tcp_proxy.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::replica_test {
 namespace {
 
 // What the life of the fence counter is beyond its own, for as long as the server is unsettled.
@@ -98,4 +98,4 @@ TEST(safety, hazard_10_permits_that_are_granted_where_a_replica_is_heard_only_ar
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::replica_test

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "protocol/scripts/scripts.hpp"
-#include "safety/handles.hpp"
 #include "support/fake_server.hpp"
+#include "support/handles.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::reply_test {
 namespace {
 
 // What is known for certain of each error that is about the command: that it was not executed, that
@@ -302,4 +302,4 @@ TEST(safety, hazard_31_hostile_messages_are_only_hints) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::reply_test

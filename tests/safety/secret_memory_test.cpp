@@ -11,12 +11,12 @@
 #include <sstream>
 #include <string>
 
-#include "integration/tls_fixture.hpp"
-#include "safety/handles.hpp"
 #include "support/child.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
+#include "support/tls_fixture.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::secret_memory_test {
 namespace {
 
 constexpr char mask = '\x25';
@@ -262,4 +262,4 @@ TEST(secret_memory, tls_keeps_a_password_once_and_the_keys_text_nowhere) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::secret_memory_test

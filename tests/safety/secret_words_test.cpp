@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "integration/tls_fixture.hpp"
-#include "safety/handles.hpp"
 #include "support/certificates.hpp"
 #include "support/fake_server.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
+#include "support/tls_fixture.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::secret_words_test {
 namespace {
 
 // Any of these, in whatever form, is a leak.
@@ -421,4 +421,4 @@ TEST_F(secret_words, nothing_of_a_login_is_left_at_the_server) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::secret_words_test

@@ -12,12 +12,12 @@
 #include <thread>
 #include <vector>
 
-#include "safety/handles.hpp"
 #include "support/child.hpp"
+#include "support/handles.hpp"
 #include "support/history.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::shared_chaos_test {
 namespace {
 
 constexpr int process_count = 5;
@@ -233,4 +233,4 @@ TEST(safety, shared_chaos) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::shared_chaos_test

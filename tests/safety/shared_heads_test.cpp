@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "safety/handles.hpp"
 #include "support/child.hpp"
+#include "support/handles.hpp"
 #include "support/pages.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::shared_heads_test {
 namespace {
 
 constexpr std::int64_t permits = 3;
@@ -252,4 +252,4 @@ INSTANTIATE_TEST_SUITE_P(safety, shared_heads, ::testing::Values(kind::rw, kind:
                          });
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::shared_heads_test

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "protocol/scripts/scripts.hpp"
-#include "safety/handles.hpp"
 #include "support/child.hpp"
+#include "support/handles.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::shared_test {
 namespace {
 
 bool runs(const fake_command& command, const redis::script& script) {
@@ -276,4 +276,4 @@ TEST(safety, a_lost_part_stays_lost) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::shared_test

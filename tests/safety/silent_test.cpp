@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "safety/handles.hpp"
 #include "support/child.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::silent_test {
 namespace {
 
 // What a silent waiter may cost those behind it: one grant that nobody confirms.
@@ -135,4 +135,4 @@ TEST(safety, hazard_14_waiters_notice_that_the_key_was_deleted) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::silent_test

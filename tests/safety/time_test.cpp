@@ -7,15 +7,15 @@
 #include <string_view>
 #include <thread>
 
-#include "safety/clock_shim.hpp"
-#include "safety/fenced_store.hpp"
-#include "safety/handles.hpp"
-#include "safety/settable_clock.hpp"
 #include "support/child.hpp"
+#include "support/clock_shim.hpp"
+#include "support/fenced_store.hpp"
+#include "support/handles.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
+#include "support/settable_clock.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::time_test {
 namespace {
 
 TEST(safety, hazard_01_paused_holder_is_told_lost_and_fenced_off) {
@@ -277,4 +277,4 @@ TEST(safety, hazard_06_hold_ends_in_time_when_the_server_is_slow) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::time_test

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "protocol/scripts/scripts.hpp"
-#include "safety/handles.hpp"
+#include "support/handles.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::unknown_outcome_test {
 namespace {
 
 bool runs(const fake_command& command, const redis::script& script) {
@@ -229,4 +229,4 @@ TEST(safety, hazard_18_renewal_survives_refusals_of_each_first_try) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::unknown_outcome_test

@@ -12,12 +12,12 @@
 #include <thread>
 #include <vector>
 
-#include "safety/handles.hpp"
-#include "safety/waiters.hpp"
 #include "support/child.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
+#include "support/waiters.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::unsettled_test {
 namespace {
 
 constexpr int waiters = 8;
@@ -197,4 +197,4 @@ INSTANTIATE_TEST_SUITE_P(safety, unsettled,
                          [](const auto& item) { return name_of(item.param); });
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::unsettled_test

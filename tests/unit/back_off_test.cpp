@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace mortise::testing {
+namespace mortise::testing::back_off_test {
 namespace {
 
 constexpr std::uint64_t most_chance = 10 * ns_per_s - 1;  // the last of every window
@@ -56,4 +56,4 @@ TEST_F(back_off_test, a_server_that_turns_away_whoever_it_has_greeted_is_one_fau
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::back_off_test

@@ -11,7 +11,7 @@
 #include "redis/command.hpp"
 #include "unit/gate_fixture.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::census_test {
 namespace {
 
 using protocol::census_page;
@@ -272,4 +272,4 @@ TEST_F(gate_report_test, tells_of_no_hold_whose_time_is_over) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::census_test

@@ -13,7 +13,7 @@
 #include "unit/client_fixture.hpp"
 #include "unit/memory_deployment.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::client_test {
 namespace {
 
 using client::lock_handle;
@@ -220,4 +220,4 @@ TEST_F(client_on_memory, a_url_is_read_before_anybody_is_asked) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::client_test

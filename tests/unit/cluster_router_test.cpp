@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace mortise::testing {
+namespace mortise::testing::cluster_router_test {
 namespace {
 
 using cluster::arrival;
@@ -397,4 +397,4 @@ TEST_F(routers, the_topology_is_asked_for_from_time_to_time) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::cluster_router_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-namespace mortise::testing {
+namespace mortise::testing::cluster_slot_test {
 namespace {
 
 using cluster::slot_of;
@@ -44,4 +44,4 @@ TEST(cluster_slot, tags_are_the_same_for_all_versions) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::cluster_slot_test

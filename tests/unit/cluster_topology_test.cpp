@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace mortise::testing {
+namespace mortise::testing::cluster_topology_test {
 namespace {
 
 using cluster::endpoint;
@@ -97,4 +97,4 @@ TEST(moved, a_slot_on_its_way_is_something_else) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::cluster_topology_test

@@ -9,7 +9,7 @@
 
 #include "base/decimal.hpp"
 
-namespace mortise::redis {
+namespace mortise::redis::command_test {
 namespace {
 
 TEST(command_writer_test, appends_words_with_their_lengths) {
@@ -45,4 +45,4 @@ TEST(decimal_test, holds_the_longest_numbers) {
 }
 
 }  // namespace
-}  // namespace mortise::redis
+}  // namespace mortise::redis::command_test

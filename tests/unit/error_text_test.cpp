@@ -8,7 +8,7 @@
 #include "protocol/refusal.hpp"
 #include "protocol/scripts/scripts.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::error_text_test {
 namespace {
 
 using kind = redis::missing_right::kind;
@@ -126,4 +126,4 @@ TEST(error_text, neither_arguments_nor_the_users_name_are_told) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::error_text_test

@@ -9,7 +9,7 @@
 #include "client/event_log.hpp"
 #include "client/lock_handle.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::event_queue_test {
 namespace {
 
 using client::event;
@@ -234,4 +234,4 @@ TEST(event_log, keeps_no_queue_once_it_has_ended) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::event_queue_test

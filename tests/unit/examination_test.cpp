@@ -11,7 +11,7 @@
 #include "redis/resp.hpp"
 #include "support/pages.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::examination_test {
 namespace {
 
 using verdict = protocol::finding_verdict;
@@ -512,4 +512,4 @@ TEST(examination, each_rule_is_told_in_full) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::examination_test

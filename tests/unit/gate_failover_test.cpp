@@ -1,7 +1,7 @@
 // What becomes of a gate's calls when the server that they were asked of does not serve any more.
 #include "unit/gate_fixture.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::gate_failover_test {
 namespace {
 
 using lock::answer;
@@ -173,4 +173,4 @@ TEST_F(gate_failover_test, hazard_14_a_hold_that_the_next_server_does_not_know_i
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::gate_failover_test

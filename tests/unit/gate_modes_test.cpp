@@ -7,7 +7,7 @@
 #include "protocol/table.hpp"
 #include "unit/scripted_link.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::gate_modes_test {
 namespace {
 
 using lock::answer;
@@ -192,4 +192,4 @@ TEST_F(gate_modes_test, a_lowered_hold_is_a_part_from_the_call_on) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::gate_modes_test

@@ -3,7 +3,7 @@
 
 #include "unit/gate_fixture.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::gate_quorum_test {
 namespace {
 
 using lock::answer;
@@ -110,4 +110,4 @@ TEST_F(gate_quorum_test, a_try_does_not_stand_back) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::gate_quorum_test

@@ -1,7 +1,7 @@
 // A claim that stays with its client after an unlock (`retain`), and its ends.
 #include "unit/gate_fixture.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::gate_retention_test {
 namespace {
 
 using lock::answer;
@@ -318,4 +318,4 @@ TEST_F(gate_retention_polling_test, where_nobody_tells_of_those_who_wait_nothing
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::gate_retention_test

@@ -1,7 +1,7 @@
 // Unlocks that end when they are sent (`release=sent`).
 #include "unit/gate_fixture.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::gate_sent_test {
 namespace {
 
 using lock::answer;
@@ -103,4 +103,4 @@ TEST_F(gate_sent_polling_test, where_nobody_queues_the_next_acquire_asks_at_once
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::gate_sent_test

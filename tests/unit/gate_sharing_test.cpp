@@ -3,7 +3,7 @@
 
 #include "unit/gate_fixture.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::gate_sharing_test {
 namespace {
 
 using lock::answer;
@@ -346,4 +346,4 @@ TEST_F(gate_sharing_test, a_report_counts_all_who_hold) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::gate_sharing_test

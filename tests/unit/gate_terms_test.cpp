@@ -2,7 +2,7 @@
 // come from; with a scripted server and clock.
 #include "unit/gate_fixture.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::gate_terms_test {
 namespace {
 
 using lock::answer;
@@ -181,4 +181,4 @@ TEST_F(gate_test, a_hold_that_was_waited_for_gets_its_lease_also_without_renewal
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::gate_terms_test

@@ -1,7 +1,7 @@
 // Who of one client's handles holds and who waits, with a scripted server and clock.
 #include "unit/gate_fixture.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::gate_basics_test {
 namespace {
 
 using lock::answer;
@@ -506,4 +506,4 @@ TEST_F(gate_test, closing_hands_over_what_is_being_released_as_if_nobody_waited)
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::gate_basics_test

@@ -8,7 +8,7 @@
 
 #include "redis/resp.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::greeting_test {
 namespace {
 
 using redis::greeting;
@@ -268,4 +268,4 @@ TEST_F(greeting_test, hazard_31_who_says_more_than_it_was_asked_is_no_server) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::greeting_test

@@ -12,7 +12,7 @@
 #include "protocol/wire.hpp"
 #include "unit/scripted_link.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::interop_protocol_test {
 namespace {
 
 using lock::answer;
@@ -177,4 +177,4 @@ TEST_F(waiting_without_a_queue, who_gives_up_and_left_nothing_is_over_at_once) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::interop_protocol_test

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace mortise::testing {
+namespace mortise::testing::leadership_test {
 namespace {
 
 using net::caller;
@@ -297,4 +297,4 @@ TEST(leadership, a_thread_that_asks_for_a_queue_that_is_watched_is_not_back_soon
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::leadership_test

@@ -5,7 +5,7 @@
 #include "protocol/table.hpp"
 #include "unit/scripted_link.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::leaving_test {
 namespace {
 
 using lock::answer;
@@ -249,4 +249,4 @@ TEST_F(leaving_gate_test, an_extension_that_finds_no_room_is_rejected) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::leaving_test

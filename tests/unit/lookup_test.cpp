@@ -23,7 +23,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   return refuses_threads ? EAGAIN : real(thread, attributes, body, argument);
 }
 
-namespace mortise::testing {
+namespace mortise::testing::lookup_test {
 namespace {
 
 class stub_resolver final : public net::resolver {
@@ -92,4 +92,4 @@ TEST(lookup_test, without_a_thread_the_last_known_address_is_taken) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::lookup_test

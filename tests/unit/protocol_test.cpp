@@ -10,7 +10,7 @@
 #include "protocol/table.hpp"
 #include "protocol/wire.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::protocol_test {
 namespace {
 
 using lock::answer;
@@ -273,4 +273,4 @@ TEST(inbox, reads_its_messages_and_leaves_the_rest) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::protocol_test

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace mortise::net {
+namespace mortise::net::reactor_test {
 namespace {
 
 constexpr auto generous = std::chrono::seconds(20);
@@ -256,4 +256,4 @@ TEST(reactor, stops_with_things_pending) {
 }
 
 }  // namespace
-}  // namespace mortise::net
+}  // namespace mortise::net::reactor_test

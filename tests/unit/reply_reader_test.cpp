@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace mortise::testing {
+namespace mortise::testing::reply_reader_test {
 namespace {
 
 using redis::reply_reader;
@@ -167,4 +167,4 @@ TEST_F(reply_reader_test, the_pieces_of_the_stream_do_not_matter) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::reply_reader_test

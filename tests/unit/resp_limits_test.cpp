@@ -6,7 +6,7 @@
 
 #include "redis/resp.hpp"
 
-namespace mortise::redis {
+namespace mortise::redis::resp_limits_test {
 namespace {
 
 parse_result verdict(std::string_view wire, parser_limits limits) {
@@ -109,4 +109,4 @@ TEST(resp_limits, large_replies_in_small_pieces_are_linear) {
 }
 
 }  // namespace
-}  // namespace mortise::redis
+}  // namespace mortise::redis::resp_limits_test

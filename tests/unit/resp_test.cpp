@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace mortise::redis {
+namespace mortise::redis::resp_test {
 namespace {
 
 // A value in one line, such as array[integer 1, text "a"].
@@ -312,4 +312,4 @@ TEST(resp, a_copy_of_an_element_still_works) {
 }
 
 }  // namespace
-}  // namespace mortise::redis
+}  // namespace mortise::redis::resp_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace mortise::testing {
+namespace mortise::testing::server_error_test {
 namespace {
 
 using redis::error_code;
@@ -52,4 +52,4 @@ TEST(server_error, is_about_the_server_or_about_the_command) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::server_error_test

@@ -16,7 +16,7 @@
 #include "unit/client_fixture.hpp"
 #include "unit/memory_deployment.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::sharded_test {
 namespace {
 
 using client::lock_handle;
@@ -159,4 +159,4 @@ TEST_F(client_on_shards, one_that_is_back_has_only_its_own_names_ask_again) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::sharded_test

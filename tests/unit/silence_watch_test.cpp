@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mortise::testing {
+namespace mortise::testing::silence_watch_test {
 namespace {
 
 constexpr time_ns limit_ns = 800 * ns_per_ms;
@@ -86,4 +86,4 @@ TEST_F(silence_watch_test, hazard_01_a_process_that_was_stopped_does_not_blame_t
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::silence_watch_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace mortise::testing {
+namespace mortise::testing::spin_test {
 namespace {
 
 constexpr time_ns us = ns_per_us;
@@ -171,4 +171,4 @@ TEST_F(spin_test, a_length_of_0_is_no_spin) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::spin_test

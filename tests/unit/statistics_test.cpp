@@ -9,7 +9,7 @@
 #include "statistics/series_set.hpp"
 #include "unit/gate_fixture.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::statistics_test {
 namespace {
 
 using lock::answer;
@@ -261,4 +261,4 @@ TEST(statistics_snapshot, the_samples_are_those_of_the_text) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::statistics_test

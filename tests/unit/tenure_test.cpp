@@ -5,7 +5,7 @@
 #include "protocol/table.hpp"
 #include "unit/scripted_link.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::tenure_test {
 namespace {
 
 using lock::answer;
@@ -457,4 +457,4 @@ TEST_F(tenure_test, hazard_14_a_look_of_a_holder_that_was_never_answered_is_take
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::tenure_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace mortise::redis {
+namespace mortise::redis::url_test {
 namespace {
 
 endpoint_url good(std::string_view text) {
@@ -342,4 +342,4 @@ TEST(url, messages_never_show_a_password) {
 }
 
 }  // namespace
-}  // namespace mortise::redis
+}  // namespace mortise::redis::url_test

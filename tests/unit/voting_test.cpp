@@ -10,7 +10,7 @@
 #include "lock/portion.hpp"
 #include "support/quiet_deployment.hpp"
 
-namespace mortise::testing {
+namespace mortise::testing::voting_test {
 namespace {
 
 using deployment::inquirer;
@@ -606,4 +606,4 @@ TEST_F(voting, with_too_few_servers_nothing_is_asked_and_what_was_is_given_back)
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testing::voting_test

@@ -7,7 +7,7 @@
 -- do not exclude each other, so one is not turned away for those that came in before: it is told
 -- which proposal would have been high enough, and if that is not its own, the client says a higher
 -- one to a quorum before the grant is told. So a token is above those of all grants that were told
--- before (tests/model/readers.pml).
+-- before (tests/checks/model/readers.pml).
 --
 -- A writer who waits holds back readers who come after it, for as long as it asks.
 --

@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""What a user of the server can still do without each of the rights that capi/doc/server.md names.
+
+    rights.py --actor build/release/conformance_actor --page capi/doc/server.md
+
+Prints a table of the rights and what came of taking each away, as it was just seen: on servers whose
+user lacks it, actors of tests/conformance try everything. It fails unless the table is on the page, and
+also when nothing misses a right, which then need not be given.
+"""
+import argparse
+import os
+import pathlib
+import re
+import sys
+import time
+from concurrent import futures
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "conformance"))
+from actors import Actor, sleep_ms  # noqa: E402
+from server import Server  # noqa: E402
+
+TRIED_AT_A_TIME = 4
+LEASE = {"opt.lease": "10m", "opt.command_timeout": "2s"}
+PATIENCE_MS = 20_000
+
+# What is not a failure, and so cannot be seen in a status. That the right is used is seen.
+SLOWER = {
+    "info": "who waits keeps its place for 2 s instead of 5 s after the server has changed",
+    "script|load": "each client sends the text of a script when it first needs it",
+    "lrem": "who gives up a wait keeps its place in the queue, and is granted the lock in vain: up to 2 s "
+            "for those behind it",
+    "client|kill": "what the network has held back of a broken connection is carried out when it arrives: "
+                   "a lock can stay taken for a lease, a renewal can undo an upgrade",
+    "publish": "who waits is not told, and finds its grant by asking: within 2 s and in its turn, the "
+               "first eight of a queue; later where more wait",
+    "pubsub|numsub": "who has died in the queue of a read-write lock or a semaphore is passed within 5 s "
+                     "instead of 2 s",
+}
+
+# Tried by each client, and not missed: the page's further rules are about them.
+NOT_NEEDED = {"delifeq", "delex"}
+
+
+class Refused(Exception):
+    """A step did not say ok."""
+
+    def __init__(self, status, text=""):
+        super().__init__(status, text)
+        self.status, self.text = status, text
+
+
+class Stage:
+    """A server, and actors who log in as the user of the page."""
+
+    def __init__(self, rule):
+        self.server = Server()
+        said = self.server.command(rule)
+        if said != "OK":
+            raise RuntimeError(f"{rule!r}: {said}")
+        self.server.command("ACL LOG RESET")
+        self.url = self.server.url.replace("unix://", "unix://locker:PASSWORD@")
+        self.rule = rule
+        self.command = ""
+        self.actors = []
+
+    def close(self):
+        for actor in self.actors:
+            actor.end()
+        self.server.end()
+
+    def actor(self, url=None):
+        made = Actor(str(len(self.actors)), self.command, dict(os.environ))
+        self.actors.append(made)
+        need(made.new("client", "client", {"url": url or self.url, **LEASE}))
+        return made
+
+    def refused_commands(self):
+        """The rights that the server has missed; before 7.0 it names the command without its form."""
+        log = self.server.command("ACL LOG 128")
+        return set(re.findall(r"^object\n(.*)$", log, re.M)) - NOT_NEEDED
+
+
+def need(answer):
+    if answer.status != "ok":
+        raise Refused(answer.status, answer.text)
+    return answer
+
+
+def make(actor, kind, name, **more):
+    need(actor.new(kind, name, {"client": "client", "name": name, **more}))
+    return name
+
+
+def do(actor, handle, method, **more):
+    return need(actor.call(handle, method, more))
+
+
+def hand_over(stage, kind, take, give, **more):
+    """One holds, another waits, a third only tries; then the waiter gets it."""
+    permits = {"permits": 1} if kind == "semaphore" else {}
+    holder, waiter = stage.actor(), stage.actor()
+    for actor in (holder, waiter):
+        make(actor, kind, "x", **permits)
+    do(holder, "x", f"{take}try", **more)
+    number, answer = waiter.start("x", f"{take}acquire", {"timeout_ms": PATIENCE_MS, **more})
+    need(answer)
+    wait_for_waiter(stage)
+    newcomer = stage.actor()
+    make(newcomer, kind, "x", **permits)
+    answer = newcomer.call("x", f"{take}try", more)
+    if answer.status != "not_acquired":
+        raise Refused(answer.status, answer.text)
+    do(holder, "x", give)
+    need(waiter.await_call(number))
+    do(waiter, "x", give)
+
+
+def wait_until(is_so):
+    """Or until it is plain that it cannot be seen here, long before whoever waits gives up."""
+    deadline = time.monotonic() + PATIENCE_MS / 4000
+    while not is_so() and time.monotonic() < deadline:
+        sleep_ms(20)
+
+
+def wait_for_waiter(stage):
+    wait_until(lambda: "1" in stage.server.command(
+        'EVAL "local n=0 for _,k in ipairs(redis.call(\'KEYS\',\'*q\')) do '
+        'n=n+redis.call(\'LLEN\',k) end return n" 0'))
+
+
+# ---- what is tried, each on a server of its own -------------------------------------------------
+
+def connect(stage):
+    stage.actor()
+
+
+def other_database(stage):
+    stage.actor(stage.url + "?db=5")
+
+
+def ping(stage):
+    do(stage.actor(), "client", "ping")
+
+
+def lock_and_unlock(stage):
+    actor = stage.actor()
+    make(actor, "lock", "x")
+    do(actor, "x", "try")
+    do(actor, "x", "unlock")
+
+
+def extend(stage):
+    actor = stage.actor()
+    make(actor, "lock", "x")
+    do(actor, "x", "try")
+    do(actor, "x", "extend", lease_ms=900_000)
+
+
+def wait(stage):
+    hand_over(stage, "lock", "", "unlock")
+
+
+def give_up(stage):
+    """A wait ends with its timeout; a wait after it looks at its place."""
+    holder, waiter = stage.actor(), stage.actor()
+    for actor in (holder, waiter):
+        make(actor, "lock", "x")
+    do(holder, "x", "try")
+    answer = waiter.call("x", "acquire", {"timeout_ms": 300})
+    if answer.status != "timed_out":
+        raise Refused(answer.status, answer.text)
+    number, answer = waiter.start("x", "acquire", {"timeout_ms": PATIENCE_MS})
+    need(answer)
+    wait_until(lambda: "cmdstat_lpos" in stage.server.command("INFO commandstats"))
+    do(holder, "x", "unlock")
+    need(waiter.await_call(number))
+
+
+def other_kind(stage):
+    """A read-write lock where a mutex of this name is held."""
+    holder, reader = stage.actor(), stage.actor()
+    make(holder, "lock", "x")
+    make(reader, "rw", "x")
+    do(holder, "x", "try")
+    answer = reader.call("x", "read_try", {})
+    if answer.status != "refused":
+        raise Refused(answer.status, answer.text)
+
+
+def read_and_write(stage):
+    actor = stage.actor()
+    make(actor, "rw", "x")
+    do(actor, "x", "read_try")
+    do(actor, "x", "upgrade_try")
+    do(actor, "x", "downgrade")
+    do(actor, "x", "read_unlock")
+    hand_over(stage, "rw", "write_", "write_unlock")
+
+
+def take_permits(stage):
+    actor = stage.actor()
+    make(actor, "semaphore", "s", permits=3)
+    do(actor, "s", "try", weight=2)
+    do(actor, "s", "resize", permits=4)
+    do(actor, "s", "release")
+    hand_over(stage, "semaphore", "", "release", weight=1)
+
+
+def query(stage):
+    actor = stage.actor()
+    make(actor, "lock", "x")
+    do(actor, "x", "try")
+    do(actor, "x", "query")
+    make(actor, "rw", "r")
+    do(actor, "r", "read_try")
+    do(actor, "r", "query")
+
+
+def reconnect(stage):
+    actor = stage.actor()
+    make(actor, "lock", "x")
+    do(actor, "x", "try")
+    stage.server.command("CLIENT KILL TYPE normal SKIPME yes")
+    stage.server.command("CLIENT KILL TYPE pubsub")
+    for _ in range(100):
+        answer = actor.call("x", "extend", {"lease_ms": 900_000})
+        if answer.status == "ok":
+            break
+        sleep_ms(20)
+    need(answer)
+
+
+TRIED = {
+    "to connect": connect,
+    "other database": other_database,
+    "`ping`": ping,
+    "mutex": lock_and_unlock,
+    "`extend`, renewal": extend,
+    "waiting for a mutex": wait,
+    "giving up a wait": give_up,
+    "knowing another kind of lock": other_kind,
+    "read-write lock": read_and_write,
+    "semaphore": take_permits,
+    "query": query,
+    "reconnect": reconnect,
+}
+
+
+def try_all(command, rule):
+    """({what does not work: its Refused}, {commands that the server refused})"""
+    failed, refused = {}, set()
+    for what, attempt in TRIED.items():
+        stage = Stage(rule)
+        stage.command = command
+        try:
+            attempt(stage)
+        except Refused as problem:
+            failed[what] = problem
+        finally:
+            refused |= stage.refused_commands()
+            stage.close()
+        if what in failed and attempt is connect:
+            return {"nothing": failed[what]}, refused
+    return failed, refused
+
+
+def named(failed):
+    """The rights that the messages name; `none` is no answer."""
+    found = [re.search(r"lacks (?:the|a) right (.*?);", problem.text) for problem in failed.values()]
+    return ", ".join(sorted({f"`{right[1]}`" if right else "none" for right in found}))
+
+
+def describe(right, failed, refused):
+    """The row of the table; None when nobody has missed the right."""
+    name = right.replace("|", "\\|")
+    if failed:
+        by_status = {}
+        for what, problem in failed.items():
+            by_status.setdefault(problem.status.upper(), []).append(what)
+        if "nothing" in failed:
+            said = f"nothing: `MORTISE_{failed['nothing'].status.upper()}`"
+        else:
+            said = "; ".join(f"no {', '.join(some)}: `MORTISE_{status}`"
+                             for status, some in by_status.items())
+    elif {right, right.split("|")[0]} & refused and right in SLOWER:
+        said = SLOWER[right]
+    else:
+        return None
+    return f"| `+{name}` | {said} | {named(failed).replace('|', chr(92) + '|') or '–'} |"
+
+
+def is_on(page, row):
+    """Whether the page has this row. Servers since 7.2 tell which of the rights that the page names it
+    was, so theirs may be some of those."""
+    begin, names = row.removesuffix(" |").rsplit(" | ", 1)
+    written = re.search("^" + re.escape(begin) + r" \| (.*) \|$", page, re.M)
+    return written and set(re.findall(r"\+[^ `]+", names)) <= set(re.findall(r"\+[^ `]+", written[1]))
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    options.add_argument("--actor", required=True)
+    options.add_argument("--page", required=True, help="the page with the ACL SETUSER line and the table")
+    options.add_argument("--only", nargs="*", help="only these rights")
+    given = options.parse_args()
+    page = pathlib.Path(given.page).read_text("utf-8")
+    rule = re.search(r"^ACL SETUSER locker .*$", page, re.M).group(0)
+    failed, refused = try_all(given.actor, rule)
+    if failed or refused:
+        sys.exit(f"with all rights: {failed}, refused: {refused}")
+    rights = given.only or [word[1:] for word in rule.split() if word.startswith("+")]
+
+    def row_of(right):
+        return describe(right, *try_all(given.actor, rule.replace(f" +{right} ", " ", 1)
+                                        if f" +{right} " in rule else rule.removesuffix(f" +{right}")))
+
+    with futures.ThreadPoolExecutor(max_workers=TRIED_AT_A_TIME) as tried:
+        rows = list(tried.map(row_of, rights))
+    idle = [right for right, row in zip(rights, rows) if row is None]
+    if idle:
+        sys.exit(f"nothing that was tried misses +{', +'.join(idle)}: try more here, or take it from the rule")
+    nameless = [right for right, row in zip(rights, rows) if row.endswith("none |")]
+    if nameless:
+        sys.exit(f"messages do not name +{', +'.join(nameless)}")
+    print("\n".join(["| right | without it | right that the message names |", "|---|---|---|"] + rows) + "\n")
+    other = [row for row in rows if not given.only and not is_on(page, row)]
+    if other:
+        sys.exit(f"{given.page} has not:\n" + "\n".join(other))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+// Where Sentinels choose the next master, they say how many replicas there are that it could be
+// (hazards 7 and 8).
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/handles.hpp"
+#include "support/sentinel_set.hpp"
+
+namespace mortise::testing::sentinel_acknowledgement_test {
+namespace {
+
+class sentinel_acknowledgement : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string url(const std::string& query = "acks=all&command_timeout=1s") const {
+    return set.url(query);
+  }
+  test_server& replica(std::size_t which) {
+    const auto master = set.master_number();
+    return set.server((master + 1 + which) % 3);
+  }
+
+  sentinel_set set;
+};
+
+TEST_F(sentinel_acknowledgement, hazard_8_all_replicas_have_what_was_granted) {
+  const auto client = open_client(url());
+  for (int i = 0; i < 50; ++i) {
+    const auto name = std::to_string(i);
+    const auto lock = open_lock(client, name);
+    ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
+    ASSERT_EQ("1", replica(0).command({"EXISTS", lock_key(name)})) << i;
+    ASSERT_EQ("1", replica(1).command({"EXISTS", lock_key(name)})) << i;
+    expect_released(lock);
+  }
+}
+
+// Without a word to the replicas first, whichever of them follows has it.
+TEST_F(sentinel_acknowledgement, hazard_7_what_was_granted_outlives_its_master) {
+  const auto client = open_client(url("acks=all&command_timeout=20s&lease=60s"));
+  const auto other = open_client(url("acks=all&command_timeout=20s"));
+  const auto lock = open_lock(client, "outlives");
+  expect_acquired(lock);
+  const auto before = set.master_number();
+  set.server(before).kill();
+  set.await_master_other_than(before);
+  const auto wanted = open_lock(other, "outlives");
+  EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(wanted.get(), nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_lock_extend(lock.get(), 0, nullptr));
+  expect_released(lock);
+  expect_acquired(wanted);
+  EXPECT_LT(mortise_lock_token(lock.get()), mortise_lock_token(wanted.get()));
+}
+
+// What the replicas of the master before have said counts for nothing until those of the next
+// agree.
+TEST_F(sentinel_acknowledgement,
+       hazard_7_what_a_failover_leaves_is_not_relied_on_before_it_is_had) {
+  const auto client = open_client(url("acks=2&command_timeout=1s&lease=60s"));
+  const auto lock = open_lock(client, "relied on");
+  expect_acquired(lock);
+  const auto before = set.master_number();
+  auto& silent = replica(0);
+  silent.pause();
+  // Until they would not choose it.
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(eventually([&] {
+      return set.sentinel(i).command({"SENTINEL", "REPLICAS", set.name}).find("s_down") !=
+             std::string::npos;
+    }));
+  }
+  set.fail_over();
+  ASSERT_NE(before, set.master_number());
+  EXPECT_TRUE(eventually([&] { return mortise_lock_is_held(lock.get()) == 0; }));
+  EXPECT_EQ(0, mortise_lock_valid_ms(lock.get()));
+  silent.resume();
+  EXPECT_TRUE(eventually([&] { return mortise_lock_is_held(lock.get()) == 1; }, 60 * second_ms));
+  expect_released(lock);
+}
+
+// The Sentinels choose none that they hold to be gone, so nobody waits for it from then on.
+TEST_F(sentinel_acknowledgement, hazard_8_a_replica_that_is_gone_holds_all_up_until_that_is_known) {
+  const auto client = open_client(url());
+  const auto lock = open_lock(client, "gone");
+  auto& gone = replica(0);
+  gone.kill();
+  const auto error = new_error();
+  EXPECT_EQ(MORTISE_UNREACHABLE, mortise_lock_try(lock.get(), error.get()));
+  EXPECT_NE(std::string(mortise_error_message(error.get())).find("acks: 1 of 2 replicas"),
+            std::string::npos)
+      << mortise_error_message(error.get());
+  // Until the Sentinels hold it to be down.
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), 120 * second_ms, error.get()))
+      << mortise_error_message(error.get());
+  EXPECT_EQ("1", replica(1).command({"EXISTS", lock_key("gone")}));
+  expect_released(lock);
+}
+
+TEST_F(sentinel_acknowledgement, members_of_lists_have_replicas_of_their_own) {
+  test_server second;
+  test_server third;
+  const auto shards =
+      open_client("shard:" + set.url("shard=a&acks=2") + "," + second.url() + "?shard=b");
+  const auto quorum = open_client("redlock:" + set.url("quarantine=0&acks=2") + "," + second.url() +
+                                  "," + third.url());
+  for (int i = 0; i < 8; ++i) {
+    const auto lock = open_lock(shards, "shard " + std::to_string(i));
+    expect_acquired(lock);
+    expect_released(lock);
+  }
+  const auto lock = open_lock(quorum, "vote");
+  expect_acquired(lock);
+  expect_released(lock);
+  // Its vote does not count, and the two others are enough.
+  replica(0).pause();
+  expect_acquired(lock);
+  expect_released(lock);
+  replica(0).resume();
+}
+
+}  // namespace
+}  // namespace mortise::testing::sentinel_acknowledgement_test

@@ -1,0 +1,173 @@
+# The command is gone before somebody else can have the lock, whatever has failed (hazards 1, 2, 14 and 26).
+load helpers
+
+short="--lease 3s --grace 500ms"
+# It neither ends when asked to nor stays in its process group or session, or with its parent.
+stubborn='
+  setsid sh -c "trap \"\" TERM HUP INT; exec 0<&- 1>&- 2>&-; echo \$\$ >\"$folder/daemon\"; while :; do sleep 1; done" &
+  trap "" TERM
+  echo $$ >"$1"
+  while :; do sleep 1; done'
+
+# Whoever comes next gets the lock only when all of it is gone.
+next_finds_nobody() {
+  mortise exec "$name" -- sh -c '
+    for process; do
+      if kill -0 "$process" 2>/dev/null && ! grep -q "^State:.*Z" "/proc/$process/status"; then exit 9; fi
+    done' sh "$@"
+}
+
+@test "the server hangs: the command is gone before the lease is over" {
+  local server
+  begin $short
+  server=$(redis-cli -s "${MORTISE_TEST_URL#unix://}" info server | tr -d '\r' | sed -n 's/^process_id://p')
+  kill -STOP "$server"
+  ends_with "$front" 79
+  is_gone "$command"
+  kill -CONT "$server"
+  next_finds_nobody "$command"
+}
+
+@test "the network is gone: so is the command" {
+  coproc network { exec "$BATS_TEST_DIRNAME/../../support/namespaces" 2 2>/dev/null 3>&-; }
+  read -r _ net <&"${network[0]}"
+  at() { nsenter --preserve-credentials --user="$net/user" --net="$net/$1" "${@:2}"; }
+  at 1 redis-server --port 6379 --protected-mode no --save '' --dir "$folder" >"$folder/log" 2>&1 3>&- &
+  started+=($!)
+  until_it at 2 redis-cli -h 10.77.0.1 ping
+  at 2 mortise exec --url redis://10.77.0.1 $short "$name" -- sh -c "$sleeps" sh "$folder/command" \
+    2>"$folder/words" 3>&- &
+  front=$!
+  until_it is_there "$folder/command"
+  echo "cut 1 2" >&"${network[1]}"
+  read -r _ <&"${network[0]}"
+  ends_with "$front" 79
+  is_gone "$(cat "$folder/command")"
+  grep -q "could not be renewed" "$folder/words"
+  # The lease is still there for whoever looks at the server.
+  [ "$(at 1 redis-cli dbsize)" -gt 0 ]
+  exec {network[1]}>&-
+}
+
+@test "somebody deletes the lock: the command is told, and --on-lost is run" {
+  export script='trap "echo asked >\"$folder/asked\"; exit" TERM; echo $$ >"$1"; while :; do sleep 0.1; done'
+  begin $short --on-lost 'echo "$MORTISE_NAME" >"$folder/lost"; sleep 0.2; echo done >>"$folder/lost"'
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall
+  ends_with "$front" 79
+  [ -s "$folder/asked" ]
+  [ "$(tail -1 "$folder/lost")" = done ]
+}
+
+@test "what ignores SIGTERM and has left its group, session and parent is killed" {
+  export script=$stubborn
+  begin $short
+  until_it is_there "$folder/daemon"
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall
+  ends_with "$front" 79
+  is_gone "$command"
+  is_gone "$(cat "$folder/daemon")"
+  # By who holds the lock, and not only in the end by the other.
+  ! grep "does not go on" "$folder/words"
+}
+
+@test "a stopped command is killed, too" {
+  begin $short
+  kill -STOP "$command"
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall
+  # The shell's job is stopped with its command, and goes on when it is told to.
+  until_it grep -q '^State:.*T' "/proc/$front/status"
+  until_it is_gone "$command"
+  kill -CONT "$front"
+  ends_with "$front" 79
+}
+
+@test "who holds the lock is stopped: the other ends all in time" {
+  export script=$stubborn
+  begin $short
+  until_it is_there "$folder/daemon"
+  kill -STOP "$keeper"
+  ends_with "$front" 79
+  is_gone "$command"
+  next_finds_nobody "$command" "$(cat "$folder/daemon")"
+}
+
+@test "who holds the lock is killed: so is the command, before the lease is over" {
+  export script=$stubborn
+  begin $short
+  until_it is_there "$folder/daemon"
+  kill -KILL "$keeper"
+  ends_with "$front" 79
+  is_gone "$command"
+  next_finds_nobody "$command" "$(cat "$folder/daemon")"
+}
+
+@test "mortise itself is killed: the other ends the command, then gives back" {
+  export script=$stubborn
+  begin $short
+  until_it is_there "$folder/daemon"
+  kill -KILL "$front"
+  next_finds_nobody "$command" "$(cat "$folder/daemon")"
+  until_it is_gone "$keeper"
+}
+
+@test "mortise itself is stopped: the lock is held, and renewed" {
+  begin $short
+  kill -STOP "$front"
+  sleep 4
+  run mortise exec -n "$name" -- true
+  fails_with 1
+  ! is_gone "$command"
+  kill -CONT "$front"
+  kill "$command"
+  ends_with "$front" 143
+}
+
+@test "killed while it waits, it keeps nobody waiting" {
+  begin
+  mortise exec "$name" -- touch "$folder/ran" 3>&- &
+  waiter=$!
+  started+=("$waiter")
+  until_it pgrep -P "$waiter" -x mortise
+  second=$(pgrep -P "$waiter" -x mortise)
+  until_it waits
+  kill -KILL "$waiter"
+  until_it is_gone "$second"
+  kill "$command"
+  run mortise exec -w 60 "$name" -- true
+  fails_with 0
+  [ ! -e "$folder/ran" ]
+}
+
+@test "who waits is killed: it is told, and nothing runs" {
+  begin
+  mortise exec "$name" -- touch "$folder/ran" 3>&- 2>"$folder/words" &
+  waiter=$!
+  started+=("$waiter")
+  until_it pgrep -P "$waiter" -x mortise
+  kill -KILL "$(pgrep -P "$waiter" -x mortise)"
+  ends_with "$waiter" 70
+  [ -s "$folder/words" ]
+  [ ! -e "$folder/ran" ]
+}
+
+@test "a daemon that outlives the command goes on, as it would alone" {
+  run mortise exec "$name" -- sh -c 'setsid sleep 100 >/dev/null 2>&1 3>&- & echo $! >"$folder/daemon"'
+  fails_with 0
+  ! is_gone "$(cat "$folder/daemon")"
+  is_free
+  kill "$(cat "$folder/daemon")"
+}
+
+@test "a server of local: that was started meanwhile outlives the command" {
+  export MORTISE_URL=local: MORTISE_LOCAL_DIR=$folder/local MORTISE_LOCAL_IDLE_S=5
+  local socket=$folder/local/local.sock
+  process_of() { redis-cli -s "$socket" info server | tr -d '\r' | sed -n 's/^process_id://p'; }
+  begin $short
+  first=$(process_of)
+  kill -KILL "$first"
+  ends_with "$front" 79
+  is_gone "$command"
+  second=$(process_of)
+  [ -n "$second" ]
+  [ "$second" != "$first" ]
+}

@@ -1,0 +1,89 @@
+// Those who wait in a cluster keep their places whatever happens to its slots and masters.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/slot.hpp"
+#include "integration/cluster/cluster_fixture.hpp"
+#include "support/handles.hpp"
+#include "support/waiters.hpp"
+
+namespace mortise::testing::cluster_order_test {
+namespace {
+
+constexpr int waiters = 6;
+const std::string key = lock_key("order");
+
+// What a waiter has to go through.
+class clusters_order : public clusters, public ::testing::WithParamInterface<kind> {
+ protected:
+  void SetUp() override {
+    client_ = open_client(all->url());
+    holder_ = open_user(GetParam(), client_);
+    ASSERT_EQ(told(MORTISE_OK), told(holder_->acquire(permits)));
+    for (int number = 1; number <= waiters; ++number) {
+      waiters_.push_back(std::make_unique<waiter>(all->url(), GetParam(), number));
+      ASSERT_TRUE(eventually([&] {
+        return all->command_at(key, {"LLEN", queue_of(GetParam())}) == std::to_string(number);
+      }));
+    }
+    // What a master has told nobody is lost with it.
+    ASSERT_EQ("1", all->command_at(key, {"WAIT", "1", std::to_string(patience_ms)}));
+  }
+  void leave_in_order() {
+    ASSERT_TRUE(answers(client_));
+    EXPECT_EQ(told(MORTISE_OK), told(holder_->leave(permits)));
+    expect_in_order(waiters_);
+  }
+  void TearDown() override {
+    waiters_.clear();
+    holder_.reset();
+    client_.reset();
+    clusters::TearDown();
+  }
+
+  client_handle client_;
+  std::unique_ptr<user> holder_;
+  std::vector<std::unique_ptr<waiter>> waiters_;
+};
+
+TEST_P(clusters_order, outlives_a_slot_that_moves) {
+  const auto from = all->owner_of(key);
+  all->move_slot(cluster::slot_of(key), from, all->other_master(from));
+  leave_in_order();
+}
+
+TEST_P(clusters_order, outlives_a_failover_by_hand) {
+  all->fail_over(all->owner_of(key));
+  leave_in_order();
+}
+
+TEST_P(clusters_order, outlives_a_takeover) {
+  all->fail_over(all->owner_of(key), {"TAKEOVER"});
+  leave_in_order();
+}
+
+TEST_P(clusters_order, outlives_a_master_that_is_killed) {
+  all->kill(all->owner_of(key));
+  leave_in_order();
+}
+
+TEST_P(clusters_order, outlives_a_master_that_hangs) {
+  all->pause(all->owner_of(key));
+  leave_in_order();
+}
+
+TEST_P(clusters_order, outlives_the_end_of_all_connections) {
+  all->at(all->owner_of(key)).command({"CLIENT", "KILL", "TYPE", "pubsub"});
+  all->at(all->owner_of(key)).command({"CLIENT", "KILL", "TYPE", "normal"});
+  leave_in_order();
+}
+
+INSTANTIATE_TEST_SUITE_P(safety, clusters_order,
+                         ::testing::Values(kind::mutex, kind::rw, kind::semaphore),
+                         [](const auto& item) { return name_of(item.param); });
+
+}  // namespace
+}  // namespace mortise::testing::cluster_order_test

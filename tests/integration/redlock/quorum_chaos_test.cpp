@@ -1,0 +1,226 @@
+// Everything at once, with five servers of which a quorum gives the locks: processes contend while
+// they are killed and stopped, and servers are killed, emptied, stalled, cut off and in another
+// time, two at a time, which is what five servers bear. Then servers forget without a restart, and
+// a clock steps without one, which is outside of what is promised: what comes of that is counted,
+// and what the tokens keep out.
+//
+// Fifteen seconds by default; MORTISE_CHAOS_SECONDS asks for more.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <string>
+
+#include "integration/redlock/quorum_fixture.hpp"
+#include "support/contention.hpp"
+#include "support/settable_clock.hpp"
+#include "support/tcp_proxy.hpp"
+
+namespace mortise::testing::quorum_chaos_test {
+namespace {
+
+constexpr std::size_t server_count = 5;
+// A server that restarts is back before the next one is harmed, with all that it may have
+// forgotten.
+constexpr std::int64_t quarantine_ms = 2'000;
+constexpr std::size_t rw_locks = 1;  // of the contended ones
+constexpr std::int64_t hour_s = 3'600;
+
+class quorum_chaos : public quorum {
+ protected:
+  quorum_chaos() {
+    start(server_count, {settable_clock});
+    for (const auto& server : servers) {
+      networks.push_back(std::make_unique<tcp_proxy>(server->socket_path()));
+    }
+  }
+  // Half of the processes reach the servers by way of networks that are cut.
+  [[nodiscard]] std::vector<std::string> urls() const {
+    const std::string query = "?quarantine=2s&lease=500ms&command_timeout=1s";
+    std::string direct = "redlock:";
+    std::string cut = direct;
+    for (std::size_t i = 0; i < server_count; ++i) {
+      direct += (i == 0 ? "" : ",") + servers[i]->url() + (i == 0 ? query : "");
+      cut += (i == 0 ? "" : ",") + networks[i]->url() + (i == 0 ? query : "");
+    }
+    return {direct, cut};
+  }
+  void pause_a_little() {
+    const timespec pause{0, static_cast<long>(40'000'000 + chance() % 60'000'000)};
+    nanosleep(&pause, nullptr);
+  }
+  void harm_a_process(contenders& all) {
+    if (chance() % 3 == 0) {
+      all.kill_one();
+    } else {
+      all.stop_one();
+    }
+  }
+  // What is wrong with a server for a while; nothing else is wrong with it then.
+  struct trouble {
+    enum class kind { none, stalled, restarted, frozen, deaf, refused, in_another_time };
+    kind what = kind::none;
+    std::size_t of = 0;
+    time_ns until = 0;
+  };
+  void begin(trouble& one) {
+    one.of = chance() % server_count;
+    const auto& other = &one == &troubles[0] ? troubles[1] : troubles[0];
+    if (other.what != trouble::kind::none && other.of == one.of) return;
+    one.what =
+        std::array{trouble::kind::stalled, trouble::kind::restarted, trouble::kind::frozen,
+                   trouble::kind::deaf,    trouble::kind::refused,   trouble::kind::in_another_time}
+            .at(chance() % 6);
+    one.until = boot_now() + static_cast<time_ns>(200 + chance() % 800) * ns_per_ms;
+    ++faults;
+    auto& network = *networks.at(one.of);
+    switch (one.what) {
+      case trouble::kind::none:
+        break;
+      case trouble::kind::stalled:
+        servers.at(one.of)->pause();
+        break;
+      case trouble::kind::restarted:
+        // It has nothing of before.
+        servers.at(one.of)->restart();
+        one.until = boot_now() + (quarantine_ms + 2 * second_ms) * ns_per_ms;
+        break;
+      case trouble::kind::frozen:
+        network.tell("freeze");
+        break;
+      case trouble::kind::deaf:
+        network.tell("freeze answers");
+        break;
+      case trouble::kind::refused:
+        network.tell("refuse");
+        break;
+      case trouble::kind::in_another_time:
+        step_clock(*servers.at(one.of));
+        break;
+    }
+  }
+  // A step ahead ends votes, so what is as after a restart is restarted. One back ends none.
+  void step_clock(test_server& server) {
+    const auto ahead_s = std::array{hour_s / 2, -hour_s / 2, -3 * hour_s}.at(chance() % 3);
+    server.set_clock(ahead_s);
+    if (ahead_s > 0) server.restart();
+  }
+  void end(trouble& one) {
+    if (one.what == trouble::kind::in_another_time) return set_right(one);
+    auto& network = *networks.at(one.of);
+    if (one.what == trouble::kind::stalled) servers.at(one.of)->resume();
+    if (one.what == trouble::kind::frozen || one.what == trouble::kind::deaf) network.tell("thaw");
+    if (one.what == trouble::kind::refused) network.tell("accept");
+    one.what = trouble::kind::none;
+  }
+  void set_right(trouble& one) {
+    servers.at(one.of)->set_clock(0);
+    servers.at(one.of)->restart();
+    one.what = trouble::kind::restarted;
+    one.until = boot_now() + (quarantine_ms + 2 * second_ms) * ns_per_ms;
+  }
+  // Those who get a lock meanwhile have three votes. One of these is forgotten when the other two
+  // servers are back: without its quarantine they would be a quorum for the next.
+  void forget_one_of_three() {
+    const auto first = chance() % server_count;
+    const auto second = (first + 1) % server_count;
+    const auto third = (first + 2) % server_count;
+    servers.at(first)->pause();
+    servers.at(second)->pause();
+    const timespec meanwhile{0, static_cast<long>(100'000'000 + chance() % 300'000'000)};
+    nanosleep(&meanwhile, nullptr);
+    servers.at(third)->restart();
+    servers.at(first)->resume();
+    servers.at(second)->resume();
+    const auto until = boot_now() + (quarantine_ms + 2 * second_ms) * ns_per_ms;
+    troubles[0] = {trouble::kind::restarted, third, until};
+    faults += 3;
+  }
+  void play_troubles() {
+    const bool is_quiet =
+        troubles[0].what == trouble::kind::none && troubles[1].what == trouble::kind::none;
+    if (is_quiet && chance() % 3 == 0) return forget_one_of_three();
+    for (auto& one : troubles) {
+      if (one.what == trouble::kind::none && chance() % 4 == 0) {
+        begin(one);
+      } else if (boot_now() >= one.until) {
+        end(one);
+      }
+    }
+  }
+  void report(const std::string& what, contenders& all, bool is_exclusive) const {
+    all.report(what + ", " + std::to_string(faults) + " faults of servers and networks",
+               is_exclusive);
+  }
+
+  const unsigned seed = std::random_device{}();
+  std::mt19937 chance{seed};
+  std::vector<std::unique_ptr<tcp_proxy>> networks;
+  std::array<trouble, 2> troubles;
+  int faults = 0;
+};
+
+TEST_F(quorum_chaos, inside_of_what_is_promised_nobody_overlaps_and_tokens_rise) {
+  contenders all(urls(), 6, seed, 5, rw_locks);
+  const auto since = boot_now();
+  while (ms_since(since) < chaos_seconds(15) * second_ms) {
+    play_troubles();
+    harm_a_process(all);
+    all.collect();
+    pause_a_little();
+  }
+  for (auto& one : troubles) end(one);
+  report("inside", all, true);
+  EXPECT_GT(all.history().size(), 10U);
+  EXPECT_GT(faults, 5);
+  // What the killed have left over ends by itself.
+  for (std::size_t i = 0; i < contended_locks; ++i) {
+    const auto key = lock_key(std::to_string(i));
+    for (std::size_t server = 0; server < server_count; ++server) {
+      EXPECT_TRUE(eventually([&] { return owner_at(server, key) == "(nil)"; }));
+    }
+  }
+}
+
+TEST_F(quorum_chaos, outside_of_it_leases_may_overlap_and_no_token_is_given_twice) {
+  contenders all(urls(), 6, seed, 5, rw_locks);
+  const auto since = boot_now();
+  while (ms_since(since) < chaos_seconds(15) * second_ms / 3) {
+    // As by an administrator's hand; with the votes go the numbers that they were given for.
+    const auto first = chance() % server_count;
+    for (std::size_t i = 0; i < 3; ++i) {
+      auto& server = *servers.at((first + i) % server_count);
+      for (std::size_t which = 0; which < contended_locks; ++which) {
+        server.command({"DEL", lock_key(std::to_string(which))});
+      }
+    }
+    ++faults;
+    harm_a_process(all);
+    all.collect();
+    pause_a_little();
+  }
+  report("outside", all, false);
+  EXPECT_GT(all.history().size(), 10U);
+}
+
+// A hold that has the votes of a bare quorum, because others wanted it, too, is then one that a
+// quorum does not know (hazard 4).
+TEST_F(quorum_chaos, outside_of_it_is_one_clock_that_steps_at_will_and_no_token_is_given_twice) {
+  contenders all(urls(), 6, seed, 5, rw_locks);
+  auto& server = *servers.at(chance() % server_count);
+  const auto since = boot_now();
+  while (ms_since(since) < chaos_seconds(15) * second_ms / 2) {
+    server.set_clock(
+        std::array{std::int64_t{0}, hour_s / 2, 3 * hour_s, -hour_s / 2, -3 * hour_s}.at(chance() %
+                                                                                         5));
+    ++faults;
+    harm_a_process(all);
+    all.collect();
+    pause_a_little();
+  }
+  report("one clock", all, false);
+  EXPECT_GT(all.history().size(), 10U);
+}
+
+}  // namespace
+}  // namespace mortise::testing::quorum_chaos_test

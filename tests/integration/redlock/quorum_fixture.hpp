@@ -1,0 +1,56 @@
+// Servers of a quorum, and what their votes are.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/handles.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing {
+
+class quorum : public ::testing::Test {
+ protected:
+  void start(std::size_t count, const std::vector<std::string>& arguments = {}) {
+    for (std::size_t i = 0; i < count; ++i) {
+      servers.push_back(std::make_unique<test_server>(server_options{.arguments = arguments}));
+    }
+  }
+  // With the client's options at the first. Servers that have just been started vote at once.
+  [[nodiscard]] std::string url(const std::string& query = "quarantine=0") const {
+    std::string text = "redlock:";
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+      text += (i == 0 ? "" : ",") + servers[i]->url() + (i == 0 ? "?" + query : "");
+    }
+    return text;
+  }
+  // Who locks by the name, with a client of its own.
+  struct lock_user {
+    client_handle client;
+    lock_handle lock;
+  };
+  [[nodiscard]] static lock_user open_user(const std::string& url) {
+    auto client = open_client(url);
+    auto lock = open_lock(client, name);
+    return {std::move(client), std::move(lock)};
+  }
+  std::string owner_at(std::size_t server, const std::string& key = lock_key(name)) {
+    return servers[server]->command({"GET", key});
+  }
+  bool is_free_at(std::size_t server) { return owner_at(server) == "(nil)"; }
+  bool is_free() {
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+      if (!is_free_at(i)) return false;
+    }
+    return true;
+  }
+
+  inline static const std::string name = "report";  // of the lock
+  std::vector<std::unique_ptr<test_server>> servers;
+};
+
+}  // namespace mortise::testing

@@ -1,0 +1,206 @@
+// A network that breaks among Sentinels: the master is cut off, with one of them and a client or
+// without, or a client is. Each server has a Sentinel beside it.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/partition/partition_fixture.hpp"
+#include "support/sentinel_set.hpp"
+
+namespace mortise::testing::sentinel_partition_test {
+namespace {
+
+constexpr std::size_t servers = 3;
+
+struct networked_sentinels {
+  explicit networked_sentinels(breaking_network::medium how)
+      : network(breaking_network::make(how, all_hosts)), set({.network = network.get()}) {
+    // So that nobody waits for what becomes of a replica that is cut off.
+    for (std::size_t i = 0; i < servers; ++i) {
+      set.server(i).command({"CONFIG", "SET", "repl-timeout", "2"});
+    }
+  }
+  std::unique_ptr<breaking_network> network;
+  sentinel_set set;
+};
+
+class sentinel_partitions : public partitions<networked_sentinels> {
+ protected:
+  void SetUp() override {
+    partitions::SetUp();
+    master = set().master_number();
+  }
+  void TearDown() override {
+    heal();
+    set().master().command({"FLUSHALL"});
+  }
+  [[nodiscard]] sentinel_set& set() const { return here->set; }
+  [[nodiscard]] breaking_network& network() const { return *here->network; }
+  [[nodiscard]] std::string url(const std::string& query,
+                                const std::string& patience = "1s") const {
+    return set().url("command_timeout=" + patience + "&" + query);
+  }
+  void cut_off_master_with_holder() {
+    const std::vector<std::size_t> side = {master, servers + master, near_host};
+    set().forget_sentinel(master);
+    network().cut(side, hosts_but(side));
+  }
+  // All Sentinels name one master, and all servers follow it. Sentinels let a master be that they
+  // have replaced for eight seconds and more when it is back; here it is told at once.
+  void heal() {
+    network().join();
+    set().set_patience_ms(sentinel_set::patience_ms);
+    set().remember_sentinel(master);
+    EXPECT_TRUE(eventually([&] {
+      const auto now = set().master_number();
+      bool all_follow = true;
+      for (std::size_t i = 0; i < servers; ++i) all_follow &= i == now || follows(i, now);
+      return all_follow;
+    }));
+  }
+  [[nodiscard]] bool follows(std::size_t server, std::size_t now) {
+    const auto port = std::to_string(set().server(now).port());
+    const auto said = set().server(server).command({"ROLE"});
+    if (said.starts_with("slave\n" + network().address_of(now) + "\n" + port + "\nconnected")) {
+      return true;
+    }
+    if (said.starts_with("master")) {
+      set().server(server).command({"REPLICAOF", network().address_of(now), port});
+    }
+    return false;
+  }
+  void await_replaced() { set().await_master_other_than(master); }
+  // It has given its replicas up.
+  void await_alone() {
+    EXPECT_TRUE(eventually([&] {
+      const auto said = set().server(master).command({"INFO", "replication"});
+      return said.find("connected_slaves:0") != said.npos;
+    }));
+  }
+  void expect_exclusive_with(const std::string& acks);
+  void expect_client_told(const std::vector<std::size_t>& others);
+
+  std::size_t master = 0;
+};
+
+void sentinel_partitions::expect_exclusive_with(const std::string& acks) {
+  remote_client holder(network(), near_host, url("lease=2s&acks=" + acks));
+  remote_client other(network(), far_host, url("lease=20s&acks=" + acks));
+  cut_off(holder, other, [&] { cut_off_master_with_holder(); });
+  expect_told(holder);
+  expect_next(other);
+  await_alone();
+  // Nobody who could be asked is left, which is not the same as nobody who has to be (hazard 7).
+  for (int i = 0; i < 2; ++i) EXPECT_NE(told(MORTISE_OK), told(holder.ask("try order").status));
+  heal();
+  expect_as_others(holder, other);
+}
+
+TEST_P(sentinel_partitions,
+       hazard_7_with_all_replicas_nobody_has_what_is_held_on_the_smaller_side) {
+  expect_exclusive_with("all");
+}
+
+TEST_P(sentinel_partitions, hazard_7_with_one_replica_nobody_has_what_is_held_on_the_smaller_side) {
+  expect_exclusive_with("1");
+}
+
+// What is not promised without: a master that is cut off goes on.
+TEST_P(sentinel_partitions, hazard_7_without_them_two_have_it_until_the_sides_are_joined) {
+  remote_client holder(network(), near_host, url("lease=1s"));
+  remote_client other(network(), far_host, url("lease=20s"));
+  cut_off(holder, other, [&] { cut_off_master_with_holder(); });
+  const auto granted = other.hear();
+  ASSERT_EQ(told(MORTISE_OK), told(granted.status)) << granted.message;
+  EXPECT_GT(granted.token, held.token);
+  heal();
+  lost = holder.hear();
+  EXPECT_EQ(told(MORTISE_LOST), told(lost.status));
+  EXPECT_GT(lost.at, granted.at) << "better than the page says";
+  EXPECT_EQ(told(MORTISE_LOST), told(holder.ask("unlock order").status));
+  expect_as_others(holder, other);
+}
+
+void sentinel_partitions::expect_client_told(const std::vector<std::size_t>& others) {
+  remote_client holder(network(), near_host, url("lease=1s"));
+  remote_client other(network(), far_host, url("lease=20s"));
+  cut_off(holder, other, [&] { network().cut({near_host}, others); });
+  expect_told(holder);
+  expect_next(other);
+  heal();
+  expect_as_others(holder, other);
+}
+
+TEST_P(sentinel_partitions, hazard_1_a_client_that_is_cut_off_is_told_before_another_has_the_lock) {
+  expect_client_told(hosts_but({near_host}));
+}
+
+TEST_P(sentinel_partitions, hazard_1_a_client_that_reaches_all_but_the_master_is_told_as_well) {
+  expect_client_told({master});
+}
+
+// All clients reach all servers.
+TEST_P(sentinel_partitions, hazard_26_the_line_of_a_master_that_its_peers_have_replaced_is_kept) {
+  remote_client holder(network(), far_host, url("lease=60s", "20s"));
+  held = holder.ask("acquire order 20000");
+  ASSERT_EQ(told(MORTISE_OK), told(held.status)) << held.message;
+  remote_line line(network(), url("lease=20s", "20s"), [&] {
+    return set().server(master).command({"LLEN", queue_key("order")});
+  });
+  set().replicate();
+  set().forget_sentinel(master);
+  network().cut({master}, hosts_but({master}, 2 * servers));
+  await_replaced();
+  // A machine that stalls must not have them replace the next one, too, and lose what it granted.
+  set().set_patience_ms(60'000);
+  EXPECT_EQ(told(MORTISE_OK), told(holder.ask("held order").status));
+  const auto left = holder.ask("unlock order");
+  ASSERT_EQ(told(MORTISE_OK), told(left.status)) << left.message;
+  line.expect_served_in_order(held.token);
+}
+
+// ---- all of it, again and again, while processes contend ------------------------------------
+
+class sentinel_partition_chaos : public sentinel_partitions {
+ protected:
+  void contend(const std::string& query, bool is_exclusive) {
+    contend_while(
+        url("lease=500ms&" + query), is_exclusive, [this](unsigned number) { cut(number); },
+        [this] { heal(); });
+    for (std::size_t i = 0; i < contended_locks; ++i) {
+      EXPECT_TRUE(eventually([&] {
+        return set().master().command({"EXISTS", lock_key(std::to_string(i))}) == "0";
+      }));
+    }
+  }
+
+ private:
+  void cut(unsigned number) {
+    master = set().master_number();
+    switch (number % 4) {
+      case 0:
+        return cut_off_master_with_holder();
+      case 1:
+        return network().cut({near_host}, hosts_but({near_host}));
+      case 2:
+        return network().cut({near_host}, {master});
+      default:
+        return network().cut({master}, hosts_but({master}, 2 * servers));
+    }
+  }
+};
+
+TEST_P(sentinel_partition_chaos, hazard_7_what_replicas_have_lets_no_two_hold) {
+  contend("acks=all", true);
+}
+
+TEST_P(sentinel_partition_chaos, whatever_is_lost_no_token_is_given_twice_and_nothing_is_left) {
+  contend("acks=0", false);
+}
+
+INSTANTIATE_TEST_SUITE_P(alone, sentinel_partition_chaos, best_medium, name_of_medium);
+INSTANTIATE_TEST_SUITE_P(here, sentinel_partitions, best_medium, name_of_medium);
+INSTANTIATE_TEST_SUITE_P(alone, sentinel_partitions, other_medium, name_of_medium);
+
+}  // namespace
+}  // namespace mortise::testing::sentinel_partition_test

@@ -1,0 +1,179 @@
+// Who reads: callers that lead from their submit on, leads that rest, callers that wait for
+// anything, and callers that are woken together.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "connection_fixture.hpp"
+#include "net/wake_scope.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing::connection_lead_test {
+namespace {
+
+using redis::flush;
+
+// Messages are read although the lead rests: soon when nobody is known to wait for one, and at once
+// when somebody is.
+TEST(connection_lead, hears_messages_behind_a_call) {
+  test_server server;
+  session client(server.socket_path());
+  ASSERT_TRUE(client.open().ok());
+  for (std::size_t i = 1; i <= 40; ++i) {
+    if (i == 20) client.link->expect_messages(1);
+    EXPECT_EQ(client.ask({"PING"}), "PONG");
+    EXPECT_EQ(server.command({"PUBLISH", "mortise:inbox", "hello"}), "1");
+    ASSERT_TRUE(client.heard.wait_for_pushes(i));
+  }
+  client.link->expect_messages(-1);
+}
+
+TEST(connection_lead, notices_a_break_behind_a_call) {
+  test_server server;
+  session client(server.socket_path());
+  ASSERT_TRUE(client.open().ok());
+  for (std::size_t i = 1; i <= 5; ++i) {
+    EXPECT_EQ(client.ask_when_up({"PING"}), "PONG");
+    server.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
+    ASSERT_TRUE(client.heard.wait_for_downs(i));
+    ASSERT_TRUE(client.heard.wait_for_ups(i + 1));
+  }
+}
+
+TEST(connection_lead, answers_requests_of_nobody_behind_a_call) {
+  test_server server;
+  session client(server.socket_path());
+  ASSERT_TRUE(client.open().ok());
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(client.ask({"INCR", "n"}), std::to_string(2 * i + 1));
+    question asked;
+    ASSERT_EQ(client.link->submit(asked, encoded({"INCR", "n"}), flush::by_io_thread), status::ok);
+    EXPECT_TRUE(client.link->await(asked.wait, soon()));
+    EXPECT_EQ(asked.answer, std::to_string(2 * i + 2));
+  }
+}
+
+// A caller that is finished before it comes to await() gives back the lead that it has had since
+// its submit.
+TEST(connection_lead, is_given_back_by_a_caller_that_was_finished_early) {
+  test_server server;
+  session client(server.socket_path());
+  ASSERT_TRUE(client.open().ok());
+  std::deque<question> asked;
+  for (int i = 0; i < 50; ++i) {
+    auto& one = asked.emplace_back();
+    one.caller = &one.wait;
+    ASSERT_EQ(client.link->submit(one, encoded({"PING"}), flush::before_await), status::ok);
+    one.wait.finish();
+    EXPECT_TRUE(client.link->await(one.wait, soon()));
+    EXPECT_EQ(client.ask({"ECHO", "x"}), "x");
+  }
+  client.link->close();
+  for (const auto& one : asked) EXPECT_EQ(one.answer, "PONG");
+}
+
+// As a thread at a queue: it reads for requests in nobody's name, and what it submits in between is
+// sent, whether it comes back or not.
+TEST(connection_lead, is_taken_by_a_caller_that_waits_for_anything) {
+  test_server server;
+  session client(server.socket_path());
+  ASSERT_TRUE(client.open().ok());
+  for (int i = 1; i <= 200; ++i) {
+    net::caller anything(net::caller::wish::anything);
+    struct told final : question {
+      void end() override {
+        ++ends;
+        (reader != nullptr ? *reader : wait).finish();
+      }
+      net::caller* reader = nullptr;
+    } first, second;
+    first.reader = &anything;
+    ASSERT_EQ(client.link->submit(first, encoded({"INCR", "n"}), flush::by_io_thread), status::ok);
+    ASSERT_TRUE(client.link->await(anything, soon()));
+    EXPECT_EQ(first.answer, std::to_string(2 * i - 1));
+    ASSERT_EQ(client.link->submit(second, encoded({"INCR", "n"}), flush::by_io_thread), status::ok);
+    // Not by connection::await, which would send it.
+    if (i % 2 == 0) {
+      EXPECT_TRUE(second.wait.wait(soon()));
+    } else {
+      EXPECT_TRUE(client.link->await(second.wait, soon()));
+    }
+    EXPECT_EQ(second.answer, std::to_string(2 * i));
+  }
+}
+
+TEST(connection_lead, sends_a_burst_of_a_caller_that_stays_away) {
+  test_server server;
+  session client(server.socket_path());
+  ASSERT_TRUE(client.open().ok());
+  net::caller anything(net::caller::wish::anything);
+  question first;
+  client.heard.when_pushed = [&] { anything.finish(); };
+  ASSERT_EQ(
+      client.link->submit(first, encoded({"PUBLISH", "mortise:inbox", "x"}), flush::by_io_thread),
+      status::ok);
+  ASSERT_TRUE(client.link->await(anything, soon()));
+  const std::string value(1000, 'v');
+  std::deque<question> burst(100);
+  for (auto& one : burst) {
+    ASSERT_EQ(client.link->submit(one, encoded({"ECHO", value}), flush::by_io_thread), status::ok);
+  }
+  for (auto& one : burst) {
+    EXPECT_TRUE(one.wait.wait(soon()));
+    EXPECT_EQ(one.answer, value);
+  }
+}
+
+TEST(connection_lead, wakes_callers_when_the_outermost_scope_ends) {
+  net::caller sleeper;
+  std::atomic<bool> is_awake{false};
+  std::thread thread([&] {
+    EXPECT_TRUE(sleeper.wait(soon()));
+    is_awake = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // most likely it sleeps now
+  {
+    const net::wake_scope outer;
+    {
+      const net::wake_scope inner;
+      sleeper.finish();
+      sleeper.finish();
+    }
+    // Finished while it slept, it is not let go of before the outer scope ends.
+    const bool was_awake = is_awake;
+    EXPECT_TRUE(sleeper.is_done() || !was_awake);
+  }
+  EXPECT_TRUE(sleeper.is_done());
+  thread.join();
+}
+
+// A caller whose deadline passes while it is finished, but not woken, stays until it is.
+TEST(connection_lead, keeps_a_finished_caller_until_it_is_woken) {
+  for (int i = 0; i < 200; ++i) {
+    std::atomic<net::caller*> shown{nullptr};
+    std::thread thread([&] {
+      net::caller short_lived;
+      shown = &short_lived;
+      short_lived.wait(boot_now() + ns_per_ms);
+      // Finished now or soon: the destructor must wait for whoever is at it.
+      while (!short_lived.wait(boot_now() + ns_per_ms)) {
+      }
+    });
+    while (shown == nullptr) std::this_thread::yield();
+    {
+      const net::wake_scope scope;
+      shown.load()->finish();
+      std::this_thread::sleep_for(std::chrono::milliseconds(i % 3));
+    }
+    thread.join();
+  }
+}
+
+}  // namespace
+}  // namespace mortise::testing::connection_lead_test

@@ -1,0 +1,88 @@
+// A connection that is not needed for a while, or lacks what it needs.
+#include <sys/resource.h>
+
+#include "integration/single/connection_fixture.hpp"
+#include "net/caller.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing::connection_rest_test {
+namespace {
+
+TEST(rest, lasts_until_it_is_resumed) {
+  test_server server;
+  session client(server.socket_path());
+  ASSERT_TRUE(client.open().ok());
+  for (std::size_t turn = 1; turn < 4; ++turn) {
+    client.link->rest();
+    ASSERT_TRUE(client.heard.wait_for_downs(turn));
+    EXPECT_EQ("(unreachable)", client.ask({"PING"}));
+    client.link->resume();
+    ASSERT_TRUE(client.heard.wait_for_ups(turn + 1));
+    EXPECT_EQ("PONG", client.ask({"PING"}));
+  }
+}
+
+TEST(rest, ends_the_attempts_to_connect) {
+  test_server server;
+  session client(server.socket_path());
+  ASSERT_TRUE(client.open().ok());
+  server.kill();
+  ASSERT_TRUE(client.heard.wait_for_downs(1));
+  client.link->rest();
+  server.start();
+  client.link->resume();
+  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  EXPECT_EQ("PONG", client.ask({"PING"}));
+}
+
+// Nothing is to be had while it lives.
+class no_descriptors {
+ public:
+  no_descriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 0;
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~no_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  no_descriptors(const no_descriptors&) = delete;
+  no_descriptors& operator=(const no_descriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+struct beginning final : net::task {
+  void run() noexcept override {
+    how = link->begin();
+    wait.finish();
+  }
+  redis::connection* link = nullptr;
+  outcome how;
+  net::caller wait;
+};
+
+// The I/O thread connects to servers of a cluster that it hears of, so it must not wait for itself.
+TEST(rest, begins_where_there_is_no_descriptor_and_nobody_blocks) {
+  session other("/nowhere");
+  recorder heard;
+  redis::connection_config config;
+  config.where = net::resolver_for_path("/nowhere");
+  std::unique_ptr<redis::connection> scarce;
+  {
+    const no_descriptors now;
+    scarce = std::make_unique<redis::connection>(other.loop, config, heard);
+  }
+  beginning on_io_thread;
+  on_io_thread.link = scarce.get();
+  other.loop.post(on_io_thread);
+  ASSERT_TRUE(on_io_thread.wait.wait(soon()));
+  EXPECT_EQ(status::limit, on_io_thread.how.code);
+  EXPECT_EQ(status::limit, scarce->last_problem().code);
+  scarce->resume();  // in vain
+  EXPECT_EQ(status::limit, scarce->last_problem().code);
+  other.loop.cancel(on_io_thread);
+}
+
+}  // namespace
+}  // namespace mortise::testing::connection_rest_test

@@ -1,0 +1,170 @@
+#include "simulation/lock/server_watch.hpp"
+
+#include <algorithm>
+
+#include "lock/lease.hpp"
+#include "protocol/owner_token.hpp"
+
+namespace mortise::simulation {
+
+void server_watch::complain(const std::string& lock_key, const std::string& what) {
+  world_.violate("server, " + lock_key + ": " + what);
+}
+
+server_watch::sight server_watch::look(const std::string& lock_key) {
+  sight seen;
+  if (const auto* lock = redis_.find(lock_key)) {
+    seen.owner = lock->text;
+    seen.expires_ms = lock->expires_ms;
+    if (!seen.owner.empty() && seen.owner.back() == '*') {
+      seen.owner.pop_back();
+      seen.is_marked = true;
+      seen.expires_ms -= lock::queue_turn_ms;
+      // Its lease is over, and the lock is there only for the queue.
+      if (seen.expires_ms < redis_.now_ms()) seen.owner.clear();
+    }
+  }
+  if (const auto* queue = redis_.find(lock_key + ":q")) seen.queue = queue->items;
+  return seen;
+}
+
+void server_watch::execute(session& from, const arguments& command) {
+  ++world_.seen[count::commands];
+  arrivals_.look(command);
+  std::string lock_key;
+  std::string actor;
+  const auto key_count = command.size() > 3 && command[0].starts_with("EVAL")
+                             ? static_cast<std::size_t>(std::stoi(command[2]))
+                             : 0;
+  if (key_count > 0 && command.size() > 3 + key_count && command[3].starts_with("{mortise:")) {
+    lock_key = command[3];
+    actor = command[3 + key_count];
+  } else if (command[0] == "EXEC" && !from.queued.empty() && from.queued[0].size() > 2) {
+    lock_key = from.queued[0][1];
+    actor = from.queued[0][2];
+  }
+  if (lock_key.empty()) {
+    redis_.execute(from, command);
+    return check_fence();
+  }
+  if (key_count > 2 && shared_watch::is_shared(command[5])) {
+    ++names_[lock_key].commands;
+    shared_.execute(from, command, key_count);
+    return check_fence();
+  }
+  const auto before = look(lock_key);
+  redis_.execute(from, command);
+  const auto after = look(lock_key);
+  if (world_.is_verbose) {
+    world_.say("    server: %s by %s: owner [%s] -> [%s], queue %zu -> %zu",
+               command[0] == "EXEC" ? "EXEC" : command[1].substr(0, 6).c_str(), actor.c_str(),
+               before.owner.c_str(), after.owner.c_str(), before.queue.size(), after.queue.size());
+  }
+  compare(lock_key, actor, before, after);
+  check_queue(lock_key, actor, before, after);
+  check_fence();
+}
+
+// Only an owner's own command may change its lock, except that anybody may mark that others wait.
+void server_watch::compare(const std::string& lock_key, const std::string& actor,
+                           const sight& before, const sight& after) {
+  auto& facts = names_[lock_key];
+  ++facts.commands;
+  const bool is_new_owner = !after.owner.empty() && after.owner != before.owner;
+  if (is_new_owner) ++facts.grants;
+  // All who wait were silent for so long after a lease had ended that the lock was gone. They find
+  // out when they look again.
+  if (is_new_owner && after.owner == actor && !before.queue.empty() &&
+      after.queue == before.queue) {
+    facts.slipped_in = after.owner;
+  }
+  // Who takes the mark off in a lease's last millisecond leaves it one more: a TTL of 0 would
+  // delete it.
+  const bool is_last_ms =
+      before.is_marked && !after.is_marked && before.expires_ms == redis_.now_ms();
+  const auto lease_end = before.expires_ms + (is_last_ms ? 1 : 0);
+  if (!before.owner.empty() && before.owner != actor &&
+      (after.owner != before.owner || after.expires_ms != lease_end)) {
+    complain(lock_key, actor + " changed the lock of " + before.owner);
+  }
+  const auto waited = std::find(before.queue.begin(), before.queue.end(), after.owner);
+  if (is_new_owner && after.owner != actor && waited == before.queue.end()) {
+    complain(lock_key, after.owner + " was given the lock and had not waited");
+  }
+  if (before.owner == actor && after.owner.empty() && !after.queue.empty() &&
+      (before.is_marked || actor != facts.slipped_in) && world_.plan.is_exclusive) {
+    complain(lock_key, actor + " left the lock free although others wait");
+  }
+  if (is_new_owner && after.expires_ms < 0) complain(lock_key, "the lock never expires");
+}
+
+void server_watch::check_queue(const std::string& lock_key, const std::string& actor,
+                               const sight& before, const sight& after) {
+  auto sorted = after.queue;
+  std::sort(sorted.begin(), sorted.end());
+  // What an old connection had still under way can enqueue somebody again, unless it was killed.
+  if (!world_.plan.kills_old_sessions) return;
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    complain(lock_key, "somebody waits twice");
+  }
+  if (!after.owner.empty() && std::binary_search(sorted.begin(), sorted.end(), after.owner)) {
+    complain(lock_key, after.owner + " owns the lock and waits for it");
+  }
+  check_order(lock_key, actor, before, after);
+}
+
+// First come, first served, except that the dead are passed over.
+void server_watch::check_order(const std::string& lock_key, const std::string& actor,
+                               const sight& before, const sight& after) {
+  auto& facts = names_[lock_key];
+  const auto is_alive = [&](const std::string& waiter) {
+    return arrivals_.keeps_place(std::string(protocol::split_owner_token(waiter).client));
+  };
+  for (const auto& waiter : before.queue) {
+    const bool is_passed =
+        waiter != actor && waiter != after.owner &&
+        std::find(after.queue.begin(), after.queue.end(), waiter) == after.queue.end();
+    if (is_passed && is_alive(waiter) && world_.plan.is_exclusive) {
+      complain(lock_key, waiter + " has lost its place");
+    }
+  }
+  const auto served = facts.arrived.find(after.owner);
+  if (after.owner != before.owner && served != facts.arrived.end()) {
+    if (!is_alive(after.owner) && !arrivals_.is_unsettled()) {
+      complain(lock_key, after.owner + " is dead and was served");
+    }
+    for (const auto& waiter : before.queue) {
+      const auto arrival = facts.arrived.find(waiter);
+      const bool is_earlier = arrival != facts.arrived.end() && arrival->second < served->second;
+      if (is_earlier && is_alive(waiter)) {
+        complain(lock_key, after.owner + " was served before " + waiter);
+      }
+    }
+  }
+  std::erase_if(facts.arrived, [&](const auto& item) {
+    return std::find(after.queue.begin(), after.queue.end(), item.first) == after.queue.end();
+  });
+  for (const auto& waiter : after.queue) {
+    if (facts.arrived.try_emplace(waiter, facts.arrivals).second) ++facts.arrivals;
+  }
+}
+
+void server_watch::forget() {
+  fence_ = 0;
+  for (auto& [name, facts] : names_) facts.arrived.clear();
+  shared_.forget();
+}
+
+void server_watch::check_fence() {
+  const auto* found = redis_.find("mortise:fence");
+  if (found == nullptr || found->type != simulated_redis::entry::kind::text) return;
+  const std::int64_t value = std::strtoll(found->text.c_str(), nullptr, 10);
+  if (value < lock::least_token || value == fence_) return;
+  if (value < fence_ && world_.plan.clock_steps == 0) {
+    world_.violate("server: the fence counter fell from " + std::to_string(fence_) + " to " +
+                   found->text);
+  }
+  fence_ = std::max(fence_, value);
+}
+
+}  // namespace mortise::simulation

@@ -1,0 +1,246 @@
+#include "simulation/lock/shared_watch.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "lock/owner.hpp"
+#include "protocol/owner_token.hpp"
+#include "simulation/lock/queue_entry.hpp"
+
+namespace mortise::simulation {
+
+namespace {
+
+// For how long a head is silent at least before it loses its place, and the time that it has for an
+// answer when it was asked.
+constexpr std::int64_t silent_ms = 5000;
+constexpr std::int64_t answer_ms = 1000;
+// How long a grant lasts at most that nobody has confirmed.
+constexpr std::int64_t unconfirmed_ms = 2000;
+constexpr std::int64_t unconfirmed_and_unsettled_ms = 5000;
+
+}  // namespace
+
+void shared_watch::complain(const step& done, const std::string& what) {
+  world_.violate("server, " + done.lock_key + ": " + what);
+}
+
+bool shared_watch::is_alive(const std::string& entry) const {
+  return arrivals_.keeps_place(client_of(entry));
+}
+
+std::int64_t shared_watch::weight_in_force(const sight& seen) const {
+  std::int64_t weight = 0;
+  for (const auto& [entry, ends] : seen.holders) {
+    if (ends >= redis_.now_ms()) weight += weight_of(entry);
+  }
+  return weight;
+}
+
+shared_watch::sight shared_watch::look(const step& of) {
+  sight seen;
+  if (const auto* lock = redis_.find(of.lock_key)) {
+    const auto* const counter = of.permits_key.empty() ? "rw" : "semaphore";
+    seen.is_foreign = !lock->scores.contains(counter);
+    for (const auto& [member, score] : lock->scores) {
+      const auto number = static_cast<std::int64_t>(score);
+      if (member == counter) {
+        seen.counted = -number;
+      } else {
+        seen.holders[member] = number;
+      }
+    }
+    seen.expires_ms = lock->expires_ms;
+  }
+  if (const auto* queue = redis_.find(of.queue_key)) {
+    seen.queue = queue->items;
+    seen.queue_expires_ms = queue->expires_ms;
+  }
+  seen.permits = lock::whole_weight;
+  if (!of.permits_key.empty()) {
+    const auto* known = redis_.find(of.permits_key);
+    seen.permits =
+        std::strtoll((known == nullptr ? of.given_permits : known->text).c_str(), nullptr, 10);
+  }
+  return seen;
+}
+
+void shared_watch::execute(session& from, const arguments& command, std::size_t key_count) {
+  step done;
+  done.lock_key = command[3];
+  done.queue_key = command[5];
+  if (key_count > 3) done.permits_key = command[6];
+  const auto values = command.begin() + 3 + static_cast<std::ptrdiff_t>(key_count);
+  done.actor = *values;
+  done.is_resize = done.actor.empty();
+  // Only what names the permits may set them.
+  if (command.end() - values == 5) done.given_permits = values[4];
+  const auto before = look(done);
+  const auto send = from.send;
+  from.send = [&](std::string bytes) {
+    done.is_refused = done.is_refused || bytes.starts_with('-');
+    if (send) send(std::move(bytes));
+  };
+  redis_.execute(from, command);
+  from.send = send;
+  const auto after = look(done);
+  if (world_.is_verbose) {
+    world_.say("    server: %s by %s: %zu hold %ld -> %zu hold %ld, queue %zu -> %zu",
+               command[1].substr(0, 6).c_str(), done.actor.c_str(), before.holders.size(),
+               static_cast<long>(before.counted), after.holders.size(),
+               static_cast<long>(after.counted), before.queue.size(), after.queue.size());
+  }
+  if (before.is_foreign || after.is_foreign) {
+    if (before.holders != after.holders) complain(done, done.actor + " changed a foreign key");
+    return;
+  }
+  check_holders(done, before, after);
+  check_weight(done, before, after);
+  check_queue(done, before, after);
+}
+
+// Only an owner's own step may change or end its hold, except that those whose lease is over are
+// dropped. Others come in only from the queue.
+void shared_watch::check_holders(const step& done, const sight& before, const sight& after) {
+  for (const auto& [entry, ends] : before.holders) {
+    if (owner_of(entry) == done.actor) continue;
+    const auto now = after.holders.find(entry);
+    const bool is_changed = now != after.holders.end() && now->second != ends;
+    if (is_changed || (now == after.holders.end() && ends >= redis_.now_ms())) {
+      complain(done, done.actor + " changed the hold of " + entry);
+    }
+  }
+  std::map<std::string, int> owners;
+  std::int64_t counted = 0;
+  for (const auto& [entry, ends] : after.holders) {
+    counted += weight_of(entry);
+    if (++owners[owner_of(entry)] > 1) complain(done, owner_of(entry) + " holds twice");
+    if (ends > after.expires_ms) complain(done, "the key expires before the lease of " + entry);
+    if (!before.holders.contains(entry)) check_newcomer(done, entry, before, after);
+  }
+  if (counted != after.counted) {
+    complain(done, "the counter says " + std::to_string(after.counted) + ", the holds weigh " +
+                       std::to_string(counted));
+  }
+  if (before.permits != after.permits && !done.is_resize) {
+    complain(done, done.actor + " changed the number of permits");
+  }
+}
+
+void shared_watch::check_newcomer(const step& done, const std::string& entry, const sight& before,
+                                  const sight& after) {
+  const auto owner = owner_of(entry);
+  const auto is_queued = [](const sight& seen, const std::string& one) {
+    return std::find(seen.queue.begin(), seen.queue.end(), one) != seen.queue.end();
+  };
+  const bool has_waited = is_queued(before, entry);
+  if (owner != done.actor && !has_waited) {
+    complain(done, entry + " was let in and had not waited");
+  }
+  const bool had_another =
+      std::any_of(before.holders.begin(), before.holders.end(),
+                  [&](const auto& item) { return owner_of(item.first) == owner; });
+  // Who does not answer costs the others no more than this.
+  const auto most = arrivals_.is_unsettled() ? unconfirmed_and_unsettled_ms : unconfirmed_ms;
+  if (owner != done.actor && after.holders.at(entry) - redis_.now_ms() > most) {
+    complain(done, entry + " was let in for long");
+  }
+  if (had_another || !world_.plan.kills_old_sessions) return;  // raised or lowered
+  // What a broken connection still had under way may come after its client has gone.
+  if (owner != done.actor && !is_alive(entry) && !arrivals_.is_unsettled()) {
+    complain(done, entry + " is dead and was let in");
+  }
+  // First come, first served, except that the dead are passed over.
+  const auto& arrived = names_[done.lock_key].arrived;
+  const auto served = arrived.find(entry);
+  for (const auto& waiter : after.queue) {
+    const auto arrival = arrived.find(waiter);
+    if (arrival == arrived.end() || !is_alive(waiter)) continue;
+    if (served == arrived.end() || arrival->second < served->second) {
+      complain(done, entry + " was let in before " + waiter);
+    }
+  }
+}
+
+void shared_watch::check_weight(const step& done, const sight& before, const sight& after) {
+  const auto weight = weight_in_force(after);
+  if (weight > after.permits && weight > weight_in_force(before)) {
+    complain(done, std::to_string(weight) + " of " + std::to_string(after.permits) + " are out");
+  }
+  // Whoever leaves lets in those for whom there is room now.
+  const auto has = [&](const sight& seen) {
+    return std::any_of(seen.holders.begin(), seen.holders.end(),
+                       [&](const auto& item) { return owner_of(item.first) == done.actor; });
+  };
+  if (!has(before) || has(after) || after.queue.empty() || !world_.plan.is_exclusive) return;
+  const auto& head = after.queue.front();
+  if (weight + weight_of(head) <= after.permits && is_alive(head)) {
+    complain(done, done.actor + " left room for " + head + ", who still waits");
+  }
+}
+
+// Whoever goes has been let in or has given up, except that one who is at the head may lose its
+// place when it is dead, when it has been silent, then with all that its client has, or when it
+// wants more than there is. That nobody else is passed is what protects the turn of a writer.
+void shared_watch::check_passed(const step& done, const std::string& entry, const facts& seen,
+                                const sight& before, const sight& after) {
+  const bool is_let_in = after.holders.contains(entry);
+  if (is_let_in || owner_of(entry) == done.actor || !is_alive(entry)) return;
+  if (weight_of(entry) > after.permits) return;
+  const auto now = redis_.now_ms();
+  const bool is_silent =
+      now - seen.sign_ms >= silent_ms || (seen.asked_ms > 0 && now - seen.asked_ms >= answer_ms);
+  if (client_of(entry) != client_of(before.queue.front()) || !is_silent ||
+      arrivals_.is_unsettled()) {
+    complain(done, done.actor + " passed " + entry + ", which lives; it looked " +
+                       std::to_string(now - seen.sign_ms) + " ms ago");
+  }
+}
+
+void shared_watch::note_signs(const step& done, facts& seen, const sight& before,
+                              const sight& after) {
+  if (after.queue.empty()) return;
+  const auto& head = after.queue.front();
+  const auto now = redis_.now_ms();
+  const bool is_own_look = owner_of(head) == done.actor && !done.is_refused;
+  if (before.queue.empty() || before.queue.front() != head || is_own_look) {
+    seen.sign_ms = now;
+    seen.asked_ms = 0;
+  } else if (after.queue_expires_ms != before.queue_expires_ms) {
+    seen.asked_ms = now;
+  }
+  if (after.queue_expires_ms < 0) complain(done, "the queue never ends");
+}
+
+void shared_watch::check_queue(const step& done, const sight& before, const sight& after) {
+  auto& seen = names_[done.lock_key];
+  if (world_.plan.is_exclusive) {
+    for (const auto& waiter : before.queue) {
+      const bool is_gone =
+          std::find(after.queue.begin(), after.queue.end(), waiter) == after.queue.end();
+      if (is_gone) check_passed(done, waiter, seen, before, after);
+    }
+  }
+  note_signs(done, seen, before, after);
+  std::erase_if(seen.arrived, [&](const auto& item) {
+    return std::find(after.queue.begin(), after.queue.end(), item.first) == after.queue.end();
+  });
+  for (const auto& waiter : after.queue) {
+    if (seen.arrived.try_emplace(waiter, seen.arrivals).second) ++seen.arrivals;
+  }
+  // What an old connection had still under way can enqueue somebody again, unless it was killed.
+  if (!world_.plan.kills_old_sessions) return;
+  auto sorted = after.queue;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    complain(done, "somebody waits twice");
+  }
+  for (const auto& waiter : sorted) {
+    const auto hold = after.holders.find(waiter);
+    if (hold != after.holders.end() && hold->second >= redis_.now_ms()) {
+      complain(done, waiter + " holds and waits");
+    }
+  }
+}
+
+}  // namespace mortise::simulation

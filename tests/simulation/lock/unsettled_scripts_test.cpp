@@ -1,0 +1,215 @@
+// What greetings note of a server that has changed or of connections that were lost, and how the
+// steps treat those whom nobody hears in the meantime.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "simulation/lock/shared_scripts.hpp"
+
+namespace mortise::simulation::unsettled_scripts_test {
+namespace {
+
+const std::string dave = "m1:a:7.1::550";
+constexpr std::int64_t life_ms = 7'776'000'000;
+
+class unsettled_scripts : public shared_scripts {
+ protected:
+  unsettled_scripts() { greet("new"); }
+  void greet(const std::string& who) {
+    const auto said = server_.call(
+        {"EVAL", std::string(scripts::seed.text), "2", "mortise:server", "fence", who, "0"});
+    ASSERT_EQ(said.integer, now_us_);
+  }
+  // For how long it is noted to be unsettled.
+  std::int64_t noted_ms() { return server_.call({"PTTL", "fence"}).integer - life_ms; }
+  // The server comes back with its data, and whoever lives is on its way.
+  void come_back() {
+    for (const auto* client : {"a", "b", "c"}) die(client);
+    server_.restart(server_.all_data());
+  }
+  std::int64_t queued(const redis::script& script, const std::string& owner,
+                      const std::string& mode = "again") {
+    const auto said = server_.call(
+        {"EVAL", std::string(script.text), "3", "mutex", "fence", "mutex:q", owner, "500", mode});
+    return said.items.empty() ? said.integer : said.items[0].integer;
+  }
+  bool ask(const std::string& owner) { return queued(scripts::queued_acquire, owner) == 1; }
+  std::string mutex() {
+    const auto* const lock = server_.find("mutex");
+    return lock == nullptr ? "" : lock->text;
+  }
+  std::int64_t ttl(const char* key) { return server_.call({"PTTL", key}).integer; }
+};
+
+// ---- greetings ------------------------------------------------------------------------------
+
+TEST_F(unsettled_scripts, the_first_client_of_a_server_finds_it_settled) {
+  EXPECT_EQ(noted_ms(), 0);
+  greet("new");
+  EXPECT_EQ(noted_ms(), 0);
+}
+
+TEST_F(unsettled_scripts, whoever_meets_another_run_first_notes_it) {
+  come_back();
+  greet("new");
+  EXPECT_EQ(noted_ms(), 5000);
+  pass_ms(1000);
+  greet("new");
+  greet("back");
+  EXPECT_EQ(noted_ms(), 4000);
+  pass_ms(4000);
+  EXPECT_EQ(noted_ms(), 0);
+}
+
+TEST_F(unsettled_scripts, whoever_has_lost_a_connection_notes_it) {
+  greet("back");
+  EXPECT_EQ(noted_ms(), 2000);
+  pass_ms(1500);
+  greet("back");
+  EXPECT_EQ(noted_ms(), 2000);
+  pass_ms(1500);
+  greet("new");
+  EXPECT_EQ(noted_ms(), 500);
+}
+
+TEST_F(unsettled_scripts, a_server_without_data_is_settled) {
+  server_.restart({});
+  greet("new");
+  EXPECT_EQ(noted_ms(), 0);
+}
+
+TEST_F(unsettled_scripts, a_key_of_another_type_names_no_run) {
+  server_.call({"DEL", "mortise:server"});
+  server_.call({"RPUSH", "mortise:server", "a list"});
+  greet("new");
+  EXPECT_EQ(noted_ms(), 0);
+  come_back();
+  greet("new");
+  EXPECT_EQ(noted_ms(), 5000);
+}
+
+// ---- a mutex --------------------------------------------------------------------------------
+
+TEST_F(unsettled_scripts, hazard_24_the_next_is_granted_the_lock_although_nobody_hears_it) {
+  EXPECT_TRUE(ask(alice));
+  EXPECT_FALSE(ask(bob));
+  EXPECT_FALSE(ask(carol));
+  come_back();
+  greet("new");
+  EXPECT_EQ(queued(scripts::queued_release, alice), 2);
+  EXPECT_EQ(mutex(), bob + "*") << "carol waits";
+  EXPECT_EQ(ttl("mutex"), 5000 + 1000) << "and the queue's turn";
+  EXPECT_TRUE(ask(bob));
+  EXPECT_EQ(queued(scripts::queued_release, bob), 2);
+  EXPECT_EQ(mutex(), carol);
+  EXPECT_EQ(ttl("mutex"), 5000);
+}
+
+TEST_F(unsettled_scripts, a_grant_that_nobody_hears_lasts_no_less_than_another) {
+  EXPECT_TRUE(ask(alice));
+  EXPECT_FALSE(ask(bob));
+  come_back();
+  greet("new");
+  pass_ms(4900);
+  EXPECT_FALSE(ask(carol)) << "bob came before";
+  EXPECT_EQ(mutex(), bob + "*");
+  EXPECT_EQ(ttl("mutex"), 550 + 1000);
+}
+
+TEST_F(unsettled_scripts, the_dead_are_passed_when_the_server_is_settled_again) {
+  EXPECT_TRUE(ask(alice));
+  EXPECT_FALSE(ask(bob));
+  come_back();
+  greet("new");
+  pass_ms(450);
+  EXPECT_TRUE(ask(alice));
+  for (int round = 0; round < 12; ++round) {
+    pass_ms(400);
+    EXPECT_TRUE(ask(alice));
+  }
+  EXPECT_EQ(queued(scripts::queued_release, alice), 1);
+  EXPECT_EQ(mutex(), "");
+}
+
+TEST_F(unsettled_scripts, a_clock_that_was_set_back_unsettles_nothing) {
+  EXPECT_TRUE(ask(alice));
+  EXPECT_FALSE(ask(bob));
+  die("b");
+  now_us_ -= 3'600'000'000;
+  EXPECT_EQ(queued(scripts::queued_release, alice), 1);
+  EXPECT_EQ(mutex(), "");
+}
+
+TEST_F(unsettled_scripts, whoever_becomes_the_head_unheard_stays_it) {
+  EXPECT_TRUE(ask(alice));
+  EXPECT_FALSE(ask(bob));
+  EXPECT_FALSE(ask(carol));
+  come_back();
+  greet("new");
+  EXPECT_EQ(queued(scripts::queued_cancel, bob), 1);
+  EXPECT_EQ(server_.call({"LINDEX", "mutex:q", "0"}).text, carol);
+  EXPECT_EQ(mutex(), alice + "*");
+}
+
+// ---- parts ----------------------------------------------------------------------------------
+
+TEST_F(unsettled_scripts, hazard_24_whoever_has_room_is_let_in_although_nobody_hears_it) {
+  EXPECT_TRUE(write(alice));
+  EXPECT_FALSE(read(bob));
+  EXPECT_FALSE(read(dave));
+  EXPECT_FALSE(write(carol));
+  come_back();
+  greet("new");
+  EXPECT_EQ(release(alice, whole), 2);
+  EXPECT_TRUE(holds("1 " + bob));
+  EXPECT_TRUE(holds("1 " + dave));
+  EXPECT_EQ(ttl("lock"), 5000);
+  EXPECT_EQ(server_.call({"LINDEX", "lock:rq", "0"}).text, whole + " " + carol);
+  // Though it is told nothing, it stays the head when it becomes it.
+  EXPECT_EQ(ttl("lock:rq"), 300'000);
+  EXPECT_TRUE(read(bob, "again"));
+  EXPECT_EQ(release(bob, "1"), 1);
+  EXPECT_EQ(release(dave, "1"), 2);
+  EXPECT_TRUE(holds(whole + " " + carol));
+}
+
+TEST_F(unsettled_scripts, a_head_that_nobody_hears_is_passed_by_nobody) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_FALSE(write(bob));
+  come_back();
+  greet("new");
+  EXPECT_FALSE(read(carol, "try"));
+  EXPECT_FALSE(read(carol));
+  EXPECT_FALSE(read(dave));
+  // The time for which the server was away is no silence of those who wait.
+  server_.call({"PEXPIRE", "lock:rq", "200000"});
+  EXPECT_FALSE(read(carol, "again"));
+}
+
+// It is subscribed before it asks.
+TEST_F(unsettled_scripts, a_head_that_is_just_back_is_not_called_silent) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_FALSE(write(bob));
+  for (const auto* client : {"a", "c"}) die(client);
+  server_.restart(server_.all_data());
+  greet("new");
+  server_.call({"PEXPIRE", "lock:rq", "200000"});
+  EXPECT_FALSE(read(carol));
+  EXPECT_EQ(server_.call({"LINDEX", "lock:rq", "0"}).text, whole + " " + bob);
+}
+
+TEST_F(unsettled_scripts, a_dead_head_is_passed_when_the_server_is_settled_again) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_FALSE(write(bob));
+  come_back();
+  greet("new");
+  for (int round = 0; round < 13; ++round) {
+    EXPECT_FALSE(read(carol, "try"));
+    pass_ms(400);
+    EXPECT_TRUE(renew(alice, "1"));
+  }
+  EXPECT_TRUE(read(carol, "try"));
+}
+
+}  // namespace
+}  // namespace mortise::simulation::unsettled_scripts_test

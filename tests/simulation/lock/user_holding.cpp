@@ -1,0 +1,254 @@
+// A user while it holds, and how its holds end.
+#include <algorithm>
+#include <utility>
+
+#include "lock/lease.hpp"
+#include "simulation/lock/user.hpp"
+
+namespace mortise::simulation {
+
+// ---- what the library says about the hold ---------------------------------------------------
+
+void user::observe(time_ns local_now) {
+  const auto& gate = gatekeeper_->gate();
+  const bool is_held = gate.is_held(*owner_, local_now);
+  if (!hold_.is_active) {
+    if (is_held) violate("held without a grant");
+    return;
+  }
+  if (!hold_.is_over && local_now >= hold_.valid_until) {
+    end_hold(client_.clock.truth_of(hold_.valid_until));
+  }
+  if (hold_.is_over) {
+    if (is_held) violate("a hold came back after its end");
+    return;
+  }
+  if (!is_held) return violate("a hold ended before its deadline and nobody was told");
+  if (hold_.valid_until == time_never) check_sharing();
+  const auto valid_until = gate.valid_until(*owner_);
+  if (hold_.valid_until < time_never && valid_until < hold_.valid_until) {
+    violate("the deadline of a hold moved back");
+  }
+  hold_.valid_until = valid_until;
+  for (const auto mode : {lock::hold_mode::whole, lock::hold_mode::part}) {
+    if (owner_->hold_count(mode) != depth(mode)) violate("a hold is counted wrongly");
+  }
+  if (owner_->token != hold_.token) violate("the token changed during a hold");
+  if (hold_.promised > valid_until) violate("an extension was promised and not given");
+}
+
+// Of a hold that has just begun: readers of a client may go by one claim, but none who came when it
+// was known that somebody waits for it.
+void user::check_sharing() {
+  if (lock_.kind != lock::lock_kind::rw) return;
+  const auto& gate = gatekeeper_->gate();
+  const auto claim = gate.owner_token(*owner_);
+  if (gatekeeper_->had_heard(claim, hold_.asked)) violate("a reader came in before who waits");
+  for (auto* const other : client_.users()) {
+    const bool is_here = other->gatekeeper() == gatekeeper_ && other != this;
+    if (!is_here || gate.owner_token(other->owner()) != claim) continue;
+    if (is_strict_) violate("a strict reader shares");
+    ++world_.seen[count::shared];
+    return;
+  }
+}
+
+void user::end_hold(time_ns at) {
+  if (hold_.is_over) return;
+  hold_.is_over = true;
+  last_held_ = at;
+  record_hold(at);
+}
+
+void user::record_hold(time_ns end) {
+  world_.history.push_back(
+      {name(), describe(), hold_.token, hold_.start, end, hold_.weight, lock_.limit});
+}
+
+void user::change_hold(std::int64_t weight, lock::hold_mode mode) {
+  record_hold(world_.time.now());
+  hold_.start = world_.time.now();
+  hold_.weight = weight;
+  if (hold_.depth[0] + hold_.depth[1] == 1) {
+    hold_.depth = {};
+    depth(mode) = 1;
+  }
+}
+
+void user::on_lost() {
+  world_.say("%s: told that the hold is lost", describe().c_str());
+  ++world_.seen[count::lost];
+  if (!hold_.is_active || hold_.was_told_lost) return violate("a loss was told without a hold");
+  hold_.was_told_lost = true;
+  if (hold_.is_over) return;
+  const auto now = client_.now();
+  if (now < hold_.valid_until && world_.plan.is_exclusive) {
+    violate("lost before the deadline although the server kept its data");
+  }
+  end_hold(std::min(world_.time.now(), client_.clock.truth_of(hold_.valid_until)));
+}
+
+void user::on_at_risk() {
+  ++world_.seen[count::at_risk];
+  // Where an answer takes a large part of the lease, or of a grant's, a risk is nothing unusual.
+  const bool is_near = world_.plan.latency_ns * 25 < lock::grant_ms(lease_ms_) * ns_per_ms;
+  if (!world_.plan.has_faults() && owner_->renews && is_near) {
+    const auto held_for = client_.clock.read(world_.time.now()) - client_.clock.read(hold_.granted);
+    const bool is_at_end = owner_->max_hold_ms >= 0 &&
+                           held_for + 2 * lease_ms_ * ns_per_ms > owner_->max_hold_ms * ns_per_ms;
+    if (!is_at_end) violate("at risk although nothing was wrong");
+  }
+}
+
+void user::on_end() {
+  if (hold_.is_active) {
+    observe(client_.now());
+    end_hold(world_.time.now());
+  }
+  hold_.is_active = false;
+}
+
+// ---- holding --------------------------------------------------------------------------------
+
+void user::live_with_hold() {
+  auto& dice = world_.dice;
+  const auto& plan = world_.plan;
+  auto length = plan.kind == "contended" ? plan.hold_ns : dice.spread(plan.hold_ns);
+  if (plan.has_oddities && dice.happens(80)) length = dice.spread(3 * lease_ms_ * ns_per_ms);
+  if (plan.has_oddities && dice.happens(150)) later(dice.below(length + 1), &user::extend);
+  if (plan.has_oddities && dice.happens(150)) later(dice.below(length + 1), &user::act_again);
+  // What an old connection had still under way can undo an upgrade, unless it was killed.
+  if (lock_.kind == lock::lock_kind::rw && plan.has_oddities && plan.kills_old_sessions) {
+    for (auto changes = dice.below(4); changes > 0; --changes) {
+      later(dice.below(length + 1), &user::change_mode);
+    }
+  }
+  const auto way_out = plan.has_oddities && dice.happens(30) ? &user::forget : &user::unlock;
+  later(length, way_out);
+}
+
+void user::act_again() {
+  if (hold_.is_active && !is_busy() && !is_retired_ && !is_raising_) acquire();
+}
+
+void user::unlock() {
+  if (is_busy()) return;
+  if (is_raising_) return later(ns_per_ms, &user::unlock);
+  observe(client_.now());
+  const bool was_held = is_holding();
+  const bool was_lost = hold_.is_active && hold_.is_over;
+  others_.push_back(std::make_unique<other_operation>(*this, purpose::unlock));
+  auto& asked = *others_.back();
+  const auto now = client_.now();
+  const auto timeout = world_.plan.command_timeout_ms * ns_per_ms;
+  asked.due =
+      now + (world_.plan.has_oddities && world_.dice.happens(100) ? world_.dice.spread(timeout)
+                                                                  : timeout);
+  asked.deadline = asked.due;
+  asked.valid_when_asked = was_held ? hold_.valid_until : 0;
+  const bool is_last = hold_.depth[0] + hold_.depth[1] <= 1;
+  const auto mode = depth(lock::hold_mode::whole) > 0 &&
+                            (depth(lock::hold_mode::part) == 0 || world_.dice.happens(500))
+                        ? lock::hold_mode::whole
+                        : lock::hold_mode::part;
+  if (was_held && is_last) end_hold(world_.time.now());
+  if (depth(mode) > 0) --depth(mode);
+  if (was_held && !is_last && mode == lock::hold_mode::whole && depth(mode) == 0) {
+    change_hold(1, lock::hold_mode::part);  // it goes on reading
+  }
+  const auto answer = gatekeeper_->enter([&](lock::gate& gate, time_ns at) {
+    asked.accepted_at = world_.time.now();
+    auto result = gate.unlock(*owner_, mode, &asked, at);
+    asked.is_accepted = result.ok();
+    return result;
+  });
+  if (is_last) hold_.is_active = false;
+  world_.say("%s: unlock: %s", describe().c_str(), status_text(answer.code));
+  if (!answer.ok() && asked.is_finished) violate("an operation was rejected and finished");
+  const auto expected = was_held ? status::ok : was_lost ? status::lost : answer.code;
+  if (answer.code != expected) {
+    violate(std::string("unlock answered ") + status_text(answer.code) + " instead of " +
+            status_text(expected));
+  }
+  const auto pause = world_.dice.happens(300) ? 0 : world_.dice.spread(world_.plan.think_ns);
+  later(pause, hold_.is_active ? &user::unlock : &user::act);
+}
+
+void user::extend() {
+  if (is_busy() || is_raising_) return;
+  observe(client_.now());
+  const bool was_held = is_holding();
+  others_.push_back(std::make_unique<other_operation>(*this, purpose::extend));
+  auto& asked = *others_.back();
+  asked.due = client_.now() + world_.plan.command_timeout_ms * ns_per_ms;
+  asked.deadline = asked.due;
+  const auto lease = world_.dice.happens(300) ? 0 : world_.dice.between(50, 2 * lease_ms_ + 50);
+  asked.target = client_.now() + (lease == 0 ? lease_ms_ : lease) * ns_per_ms;
+  asked.hold = hold_.number;
+  const auto answer = gatekeeper_->enter([&](lock::gate& gate, time_ns at) {
+    asked.accepted_at = world_.time.now();
+    auto result = gate.extend(*owner_, lease, asked, at);
+    asked.is_accepted = result.ok();
+    return result;
+  });
+  world_.say("%s: extend: %s", describe().c_str(), status_text(answer.code));
+  if (!answer.ok() && asked.is_finished) violate("an operation was rejected and finished");
+  const bool is_expected =
+      was_held ? answer.ok() || answer.code == status::unreachable || answer.code == status::limit
+               : !answer.ok();
+  if (!is_expected) violate(std::string("extend answered ") + status_text(answer.code));
+}
+
+void user::other_operation::finish(const outcome& how, std::int64_t told) noexcept {
+  static constexpr std::array names{"unlock", "extend", "raise", "lower"};
+  const auto* const name = names[static_cast<std::size_t>(why_)];
+  by_.world_.say("%s: %s finished: %s", by_.describe().c_str(), name, status_text(how.code));
+  if (by_.check_finish(*this, name)) by_.on_other(*this, how, told);
+}
+
+void user::on_unlocked(const other_operation& done, const outcome& how) {
+  if (how.ok()) {
+    ++world_.seen[count::unlocked];
+  } else {
+    tally(how);
+  }
+  if (how.code == status::lost && client_.now() < done.valid_when_asked &&
+      world_.plan.is_exclusive) {
+    violate("the server had lost a hold that was still valid");
+  }
+}
+
+void user::on_other(other_operation& done, const outcome& how, std::int64_t token) {
+  if (done.why_ == purpose::unlock) return on_unlocked(done, how);
+  if (done.why_ == purpose::raise) return on_raised(how, token);
+  if (!how.ok()) return tally(how);
+  if (done.why_ == purpose::lower) {
+    ++world_.seen[count::downgraded];
+    return;
+  }
+  ++world_.seen[count::extended];
+  if (!is_holding() || hold_.number != done.hold) {
+    violate("an extension of a hold that is over succeeded");
+  } else {
+    hold_.promised = std::max(hold_.promised, done.target);
+  }
+}
+
+void user::forget() {
+  if (is_busy()) return;
+  ++world_.seen[count::forgotten];
+  observe(client_.now());
+  if (hold_.is_active) end_hold(world_.time.now());
+  is_forgetting_ = true;
+  gatekeeper_->enter([&](lock::gate& gate, time_ns now) { gate.forget(*owner_, now); });
+  is_forgetting_ = false;
+  client_.gates().leave(*std::exchange(gatekeeper_, nullptr));
+  hold_ = {};
+  forgotten_.push_back(std::move(owner_));
+  forgotten_.back()->hold_count(lock::hold_mode::whole) = poison;
+  forgotten_.back()->token = poison;
+  renew_handle();
+  later(world_.dice.spread(world_.plan.think_ns), &user::act);
+}
+
+}  // namespace mortise::simulation

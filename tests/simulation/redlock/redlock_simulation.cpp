@@ -1,0 +1,180 @@
+// Plays histories of a quorum, each made from a seed, until one breaks a promise: the real code of
+// src/deployment and src/quorum and the real scripts, with nodes that restart and forget, answers
+// that are late or lost, and processes that die and stop.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "deployment/quorum.hpp"
+#include "lock/lease.hpp"
+#include "simulation/process/process_run.hpp"
+#include "simulation/redlock/redlock_node.hpp"
+
+namespace mortise::redlock_simulation {
+namespace {
+
+using process_simulation::process;
+
+struct plan : process_simulation::terms {
+  std::uint64_t seed = 0;
+  int nodes = 3;
+  int processes = 3;
+  std::int64_t repeat_per_mille = 0;  // how many answers are heard twice
+  std::int64_t quarantine_ms = 1200;
+  time_ns latency_ns = ns_per_ms;
+  time_ns duration = 10 * ns_per_s;
+  // The mean time between faults of a kind; 0: never.
+  time_ns cuts = 0, hangs = 0, restarts = 0, crashes = 0, pauses = 0;
+  bool forgets = false;  // who restarts
+  [[nodiscard]] bool has_faults() const { return cuts + hangs + restarts + crashes + pauses > 0; }
+};
+
+time_ns now_and_then(chance& dice) {
+  return dice.happens(500) ? 0 : dice.between(200, 5000) * ns_per_ms;
+}
+
+plan make_plan(std::uint64_t seed) {
+  chance dice(seed * 2);
+  plan made;
+  made.seed = seed;
+  made.nodes = static_cast<int>(dice.one_of({2, 3, 3, 3, 4, 5, 5}));
+  made.processes = static_cast<int>(dice.between(1, 5));
+  made.names = static_cast<int>(dice.between(1, 2));
+  made.lease_ms = dice.one_of<std::int64_t>({200, 1000, 1000, 5000, 30'000});
+  made.quarantine_ms = lock::server_ttl_ms(made.lease_ms, 100'000) + dice.below(1000);
+  made.latency_ns =
+      20 * ns_per_us + dice.spread(std::min(to_ns(made.lease_ms) / 20, 50 * ns_per_ms));
+  made.think_ns = 100 * ns_per_us + dice.spread(300 * ns_per_ms);
+  made.hold_ns = dice.spread(to_ns(made.lease_ms));
+  made.duration = dice.between(3, 20) * ns_per_s;
+  made.rw_names = static_cast<int>(dice.between(0, made.names));
+  made.write_per_mille = dice.one_of<std::int64_t>({50, 300, 700});
+  if (dice.happens(500)) made.repeat_per_mille = 200;
+  if (dice.happens(250)) return made;
+  made.cuts = now_and_then(dice);
+  made.hangs = now_and_then(dice);
+  made.restarts = now_and_then(dice) * 3;
+  made.crashes = now_and_then(dice) * 3;
+  made.pauses = now_and_then(dice);
+  made.forgets = dice.happens(600);
+  return made;
+}
+
+class run final : public process_simulation::run {
+ public:
+  run(const plan& made, bool is_verbose)
+      : process_simulation::run(world_, plan_), plan_(made), world_(made.seed * 2 + 1) {
+    world_.is_verbose = is_verbose;
+    world_.latency_ns = made.latency_ns;
+    world_.repeat_per_mille = made.repeat_per_mille;
+    for (int i = 0; i < made.nodes; ++i) {
+      nodes_.push_back(std::make_unique<node>(world_, made.drift_ppm));
+    }
+    for (int i = 0; i < made.processes; ++i) add_process();
+  }
+  ~run() override { end(); }
+  const std::vector<std::string>& go();
+
+ private:
+  std::unique_ptr<deployment::deployment> make_deployment(process& of, net::reactor& loop,
+                                                          deployment::listener& hears) override;
+  void on_death(process& of) override {
+    for (auto* const each : connections_[&of]) each->leave();
+  }
+  [[nodiscard]] bool is_amiss() const override { return plan_.has_faults() && !world_.is_healed; }
+  void cut(process& of, std::size_t node) {
+    of.run([one = connections_[&of][node]] { one->cut(); });
+  }
+  void hang();
+  void restart();
+  void check_votes();
+  std::size_t some_node() {
+    return static_cast<std::size_t>(world_.dice.below(static_cast<std::int64_t>(nodes_.size())));
+  }
+
+  const plan plan_;
+  world world_;
+  std::vector<std::unique_ptr<node>> nodes_;
+  std::map<process*, std::vector<connection*>> connections_;
+};
+
+std::unique_ptr<deployment::deployment> run::make_deployment(process& of, net::reactor& loop,
+                                                             deployment::listener& hears) {
+  std::vector<deployment::single_url> urls(nodes_.size());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    urls[i].place = "node " + std::to_string(i);
+    urls[i].make = [this, &of, i](net::reactor& /*loop*/, const settings& /*terms*/,
+                                  std::string_view client_id, deployment::listener& node_hears) {
+      const protocol::membership as{std::string(client_id), static_cast<std::int64_t>(i),
+                                    static_cast<std::int64_t>(nodes_.size()), plan_.quarantine_ms};
+      auto one = std::make_unique<connection>(
+          world_, *nodes_[i], node_hears, as, [&of](auto what) { of.run(std::move(what)); },
+          of.clock);
+      connections_[&of].push_back(one.get());
+      return one;
+    };
+  }
+  settings terms;
+  terms.quarantine_ms = plan_.quarantine_ms;
+  terms.drift_ppm = 100'000;
+  return deployment::make_quorum(urls, loop, terms, of.id(), hears);
+}
+
+void run::hang() {
+  auto& one = *nodes_[some_node()];
+  one.works_at = std::max(one.works_at, world_.time.now() + world_.dice.spread(3 * ns_per_s));
+}
+
+void run::restart() {
+  const auto which = some_node();
+  auto& one = *nodes_[which];
+  const bool forgets = plan_.forgets && world_.dice.happens(700);
+  world_.say("---- node " + std::to_string(which) + (forgets ? " forgets" : " restarts"));
+  ++one.era;
+  one.up_at = world_.time.now() + world_.dice.spread(3 * ns_per_s);
+  one.redis.restart(forgets ? simulated_redis::data() : one.redis.all_data());
+  for (const auto& each : processes()) cut(*each, which);
+}
+
+const std::vector<std::string>& run::go() {
+  watch(to_ns(plan_.quarantine_ms) * (plan_.has_faults() ? 2 : 0) + 5 * ns_per_s);
+  plan_fault(plan_.cuts, [this] { cut(somebody(), some_node()); });
+  plan_fault(plan_.hangs, [this] { hang(); });
+  plan_fault(plan_.restarts, [this] { restart(); });
+  plan_fault(plan_.crashes, [this] { crash(); });
+  plan_fault(plan_.pauses, [this] { pause(); });
+  live(plan_.duration);
+  heal();
+  const auto longest = 2 * to_ns(plan_.quarantine_ms) + 10 * ns_per_s;
+  if (plan_.has_faults()) live(world_.time.now() + longest);
+  retire();
+  // Where nothing was wrong votes are given back, and not left to the end of their leases.
+  live(world_.time.now() + (plan_.has_faults() ? longest : ns_per_s));
+  if (world_.violations.empty()) check_votes();
+  if (world_.violations.empty()) check_end();
+  return world_.violations;
+}
+
+void run::check_votes() {
+  for (const auto& one : nodes_) {
+    for (const auto& key : one->redis.keys()) {
+      if (key.starts_with("{mortise:") && key.ends_with("}"))
+        world_.violate("a vote stays: " + key);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mortise::redlock_simulation
+
+int main(int argc, char** argv) {
+  using namespace mortise::redlock_simulation;
+  return mortise::process_simulation::play_seeds(
+      argc, argv, "redlock_simulation", 40,
+      [](std::uint64_t seed, bool is_verbose) -> mortise::process_simulation::result {
+        run one(make_plan(seed), is_verbose);
+        const auto violations = one.go();
+        return {violations, one.grants()};
+      });
+}

@@ -1,0 +1,87 @@
+# What the CMakeLists.txt of each folder of tests says its tests with.
+
+# mortise_test_files(<variable> <pattern>…): files that match, noticed when they come and go.
+macro(mortise_test_files variable)
+  file(GLOB ${variable} CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN})
+endmacro()
+
+# A test without its package never disappears: it names the package and counts as skipped.
+# `./dev test` installs all packages, and fails for a skipped test.
+function(mortise_missing name package)
+  add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/support/needs ${package})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+  message(STATUS "${name} will be skipped: install ${package}")
+endfunction()
+
+# mortise_script_test(<name> SECONDS <limit> LABEL <label> [FULL] [NEEDS <need>…] COMMAND …): FULL is
+# for `./dev test --full` only; for the needs see support/needs.
+function(mortise_script_test name)
+  if(NOT name MATCHES "^[a-z]+[.].")
+    message(FATAL_ERROR "${name} is not group.name")
+  endif()
+  cmake_parse_arguments(arg "FULL" "SECONDS;LABEL" "NEEDS;COMMAND" ${ARGN})
+  if(arg_NEEDS)
+    list(PREPEND arg_COMMAND ${PROJECT_SOURCE_DIR}/tests/support/needs ${arg_NEEDS} --)
+  endif()
+  add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES
+    TIMEOUT ${arg_SECONDS} LABELS ${arg_LABEL} SKIP_RETURN_CODE 77)
+  if(arg_FULL)
+    mortise_full_tests(${name})
+  endif()
+endfunction()
+
+# mortise_full_tests(<name>…): tests that only `./dev test --full` runs.
+function(mortise_full_tests)
+  set_property(TEST ${ARGN} APPEND PROPERTY LABELS full)
+endfunction()
+
+# mortise_gate(<name> <script> <argument>… [SECONDS <limit>] [FULL] [NEEDS <need>…]): a check of what
+# is shipped.
+function(mortise_gate name script)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FULL" "SECONDS" "NEEDS")
+  if(NOT arg_SECONDS)
+    set(arg_SECONDS 600)
+  endif()
+  set(full)
+  if(arg_FULL)
+    set(full FULL)
+  endif()
+  mortise_script_test(${name} SECONDS ${arg_SECONDS} LABEL gates ${full} NEEDS ${arg_NEEDS}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${arg_UNPARSED_ARGUMENTS})
+endfunction()
+
+# mortise_gtest(<name> SECONDS <limit> SOURCES … LIBRARIES … [SUITES …]): one CTest test for each case
+# of GoogleTest, so that they run in parallel. A SUITE is one test: its cases share a cluster. What is
+# in the suites of ALONE only runs when it is asked for.
+function(mortise_gtest name)
+  cmake_parse_arguments(arg "" "SECONDS" "SOURCES;LIBRARIES;SUITES;ALONE" ${ARGN})
+  if(NOT GTest_FOUND)
+    mortise_missing(${name} libgtest-dev)
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} mortise_flags GTest::gtest_main)
+  mortise_quick_to_compile(${name})
+  set(not_discovered -alone/*)
+  foreach(suite IN LISTS arg_ALONE)
+    string(APPEND not_discovered ":${suite}.*")
+  endforeach()
+  foreach(suite IN LISTS arg_SUITES)
+    add_test(NAME ${name}.${suite} COMMAND ${name} --gtest_filter=${suite}.*:*/${suite}.*-alone/*)
+    set_tests_properties(${name}.${suite} PROPERTIES TIMEOUT ${arg_SECONDS} LABELS ${name})
+    string(APPEND not_discovered ":${suite}.*:*/${suite}.*")
+  endforeach()
+  gtest_discover_tests(${name} TEST_FILTER ${not_discovered} TEST_PREFIX ${name}.
+                       DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT ${arg_SECONDS} LABELS ${name})
+endfunction()
+
+# The library is compiled as it is shipped. Tests are compiled without optimization, and a few large
+# files instead of many: each file has a namespace of its own, so its names meet no others.
+function(mortise_quick_to_compile target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  if(NOT MORTISE_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0 -g1)
+  endif()
+endfunction()
