@@ -17,10 +17,8 @@ bool is_slot(std::int64_t number) noexcept { return number >= 0 && number < slot
 
 // The IP address among what a server tells besides: ["ip", "10.0.0.1", "hostname", …].
 std::string_view find_ip(const redis::value& besides) noexcept {
-  for (std::size_t i = 0; i + 1 < besides.size(); i += 2) {
-    if (besides.at(i).text() == "ip") return besides.at(i + 1).text();
-  }
-  return {};
+  const auto* ip = redis::find_field(besides, "ip").found;
+  return ip == nullptr ? std::string_view() : ip->text();
 }
 
 // [host, port, id, besides]

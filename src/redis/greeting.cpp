@@ -1,6 +1,7 @@
 #include "redis/greeting.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -223,19 +224,22 @@ std::string greeting::mend_of_login() const {
 }
 
 greeting::step greeting::take_hello(const value& reply) {
-  for (std::size_t i = 0; i + 1 < reply.size(); i += 2) {
-    const auto key = reply.at(i).text();
-    const auto& entry = reply.at(i + 1);
-    if (key == "server" && entry.text() == "valkey") facts_.kind = server_kind::valkey;
-    if (key == "version") note_version(entry.text());
-    if (key == "id") facts_.client_id = entry.integer();
-    if (key == "role") facts_.role = entry.text();
-    if (key == "mode") facts_.mode = entry.text();
+  static constexpr std::array keys{"server", "version", "id", "role", "mode"};
+  std::array<const value*, keys.size()> entries{};
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto entry = find_field(reply, keys[i]);
+    if (entry.is_repeated || reply.type() != kind::map) {
+      return refuse("the answer to HELLO makes no sense; is it a Redis or Valkey server?", {});
+    }
+    entries[i] = entry.found;
   }
+  const auto& [server, version, id, role, mode] = entries;
+  if (server != nullptr && server->text() == "valkey") facts_.kind = server_kind::valkey;
+  if (version != nullptr) note_version(version->text());
+  if (id != nullptr) facts_.client_id = id->integer();
+  if (role != nullptr) facts_.role = role->text();
+  if (mode != nullptr) facts_.mode = mode->text();
   if (facts_.mode == "sentinel") facts_.role = facts_.mode;
-  if (reply.type() != kind::map) {
-    return refuse("the answer to HELLO makes no sense; is it a Redis or Valkey server?", {});
-  }
   return check_server();
 }
 

@@ -74,6 +74,16 @@ constexpr form form_of(char mark) noexcept { return forms[static_cast<unsigned c
 
 }  // namespace
 
+field find_field(const value& map, std::string_view key) noexcept {
+  field result;
+  for (std::size_t i = 0; i + 1 < map.size(); i += 2) {
+    if (map.at(i).text() != key) continue;
+    if (result.found != nullptr) return {nullptr, true};
+    result.found = &map.at(i + 1);
+  }
+  return result;
+}
+
 const value& value::at(std::size_t index) const noexcept {
   return index < size_ ? store_->nodes[first_ + index] : null_value;
 }

@@ -51,6 +51,14 @@ class value {
   kind type_ = kind::null;
 };
 
+// The value of a key in a map, or in a list of keys and values. A server that gives a key twice
+// contradicts itself, so the caller believes neither value (hazard 31).
+struct field {
+  const value* found = nullptr;
+  bool is_repeated = false;
+};
+[[nodiscard]] field find_field(const value& map, std::string_view key) noexcept;
+
 // What the values of one reply share. Texts are offsets into `bytes`, because the caller's buffer
 // may move between the pieces of a reply.
 struct reply_store {

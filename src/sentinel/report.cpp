@@ -84,10 +84,11 @@ void report::take_error(std::string_view error) {
 }
 
 void report::take_master(const redis::value& answer) {
-  for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
-    const auto value = number_in(answer.at(i + 1).text());
-    if (answer.at(i).text() == "config-epoch") epoch_ = value;
-    if (answer.at(i).text() == "num-other-sentinels" && value >= 0) sentinels_ = value + 1;
+  if (const auto* epoch = redis::find_field(answer, "config-epoch").found) {
+    epoch_ = number_in(epoch->text());
+  }
+  if (const auto* others = redis::find_field(answer, "num-other-sentinels").found) {
+    if (const auto count = number_in(others->text()); count >= 0) sentinels_ = count + 1;
   }
 }
 
@@ -96,13 +97,9 @@ void report::take_master(const redis::value& answer) {
 void report::take_replicas(const redis::value& answer) {
   replicas_.emplace().all = static_cast<std::int64_t>(answer.size());
   for (std::size_t i = 0; i < answer.size(); ++i) {
-    const auto& one = answer.at(i);
-    bool is_gone = false;
-    for (std::size_t k = 0; k + 1 < one.size(); k += 2) {
-      if (one.at(k).text() != "flags") continue;
-      is_gone = one.at(k + 1).text().find("_down") != std::string_view::npos;
-    }
-    if (!is_gone) ++replicas_->up;
+    const auto* flags = redis::find_field(answer.at(i), "flags").found;
+    const bool is_down = flags != nullptr && flags->text().find("_down") != std::string_view::npos;
+    if (!is_down) ++replicas_->up;
   }
 }
 

@@ -61,6 +61,15 @@ TEST_F(topology, a_host_without_a_name_has_an_address) {
   EXPECT_EQ((endpoint{"seed.example", 2}), told[1].master);
 }
 
+// Neither of two addresses is believed (hazard 31): the server that was asked has one that is
+// right.
+TEST_F(topology, a_host_with_two_addresses_has_none) {
+  ASSERT_TRUE(
+      read("*1\r\n" +
+           range(0, 99, server("$1\r\n?\r\n", 1, "*4\r\n+ip\r\n+1.2\r\n+ip\r\n+1.3\r\n"), 1)));
+  EXPECT_EQ((endpoint{"seed.example", 1}), told[0].master);
+}
+
 TEST_F(topology, what_makes_no_sense_is_not_taken) {
   told.resize(7);
   EXPECT_FALSE(read(":1\r\n"));

@@ -258,6 +258,27 @@ TEST_F(greeting_test, a_command_is_known_whose_key_is_elsewhere_in_a_cluster) {
   }
 }
 
+// A Sentinel that also calls itself something else is no server (hazard 28).
+TEST_F(greeting_test, hazard_31_a_hello_that_gives_a_key_twice_is_not_believed) {
+  const struct {
+    const char* key;
+    std::string first, second;
+  } repeated[] = {{"mode", bulk("sentinel"), bulk("standalone")},
+                  {"role", bulk("replica"), bulk("master")},
+                  {"version", bulk("5.0.0"), bulk("7.0.15")},
+                  {"server", bulk("valkey"), bulk("redis")},
+                  {"id", ":7\r\n", ":8\r\n"}};
+  for (const auto& one : repeated) {
+    begin(form::resp3);
+    EXPECT_EQ(answer("%2\r\n" + bulk(one.key) + one.first + bulk(one.key) + one.second),
+              step::refused)
+        << one.key;
+    EXPECT_NE(message().find("makes no sense"), std::string::npos) << message();
+  }
+  begin(form::resp3);
+  EXPECT_EQ(answer("%2\r\n" + bulk("other") + bulk("a") + bulk("other") + bulk("b")), step::more);
+}
+
 TEST_F(greeting_test, hazard_31_who_says_more_than_it_was_asked_is_no_server) {
   begin(form::resp3);
   answer(hello());

@@ -10,10 +10,10 @@
 namespace mortise::sentinel {
 namespace {
 
-// What one of `all` Sentinels says of a master with two replicas, of which so many are down.
-word told_by_one(std::int64_t all, int down, std::int64_t epoch = 7) {
+// What one of `all` Sentinels answers about a master with two replicas, of which so many are down.
+std::vector<std::string> answers_of_one(std::int64_t all, int down, std::int64_t epoch) {
   const auto others = std::to_string(all - 1);
-  const std::string answers[] = {
+  return {
       "*4\r\n+config-epoch\r\n+" + std::to_string(epoch) + "\r\n+num-other-sentinels\r\n+" +
           others + "\r\n",
       "*2\r\n+10.0.0.1\r\n+6379\r\n",
@@ -21,8 +21,11 @@ word told_by_one(std::int64_t all, int down, std::int64_t epoch = 7) {
       std::string("*2\r\n*2\r\n+flags\r\n") + (down > 0 ? "+s_down,slave" : "+slave") +
           "\r\n*2\r\n+flags\r\n" + (down > 1 ? "+s_down,slave" : "+slave,disconnected") + "\r\n",
   };
+}
+
+word told_by_one(std::int64_t all, int down, std::int64_t epoch = 7) {
   word one;
-  for (const auto& answer : answers) {
+  for (const auto& answer : answers_of_one(all, down, epoch)) {
     redis::parser reader;
     EXPECT_EQ(redis::parse_result::complete, reader.parse(answer));
     one.said.take(reader.reply());
@@ -49,6 +52,19 @@ TEST(replicas_of_sentinels, hazard_7_count_when_those_who_say_otherwise_may_be_c
   EXPECT_EQ(2, most_replicas({told_by_one(4, 1), told_by_one(4, 1), of_nobody(), of_nobody()}));
   EXPECT_EQ(2, most_replicas({told_by_one(3, 2)})) << "the URL has one of three";
   EXPECT_EQ(2, most_replicas({told_by_one(3, 2), told_by_one(3, 2, 6), of_nobody()}));
+}
+
+// A replica is counted unless all that is said of it is that it is down (hazard 31).
+TEST(replicas_of_sentinels, hazard_7_count_where_a_sentinel_gives_flags_twice) {
+  const std::string twice = "*1\r\n*4\r\n+flags\r\n+slave\r\n+flags\r\n+s_down,slave\r\n";
+  word other;
+  for (const auto& answer : answers_of_one(1, 0, 7)) {
+    redis::parser reader;
+    const auto& bytes = answer.find("flags") == std::string::npos ? answer : twice;
+    EXPECT_EQ(redis::parse_result::complete, reader.parse(bytes));
+    other.said.take(reader.reply());
+  }
+  EXPECT_EQ(1, most_replicas({other}));
 }
 
 TEST(replicas_of_sentinels, are_not_known_where_nobody_says_so) {
