@@ -5,6 +5,12 @@ macro(mortise_test_files variable)
   file(GLOB ${variable} CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN})
 endmacro()
 
+# Each test is run by this program, which repeats it when the machine has stalled; see watcher/watched.c.
+add_executable(watched ${CMAKE_CURRENT_LIST_DIR}/watcher/watched.c)
+target_compile_definitions(watched PRIVATE _GNU_SOURCE)
+target_link_libraries(watched PRIVATE Threads::Threads)
+set(watched $<TARGET_FILE:watched> CACHE INTERNAL "")
+
 # A test without its package never disappears: it names the package and counts as skipped.
 # `./dev test` installs all packages, and fails for a skipped test.
 function(mortise_missing name package)
@@ -20,6 +26,7 @@ function(mortise_script_test name)
     message(FATAL_ERROR "${name} is not group.name")
   endif()
   cmake_parse_arguments(arg "FULL" "SECONDS;LABEL" "NEEDS;COMMAND" ${ARGN})
+  list(PREPEND arg_COMMAND ${watched})
   if(arg_NEEDS)
     list(PREPEND arg_COMMAND ${PROJECT_SOURCE_DIR}/tests/support/needs ${arg_NEEDS} --)
   endif()
@@ -53,7 +60,8 @@ endfunction()
 
 # mortise_gtest(<name> SECONDS <limit> SOURCES … LIBRARIES … [SUITES …]): one CTest test for each case
 # of GoogleTest, so that they run in parallel. A SUITE is one test: its cases share a cluster. What is
-# in the suites of ALONE only runs when it is asked for.
+# in the suites of ALONE, or instantiated as `alone`, only runs when it is asked for. What is
+# instantiated as `full` is for `./dev test --full`.
 function(mortise_gtest name)
   cmake_parse_arguments(arg "" "SECONDS" "SOURCES;LIBRARIES;SUITES;ALONE" ${ARGN})
   if(NOT GTest_FOUND)
@@ -63,18 +71,23 @@ function(mortise_gtest name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} mortise_flags GTest::gtest_main)
   mortise_quick_to_compile(${name})
+  # How gtest_discover_tests() is given a program that runs the test.
+  set_target_properties(${name} PROPERTIES CROSSCOMPILING_EMULATOR ${CMAKE_BINARY_DIR}/watched)
+  add_dependencies(${name} watched)
   set(not_discovered -alone/*)
   foreach(suite IN LISTS arg_ALONE)
     string(APPEND not_discovered ":${suite}.*")
   endforeach()
   foreach(suite IN LISTS arg_SUITES)
-    add_test(NAME ${name}.${suite} COMMAND ${name} --gtest_filter=${suite}.*:*/${suite}.*-alone/*)
+    add_test(NAME ${name}.${suite} COMMAND ${watched} $<TARGET_FILE:${name}> --gtest_filter=${suite}.*:*/${suite}.*-alone/*)
     set_tests_properties(${name}.${suite} PROPERTIES TIMEOUT ${arg_SECONDS} LABELS ${name})
     string(APPEND not_discovered ":${suite}.*:*/${suite}.*")
   endforeach()
-  gtest_discover_tests(${name} TEST_FILTER ${not_discovered} TEST_PREFIX ${name}.
-                       DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  set(discovery TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${name} TEST_FILTER ${not_discovered}:full/* ${discovery}
                        PROPERTIES TIMEOUT ${arg_SECONDS} LABELS ${name})
+  gtest_discover_tests(${name} TEST_FILTER full/* ${discovery}
+                       PROPERTIES TIMEOUT ${arg_SECONDS} LABELS "${name};full")
 endfunction()
 
 # The library is compiled as it is shipped. Tests are compiled without optimization, and a few large

@@ -153,20 +153,23 @@ inline void expect_released(const lock_handle& lock) {
 
 // Looks every few milliseconds until the condition is true; false when it never was.
 template <class Condition>
-bool eventually(Condition&& condition, std::int64_t within_ms = patience_ms) {
+bool eventually(Condition&& condition, std::int64_t within_ms = patience_ms,
+                std::int64_t every_ms = 2) {
   const auto begin = boot_now();
   while (!condition()) {
     if (ms_since(begin) > within_ms) return false;
-    const timespec pause{0, 2'000'000};
+    const timespec pause{0, static_cast<long>(every_ms * ns_per_ms)};
     nanosleep(&pause, nullptr);
   }
   return true;
 }
 
-// Watches for this long that a condition stays true.
+// Watches for this long that a condition stays true. It looks every 10 ms: such a condition often
+// asks servers, and nobody else gets to run where each answer is the next question.
 template <class Condition>
 bool always(Condition&& condition, std::int64_t for_ms) {
-  return !eventually([&] { return !condition(); }, for_ms);
+  constexpr std::int64_t every_ms = 10;
+  return !eventually([&] { return !condition(); }, for_ms, every_ms);
 }
 
 // Whether its server answers, at last.

@@ -142,36 +142,46 @@ class quorum_clock : public quorum {
 
 // ---- one and two of five --------------------------------------------------------------------
 
-// Votes at these end at once: they are given anew by the next renewal, or, where the clock is more
-// than an hour off, when it is right again (hazards 4, 17).
-TEST_F(quorum_clock, one_or_two_that_step_ahead_are_not_felt) {
-  for (const std::size_t count : {1U, 2U}) {
-    for (const auto ahead_s : {hour_s / 2, 3 * hour_s}) {
-      use_amid_steps(mutex, mutex, count, ahead_s);
-    }
-  }
+// Servers whose clocks step, and by how much.
+struct stepping {
+  const char* name;
+  std::size_t count;
+  std::int64_t ahead_s;
+};
+void PrintTo(const stepping& one, std::ostream* to) { *to << one.name; }
+
+class quorum_clock_steps : public quorum_clock, public ::testing::WithParamInterface<stepping> {};
+
+// Votes at servers that are ahead end at once: the next renewal gives them again, or, where a clock is
+// more than an hour off, the one after it is right (hazards 4, 17). Votes at servers that are behind
+// would last for hours.
+TEST_P(quorum_clock_steps, of_one_or_two_do_not_harm_a_mutex) {
+  use_amid_steps(mutex, mutex, GetParam().count, GetParam().ahead_s);
 }
 
-// Votes at these would last for hours.
-TEST_F(quorum_clock, one_or_two_that_step_back_are_not_felt) {
-  for (const std::size_t count : {1U, 2U}) {
-    for (const auto ahead_s : {-hour_s / 2, -3 * hour_s}) {
-      use_amid_steps(mutex, mutex, count, ahead_s);
-    }
-  }
+TEST_P(quorum_clock_steps, of_one_or_two_do_not_harm_a_reader_that_a_writer_waits_for) {
+  use_amid_steps(reader, writer, GetParam().count, GetParam().ahead_s);
 }
 
-TEST_F(quorum_clock, nor_are_they_by_a_reader_whom_a_writer_waits_for) {
-  use_amid_steps(reader, writer, 1, hour_s / 2);
-  use_amid_steps(reader, writer, 2, 3 * hour_s);
-  use_amid_steps(reader, writer, 2, -3 * hour_s);
+TEST_P(quorum_clock_steps, of_one_or_two_do_not_harm_a_writer_that_a_reader_waits_for) {
+  use_amid_steps(writer, reader, GetParam().count, GetParam().ahead_s);
 }
 
-TEST_F(quorum_clock, nor_are_they_by_a_writer_whom_a_reader_waits_for) {
-  use_amid_steps(writer, reader, 1, -hour_s / 2);
-  use_amid_steps(writer, reader, 2, 3 * hour_s);
-  use_amid_steps(writer, reader, 2, -3 * hour_s);
+std::string name_of_stepping(const ::testing::TestParamInfo<stepping>& info) {
+  return info.param.name;
 }
+INSTANTIATE_TEST_SUITE_P(two, quorum_clock_steps,
+                         ::testing::Values(stepping{"far_ahead", 2, 3 * hour_s},
+                                           stepping{"back", 2, -hour_s / 2}),
+                         name_of_stepping);
+INSTANTIATE_TEST_SUITE_P(full, quorum_clock_steps,
+                         ::testing::Values(stepping{"one_ahead", 1, hour_s / 2},
+                                           stepping{"one_far_ahead", 1, 3 * hour_s},
+                                           stepping{"two_ahead", 2, hour_s / 2},
+                                           stepping{"one_back", 1, -hour_s / 2},
+                                           stepping{"one_far_back", 1, -3 * hour_s},
+                                           stepping{"two_far_back", 2, -3 * hour_s}),
+                         name_of_stepping);
 
 // ---- three of five --------------------------------------------------------------------------
 
