@@ -152,9 +152,9 @@ void PrintTo(const stepping& one, std::ostream* to) { *to << one.name; }
 
 class quorum_clock_steps : public quorum_clock, public ::testing::WithParamInterface<stepping> {};
 
-// Votes at servers that are ahead end at once: the next renewal gives them again, or, where a clock is
-// more than an hour off, the one after it is right (hazards 4, 17). Votes at servers that are behind
-// would last for hours.
+// Votes at servers that are ahead end at once: the next renewal gives them again, or, where a clock
+// is more than an hour off, the one after it is right (hazards 4, 17). Votes at servers that are
+// behind would last for hours.
 TEST_P(quorum_clock_steps, of_one_or_two_do_not_harm_a_mutex) {
   use_amid_steps(mutex, mutex, GetParam().count, GetParam().ahead_s);
 }
