@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <list>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 
 #include "support/child.hpp"
 
@@ -35,7 +37,7 @@ class hosts_file_test : public ::testing::Test {
  protected:
   hosts_file_test() {
     const int fd = ::mkstemp(path_.data());
-    if (fd < 0) throw std::runtime_error("no file");
+    if (fd < 0) throw std::system_error(errno, std::generic_category(), path_);
     ::close(fd);
     std::ofstream(path_) << others;
   }
