@@ -39,12 +39,13 @@ holds_by() {
   until_it is_there "$folder/command"
 }
 
-# The command ends because the network loses all, and the lock is still at the server.
+# The command ends because the network loses all, and the lock is still at the server. Its holder
+# tries to release it until the lease is over, and ends then.
 # ends_before_the_lease <redis-cli…>
 ends_before_the_lease() {
-  ends_with "$front" 79
+  until_it is_gone "$(cat "$folder/command")"
   [ "$("$@" exists "{mortise:$name}")" = 1 ]
-  is_gone "$(cat "$folder/command")"
+  ends_with "$front" 79
   grep -q "could not be renewed" "$folder/words"
 }
 
