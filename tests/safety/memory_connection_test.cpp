@@ -2,11 +2,13 @@
 // connection may be dropped for it and taken up later, and all else goes on as if nothing had been.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "safety/scarce_memory.hpp"
@@ -154,7 +156,8 @@ class memory_of_a_local_server : public ::testing::Test {
  protected:
   memory_of_a_local_server() {
     char directory[] = "/tmp/mortise-memory-XXXXXX";
-    if (::mkdtemp(directory) == nullptr) throw std::runtime_error("mkdtemp failed");
+    if (::mkdtemp(directory) == nullptr)
+      throw std::system_error(errno, std::generic_category(), directory);
     folder_ = directory;
     ::setenv("MORTISE_LOCAL_DIR", (folder_ + "/local").c_str(), 1);
     ::setenv("MORTISE_LOCAL_IDLE_S", "1", 1);

@@ -1,8 +1,10 @@
 #include "certificates.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <system_error>
 
 namespace mortise::testing {
 
@@ -13,7 +15,8 @@ void make_certificates(const std::string& folder, const std::string& arguments) 
 
 scratch_folder::scratch_folder() {
   std::string pattern = (std::filesystem::temp_directory_path() / "mortise-test-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no folder " + pattern);
+  if (::mkdtemp(pattern.data()) == nullptr)
+    throw std::system_error(errno, std::generic_category(), pattern);
   path_ = pattern;
 }
 

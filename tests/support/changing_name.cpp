@@ -6,10 +6,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 #include <stdexcept>
+#include <vector>
+
+#include "support/hosts_file.hpp"
 
 namespace mortise::testing {
 
@@ -41,7 +47,8 @@ bool enter_user_namespace() {
          write_to("/proc/self/gid_map", group + " " + group + " 1");
 }
 
-// Whether this thread has a file of its own there now.
+// Whether this thread has a file of its own there now. In a chroot it has none: its root is no
+// mount point, so what is mounted there could be seen outside.
 bool mount_own_hosts() {
   char path[] = "/tmp/mortise-hosts-XXXXXX";
   const int file = ::mkstemp(path);
@@ -56,32 +63,35 @@ bool mount_own_hosts() {
   return is_mounted;
 }
 
+std::string find_obstacle() {
+  if (mount_own_hosts()) return {};
+  if (::access(hosts, W_OK) == 0) return {};
+  const std::string reason = std::strerror(errno);
+  return "no mount namespace can be made, and " + std::string(hosts) +
+         " cannot be written: " + reason + "; allow user namespaces or run as root";
+}
+
 }  // namespace
 
-changing_name::changing_name()
-    : name_("mortise-" + std::to_string(::getpid()) + ".test"), before_(content_of(hosts)) {
-  static const bool has_own_hosts = mount_own_hosts();
-  if (!has_own_hosts && ::access(hosts, W_OK) != 0) {
-    throw std::runtime_error(
-        "a name cannot be led elsewhere: neither a mount namespace nor /etc/hosts is to be had; "
-        "allow user namespaces or be root");
+const std::string& changing_name::obstacle() {
+  static const std::string found = find_obstacle();
+  return found;
+}
+
+changing_name::changing_name() : name_(hosts_file::own_name()) { obstacle(); }
+
+changing_name::~changing_name() {
+  if (!obstacle().empty()) return;
+  try {
+    hosts_file(hosts).lead(name_, {});
+  } catch (const std::runtime_error& error) {
+    std::cerr << "a line of " << name_ << " remains: " << error.what() << '\n';
   }
 }
 
-changing_name::~changing_name() { write({}); }
-
 void changing_name::lead_to(std::initializer_list<std::string_view> addresses) {
-  std::string lines;
-  for (const auto address : addresses) lines += std::string(address) + " " + name_ + "\n";
-  write(lines);
-}
-
-// In place, because what is mounted is this file. Whoever reads it meanwhile finds no less of the
-// other lines than before; a line that is cut short leads nowhere, and is looked for again.
-void changing_name::write(const std::string& lines) {
-  const auto text = before_ + (before_.ends_with('\n') ? "" : "\n") + lines;
-  if (!write_to(hosts, text) || ::truncate(hosts, static_cast<off_t>(text.size())) != 0)
-    std::abort();
+  if (!obstacle().empty()) throw std::runtime_error(obstacle());
+  hosts_file(hosts).lead(name_, std::vector<std::string>(addresses.begin(), addresses.end()));
 }
 
 }  // namespace mortise::testing

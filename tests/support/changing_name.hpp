@@ -1,8 +1,8 @@
-// A host name that a test can lead elsewhere, for the system's own resolver: a line in an
-// /etc/hosts of this process. It is in a mount namespace of the thread that makes it, and of those
-// that this one starts from then on; as root, or as anybody where the kernel allows user
-// namespaces. In a container that allows neither, root's own /etc/hosts has the line while the name
-// lives.
+// A host name that a test can lead elsewhere, for the system's own resolver: a line in /etc/hosts.
+// The file is in a mount namespace of the thread that makes the first name, and of the threads that
+// this thread starts from then on; as root, or as any user where the kernel allows user namespaces.
+// Where neither is allowed, as in a container, root's own /etc/hosts has the line while the name
+// lives. Tests that run at once change only their own lines (hosts_file.hpp).
 #pragma once
 
 #include <initializer_list>
@@ -13,21 +13,21 @@ namespace mortise::testing {
 
 class changing_name {
  public:
-  // Leads nowhere yet. Throws where none of these ways is open.
+  // Why no name can be led anywhere on this machine. Empty where one can.
+  static const std::string& obstacle();
+
+  // Leads nowhere yet.
   changing_name();
   ~changing_name();
   changing_name(const changing_name&) = delete;
   changing_name& operator=(const changing_name&) = delete;
 
-  // From now on to these addresses, in this order.
+  // From now on to these addresses, in this order. Throws where there is an obstacle.
   void lead_to(std::initializer_list<std::string_view> addresses);
   [[nodiscard]] const std::string& text() const { return name_; }
 
  private:
-  void write(const std::string& lines);
-
   const std::string name_;
-  std::string before_;  // what else is in the file
 };
 
 }  // namespace mortise::testing

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -187,7 +188,8 @@ void fake_server::state::answer_commands(fake_peer& peer) {
 
 fake_server::fake_server(answer_function answer) : state_(std::make_unique<state>()) {
   char directory[] = "/tmp/mortise-fake-XXXXXX";
-  if (::mkdtemp(directory) == nullptr) throw std::runtime_error("mkdtemp failed");
+  if (::mkdtemp(directory) == nullptr)
+    throw std::system_error(errno, std::generic_category(), directory);
   directory_ = directory;
   socket_path_ = directory_ + "/fake.sock";
   state_->answer = std::move(answer);

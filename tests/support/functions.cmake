@@ -74,6 +74,10 @@ function(mortise_gtest name)
   # How gtest_discover_tests() is given a program that runs the test.
   set_target_properties(${name} PROPERTIES CROSSCOMPILING_EMULATOR ${CMAKE_BINARY_DIR}/watched)
   add_dependencies(${name} watched)
+  if(holders_support IN_LIST arg_LIBRARIES)
+    # Their servers load it, so no compiler or linker asks for it.
+    add_dependencies(${name} server_clock)
+  endif()
   set(not_discovered -alone/*)
   foreach(suite IN LISTS arg_ALONE)
     string(APPEND not_discovered ":${suite}.*")

@@ -3,6 +3,34 @@ has died, whatever it died of. It is the process that counts: a thread of it may
 that it has forked may still have the other end of the conversation."""
 import os
 import select
+import sys
+
+# What `struct launcher` of launcher.h has room for.
+LONGEST_FOLDER = 79
+
+
+def own_folder():
+    """A new folder. Where none can be made the program ends, with the path and the reason."""
+    folder = f"{os.environ.get('TMPDIR') or '/tmp'}/mortise-test-{os.urandom(6).hex()}"
+    if len(folder.encode()) > LONGEST_FOLDER:
+        sys.exit(f"{folder}: the path is longer than {LONGEST_FOLDER} bytes; set a shorter TMPDIR")
+    try:
+        os.mkdir(folder, 0o700)
+    except OSError as error:
+        sys.exit(f"cannot make the folder {folder}: {error.strerror}")
+    return folder
+
+
+def full_disk(folder):
+    """Why nothing can be written into the folder, with its path; empty where it can."""
+    path = f"{folder}/room"
+    try:
+        with open(path, "wb") as file:
+            file.write(bytes(1 << 16))
+        os.unlink(path)
+    except OSError as error:
+        return f"cannot write to {folder}: {error.strerror}"
+    return ""
 
 
 class Parent:

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <mutex>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -235,7 +236,8 @@ int proxy::state::wait_ms(time_ns now) const {
 
 proxy::proxy(std::string server_path, rule what_to_do) : state_(std::make_unique<state>()) {
   char directory[] = "/tmp/mortise-proxy-XXXXXX";
-  if (::mkdtemp(directory) == nullptr) throw std::runtime_error("mkdtemp failed");
+  if (::mkdtemp(directory) == nullptr)
+    throw std::system_error(errno, std::generic_category(), directory);
   directory_ = directory;
   socket_path_ = directory_ + "/proxy.sock";
   state_->server_path = std::move(server_path);

@@ -1,10 +1,12 @@
 #!/usr/bin/python3 -B
 """What tests/support/server promises to tests of several servers that come and go."""
+import os
 import pathlib
 import socket
 import ssl
 import subprocess
 import unittest
+from unittest import mock
 
 LAUNCHER = pathlib.Path(__file__).with_name("server")
 
@@ -80,6 +82,18 @@ class Promises(unittest.TestCase):
         server = Launched("--nonsense", "on")
         self.assertIn("nonsense", server.end())
         self.assertEqual(1, server.process.returncode)
+
+    def test_it_names_a_folder_that_cannot_be_made_with_the_reason(self):
+        for place, reason in (("/none", "No such file or directory"),
+                              ("/" + "long" * 20, "set a shorter TMPDIR")):
+            with mock.patch.dict(os.environ, TMPDIR=place):
+                words = Launched().end()
+            self.assertIn(place, words)
+            self.assertIn(reason, words)
+            self.assertNotIn("Traceback", words)
+
+    def test_it_names_a_library_for_the_clock_that_is_not_built(self):
+        self.assertIn("/none.so is not built", Launched("clock=/none.so").end())
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "local/local_server.hpp"
@@ -121,7 +122,8 @@ class local_server_test : public ::testing::Test {
  protected:
   local_server_test() {
     char directory[] = "/tmp/mortise-local-XXXXXX";
-    if (::mkdtemp(directory) == nullptr) throw std::runtime_error("mkdtemp failed");
+    if (::mkdtemp(directory) == nullptr)
+      throw std::system_error(errno, std::generic_category(), directory);
     base_ = directory;
     settings_ = local_settings::from_environment();
     settings_.folder = base_ + "/it's here";

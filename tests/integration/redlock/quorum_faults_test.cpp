@@ -10,6 +10,7 @@
 #include "support/changing_name.hpp"
 #include "support/child.hpp"
 #include "support/clock_shim.hpp"
+#include "support/obstacle.hpp"
 #include "support/tcp_proxy.hpp"
 #include "support/tls_fixture.hpp"
 
@@ -294,6 +295,7 @@ TEST_F(quorum_faults, a_list_is_changed_by_the_procedure_of_the_page) {
 
 // Each may be of another kind.
 TEST(quorum_kinds, tls_and_a_name_that_fails_over_are_as_they_are_alone) {
+  MORTISE_SKIP_FOR(changing_name::obstacle());
   tls_server secure;
   test_server first({.arguments = {"--port", "free", "--repl-diskless-sync-delay", "0"}});
   const std::string port = std::to_string(first.port());

@@ -10,6 +10,7 @@
 #include "deployment/rendezvous.hpp"
 #include "support/changing_name.hpp"
 #include "support/handles.hpp"
+#include "support/obstacle.hpp"
 #include "support/server.hpp"
 #include "support/tls_fixture.hpp"
 
@@ -247,6 +248,7 @@ TEST_F(shards, all_are_told_who_logs_in) {
 
 // Each may be of another kind.
 TEST(shard_kinds, tls_and_a_name_that_fails_over_are_as_they_are_alone) {
+  MORTISE_SKIP_FOR(changing_name::obstacle());
   tls_server secure;
   const test_server first({.arguments = {"--port", "free"}});
   const std::string port = std::to_string(first.port());
