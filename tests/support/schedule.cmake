@@ -7,12 +7,12 @@ foreach(test
     packaging.dev_install=60
     docs.rights=50
     docs.managed=15
-    conformance.noticed.java=60
-    conformance.noticed.c=40
-    conformance.noticed.cxx=30
-    conformance.noticed.go=40
-    conformance.noticed.lua5.4=40
-    conformance.noticed.luajit=40
+    conformance.mutations.java=60
+    conformance.mutations.c=40
+    conformance.mutations.cxx=30
+    conformance.mutations.go=40
+    conformance.mutations.lua5.4=40
+    conformance.mutations.luajit=40
     bindings.go.race=32
     bindings.go.test=25
     bindings.go.cgocheck=24
@@ -52,7 +52,7 @@ foreach(test
     safety_tests.safety.hazard_10_permits_that_are_granted_where_a_replica_is_heard_only_are_none=10
     safety_tests.safety.hazard_24_each_stopped_waiter_costs_the_next_one_grant=11
     java.tests=10
-    conformance.conductor=10
+    conformance.runner=10
     safety_tests.failover.a_slow_master_is_not_left_while_the_name_lists_it=10
     safety_tests.failover.hazard_10_a_silent_master_is_left_when_the_name_leads_elsewhere=8
     safety_tests.safety.hazard_31_hostile_replies_are_refused=9
