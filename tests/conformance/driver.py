@@ -19,6 +19,10 @@ class Unresponsive(Exception):
     """The process ended, or did not answer in time."""
 
 
+class Ended(Unresponsive):
+    """The process ended by itself."""
+
+
 class Answer:
     """`ID STATUS [token=N] [value=N] [text=…] [retryable=N ambiguous=N]`, and of a notice [reason=N].
     A missing field is None, which is no number and equals nothing."""
@@ -78,7 +82,7 @@ class Driver:
             self.process.stdin.write(text.encode() + b"\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            raise Unresponsive(f"{self.name} has ended") from None
+            raise Ended(f"{self.name} has ended") from None
         self.pending.add(self.last)
         return self.last
 
@@ -90,7 +94,7 @@ class Driver:
                 raise Unresponsive(f"{self.name} does not answer")
             chunk = os.read(self.process.stdout.fileno(), 65536)
             if not chunk:
-                raise Unresponsive(f"{self.name} has ended")
+                raise Ended(f"{self.name} has ended")
             self.buffer += chunk
         line, self.buffer = self.buffer.split(b"\n", 1)
         return line.decode()
@@ -162,20 +166,19 @@ class Driver:
 
     def begin_reset(self):
         """Has the driver free everything that the run made. Returns the number of the command; None if
-        a call is still under way, or the process has ended."""
-        if self.pending:
-            return None
-        with contextlib.suppress(Unresponsive):
-            return self.send(["reset"], {})
-        return None
+        a call is still under way."""
+        return None if self.pending else self.send(["reset"], {})
 
     def is_reset(self, number):
-        """Whether the driver answers that everything is freed, so that another run can use it."""
+        """Whether the driver answers that everything is freed, so that another run can use it. Raises Ended
+        if the process ends instead: freeing has made it crash."""
         if number is None:
             return False
         self.patience_s = RESET_PATIENCE_S
         try:
             return self.answer(number).status == "ok"
+        except Ended:
+            raise
         except Unresponsive:
             return False
 

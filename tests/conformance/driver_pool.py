@@ -24,21 +24,21 @@ class DriverPool:
         return driver
 
     def give_back(self, drivers):
-        """Keeps those that reset in time, and ends the others. Raises Told if one reveals a secret."""
-        resets = [(driver, driver.begin_reset()) for driver in drivers]
+        """Keeps those that reset in time, and ends the others. Raises Told if one reveals a secret, and Ended
+        if one crashes."""
+        kept = []
         try:
-            while resets:
-                driver, number = resets[0]
+            resets = [(driver, driver.begin_reset()) for driver in drivers]
+            for driver, number in resets:
                 if driver.is_reset(number):
-                    resets.pop(0)
-                    with self.lock:
-                        self.idle[driver.command].append(driver)
-                else:
-                    driver.end()
-                    resets.pop(0)
+                    kept.append(driver)
         finally:
-            for driver, _ in resets:
-                driver.end()
+            for driver in drivers:
+                if driver not in kept:
+                    driver.end()
+            with self.lock:
+                for driver in kept:
+                    self.idle[driver.command].append(driver)
 
     def end(self):
         with self.lock:

@@ -24,7 +24,8 @@ from driver_pool import DriverPool
 from scenario_run import run_scenario
 from server import Server
 
-# Answers each call as its argument has it for the method, and everything else with "ok". "silence" is none.
+# Answers each call as its argument has it for the method, and everything else with "ok"; "silence" is no
+# answer, and "end" ends the process.
 PROGRAM = """
 import json, os, sys
 answers = json.loads(sys.argv[1])
@@ -34,6 +35,8 @@ for line in sys.stdin:
     answer = answers.get(method, "ok").replace("{pid}", str(os.getpid()))
     if answer == "silence":
         continue
+    if answer == "end":
+        sys.exit()
     if words[1] == "start":
         print(f"{words[0]} ok\\ndone {words[0]} {answer}", flush=True)
         continue
@@ -278,6 +281,11 @@ class Reuse(unittest.TestCase):
     def test_one_that_does_not_reset_is_ended(self):
         for answer in ("closed", "silence"):
             self.assertEqual(0, self.idle_after([], {"reset": answer}))
+
+    def test_one_that_ends_at_its_reset_fails_the_run(self):
+        self.assertIn("the end: a has ended", str(failure([self.ASK], '{"is_held": "ok value=1", "reset": "end"}',
+                                                          pool=self.pool)))
+        self.assertFalse(any(self.pool.idle.values()))
 
     def test_one_that_reveals_a_secret_at_its_end_fails_the_run(self):
         login = {"at": "a", "new": "client", "as": "c", "login": "somebody:password-77"}

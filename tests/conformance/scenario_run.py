@@ -80,7 +80,7 @@ class ScenarioRun:
             raise Failed(f"{place}: {problem}", number) from None
         finally:
             if is_reusable:
-                with contextlib.suppress(Told):
+                with contextlib.suppress(Told, Unresponsive):
                     self.give_back_drivers()
             for driver in self.drivers.values():
                 driver.end()

@@ -1,13 +1,15 @@
 # The tests that take seconds, with how many on two cores: `sort -rnk3
 # build/release/Testing/Temporary/CTestCostData.txt`. CTest ignores names that are not there.
 foreach(test
-    conformance.scenarios=180
+    conformance.scenarios=190
+    conformance.deployments=110
+    conformance.languages=80
     packaging.plain=60
     packaging.subproject=60
     packaging.dev_install=60
     docs.rights=50
     docs.managed=15
-    conformance.mutations.java=60
+    conformance.mutations.java=32
     conformance.mutations.c=40
     conformance.mutations.cxx=30
     conformance.mutations.go=40
@@ -52,7 +54,7 @@ foreach(test
     safety_tests.safety.hazard_10_permits_that_are_granted_where_a_replica_is_heard_only_are_none=10
     safety_tests.safety.hazard_24_each_stopped_waiter_costs_the_next_one_grant=11
     java.tests=10
-    conformance.runner=10
+    conformance.runner=40
     safety_tests.failover.a_slow_master_is_not_left_while_the_name_lists_it=10
     safety_tests.failover.hazard_10_a_silent_master_is_left_when_the_name_leads_elsewhere=8
     safety_tests.safety.hazard_31_hostile_replies_are_refused=9
