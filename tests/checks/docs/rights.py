@@ -251,7 +251,7 @@ def try_all(command, rule):
     """({what does not work: its Refused}, {commands that the server refused})"""
     failed, refused = {}, set()
     for what, attempt in TRIED.items():
-        setup = Stage(rule)
+        setup = Setup(rule)
         setup.command = command
         try:
             attempt(setup)
