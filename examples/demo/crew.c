@@ -65,8 +65,8 @@ static int start_process(const struct crew_orders *orders, int gate, int output,
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   posix_spawnattr_init(&attributes);
   /*
-   * A process group for each: Ctrl-C reaches the conductor alone, which cleans up; and should the
-   * conductor be killed, the kernel ends a stopped worker, because its group is an orphan then.
+   * A process group for each: Ctrl-C reaches the supervisor alone, which cleans up; and should the
+   * supervisor be killed, the kernel ends a stopped worker, because its group is an orphan then.
    */
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);

@@ -1,6 +1,6 @@
 /*
- * The demo's workers as its conductor sees them: processes of their own that tell line by line what
- * they do (the contract is in worker.c), and that can be killed or stopped at the worst moment.
+ * The workers as the demo's supervisor sees them: processes that report line by line what they do
+ * (the contract is in worker.c), and that can be killed or stopped at the worst moment.
  */
 #ifndef DEMO_CREW_H
 #define DEMO_CREW_H
@@ -77,9 +77,9 @@ int crew_tally(const struct crew *crew, char text[CREW_TALLY_SIZE]);
 int crew_running(const struct crew *crew);
 
 /*
- * Stops a worker that holds the lock and has not written yet; 1 when that came off. Only the
- * conductor can know: it keeps the store closed meanwhile, so that the worker is not stopped in its
- * compare-and-write, and then looks into everything that the worker has told and written.
+ * Stops a worker that holds the lock and has not written yet; 1 when that succeeded. Only the
+ * supervisor can know: it keeps the store closed meanwhile, so that the worker is not stopped in
+ * its compare-and-write, and then checks everything that the worker has reported and written.
  */
 int crew_catch(struct crew *crew, int index);
 void crew_continue(struct crew *crew, int index);

@@ -1,5 +1,5 @@
 /*
- * The demo's conductor: starts workers in several languages (worker.c and its like) that increment
+ * The demo's supervisor: starts workers in several languages (worker.c and its like) that increment
  * one number in a file under one lock, kills one of them and stops another one beyond its lease,
  * each while it holds the lock, shows what happens, and judges it by the evidence (verdict.h).
  *

@@ -6,7 +6,7 @@
 
 #include "crew.h"
 
-/* What the conductor did; times are of crew_now_ms, 0 for what did not happen. */
+/* What the supervisor did; times are of crew_now_ms, 0 for what did not happen. */
 struct story {
   int is_safe;
   int64_t lease_ms;

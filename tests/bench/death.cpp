@@ -2,10 +2,10 @@
 // lock, is killed; and what dead waiters at the head of the queue add to a handoff.
 #include <algorithm>
 
-#include "actor.hpp"
 #include "experiment.hpp"
 #include "lock/lease.hpp"
 #include "reference.hpp"
+#include "worker.hpp"
 
 namespace mortise::bench {
 
@@ -25,14 +25,14 @@ std::int64_t lease_end_ns(reference& observer, const std::string& name) {
   return now_ns() + std::max<std::int64_t>(0, left_ms) * 1'000'000;
 }
 
-double beyond_ms(const actor& next, std::int64_t lease_end) {
+double beyond_ms(const worker& next, std::int64_t lease_end) {
   return static_cast<double>(next.ended_ns() - lease_end) / 1e6;
 }
 
 // The holder dies while another waits.
 double stall_after_holder(const std::string& url, const std::string& name, reference& observer) {
-  actor holder(url, name, short_lease);
-  actor waiter(url, name, short_lease);
+  worker holder(url, name, short_lease);
+  worker waiter(url, name, short_lease);
   holder.perform(act::acquire);
   waiter.begin(act::acquire);
   wait_for_waiters(observer, name, 1);
@@ -45,9 +45,9 @@ double stall_after_holder(const std::string& url, const std::string& name, refer
 
 // The next in the queue is granted the lock while it hangs, and dies before it has noticed.
 double stall_after_grantee(const std::string& url, const std::string& name, reference& observer) {
-  actor holder(url, name, short_lease);
-  actor grantee(url, name, short_lease);
-  actor waiter(url, name, short_lease);
+  worker holder(url, name, short_lease);
+  worker grantee(url, name, short_lease);
+  worker waiter(url, name, short_lease);
   holder.perform(act::acquire);
   grantee.begin(act::acquire);
   wait_for_waiters(observer, name, 1);
@@ -82,11 +82,11 @@ void run(const settings& chosen, table& results) {
 // ---- dead waiters ----------------------------------------------------------------------------
 
 // From the unlock until the live waiter knows, with so many dead ones before it.
-double handoff_us(actor& holder, actor& waiter, const std::string& url, const std::string& name,
+double handoff_us(worker& holder, worker& waiter, const std::string& url, const std::string& name,
                   int dead, reference& observer) {
   holder.perform(act::acquire);
   if (dead > 0) {
-    actor doomed(url, name, {}, dead);
+    worker doomed(url, name, {}, dead);
     doomed.perform(act::enqueue);
     wait_for_waiters(observer, name, dead);
     doomed.kill();
@@ -105,8 +105,8 @@ void run_dead_waiter(const settings& chosen, table& results) {
   const bench_server server(chosen);
   const auto name = lock_name("dead");
   reference observer(server.url());
-  actor holder(server.url(), name, {});
-  actor waiter(server.url(), name, {});
+  worker holder(server.url(), name, {});
+  worker waiter(server.url(), name, {});
   std::vector<double> without;
   std::vector<double> with;
   for (int i = 0; i < chosen.pick(60, 20); ++i) {

@@ -3,8 +3,8 @@ import re
 
 # What no scenario can bring about: a defect of ours, and an exhausted memory.
 BEYOND = {"internal", "no_memory"}
-# What differs from run to run, or is of one entry; each binding's own tests look at these, and actors
-# count the entries that are retained.
+# What differs from run to run, or is of one entry; each binding's own tests check these, and drivers count
+# the entries that are retained.
 GETTERS_BEYOND = {"time_left_ms", "latest_token", "shown_holder_count", "entry_count", "entry_owner",
                   "entry_host", "entry_pid", "entry_weight", "entry_is_exclusive",
                   "entry_is_retained"}
@@ -39,7 +39,7 @@ def protocols_of(header):
 
 
 def calls_of(header):
-    """What an actor can be told: the methods of the kinds, and the forms that do not wait."""
+    """The commands of a driver: the methods of the kinds, and the forms that do not wait."""
     found = re.findall(r"mortise_(client|lock|rw|semaphore|multi)_([a-z_]+)\(", header)
     return {f"{kind}.{method}" for kind, method in found
             if not method.startswith(("add_", "free", "new"))}
@@ -59,7 +59,7 @@ def is_asserted(step):
 
 
 def kinds_of(scenario):
-    """What every handle and every hold of every actor is."""
+    """What every handle and every hold of every driver is."""
     kinds = {(step["at"], step["as"] + ("1" if "count" in step else "")): step["new"]
              for step in scenario["steps"] if "new" in step}
     kinds.update({(step["at"], step["gives"]): "hold" for step in scenario["steps"] if "gives" in step})

@@ -1,15 +1,20 @@
-"""What the clients of a scenario connect to, and how: its servers, and what stands before them."""
+"""What the clients of a scenario connect to, and how: its servers, and a proxy or a Sentinel before them."""
+import atexit
+import collections
+import functools
 import pathlib
 import re
+import subprocess
 import tempfile
+import threading
 
 from cluster import Cluster
 from coverage import options_in
-from launched import Launched
+from launched import PROGRAMS, Launched
 from server import Server
 
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "capi/doc"
-# The first plays each scenario in all languages.
+# Each language runs each scenario in the first.
 KINDS = ("direct", "proxy", "rights", "tls", "shard", "redlock", "sentinel", "cluster")
 # Of a deployment with several servers wherever others have one.
 SHARDS = ("a", "b", "c")
@@ -22,6 +27,8 @@ USER, PASSWORD = "locker-77u", "password-77p"
 # A lock's name, as scenarios have it where its key is its name; there is no space in a pattern.
 NAME = "the?lock"
 DEFAULT_NAME = "the lock"
+# Commands whose effect outlasts a cleaning of the server.
+LASTING = ("CONFIG SET", "ACL ", "CLIENT PAUSE", "CLIENT UNPAUSE", "REPLICAOF", "SAVE")
 
 
 def rule_on(page):
@@ -100,31 +107,50 @@ def agreed(answers):
     return max(answers, key=answers.count)
 
 
-class Deployment:
-    """`direct`: a unix socket. `proxy`: TCP, by way of tests/support/proxy, as is every scenario that
-    does something with the network. `rights`: as the user of the pages. `tls`: TLS. `shard`: of each
-    server several, by their sockets. `redlock`: the same, as one quorum. `sentinel`: TCP, to whom a
-    Sentinel calls the master. `cluster`: one of three masters, for scenarios that do nothing with a
-    server."""
+@functools.cache
+def certificates():
+    """A folder with certificates for all TLS servers of this process: making them takes 0.15 s of CPU."""
+    folder = tempfile.TemporaryDirectory(prefix="mortise-certificates-")
+    atexit.register(folder.cleanup)
+    subprocess.run([PROGRAMS / "certificates", folder.name], check=True)
+    return folder.name
 
-    def __init__(self, scenario, kind="direct"):
+
+class Infrastructure:
+    """The processes and files of a deployment. An idle one is reused after it was cleaned."""
+    idle = collections.defaultdict(list)
+    lock = threading.Lock()
+
+    @classmethod
+    def take(cls, scenario, kind):
+        """A new one where the scenario does something to it beside using it."""
+        rules = rights_for(scenario) if kind == "rights" else []
+        if has_lasting_effects(scenario):
+            return cls(scenario, kind, rules)
+        key = (kind, *rules)
+        with cls.lock:
+            found = cls.idle[key].pop() if cls.idle[key] else None
+        found = found or cls(scenario, kind, rules)
+        found.key = key
+        return found
+
+    def __init__(self, scenario, kind, rules):
         steps = scenario["steps"]
         self.kind = kind
+        self.key = None
         self.shards = range(len(SHARDS) if kind in ("shard", "redlock") else 1)
-        self.secrets = {USER, PASSWORD} if kind == "rights" else set()
         self.folder = None
-        arguments = {"tls": ["tls"]}.get(kind, [])
+        arguments = [f"tls={certificates()}"] if kind == "tls" else []
         if kind == "rights":
             self.folder = tempfile.TemporaryDirectory(prefix="mortise-rights-")
             users = pathlib.Path(self.folder.name, "users.acl")
             users.write_text("user default on nopass ~* &* +@all\n"
-                             f"user {' '.join(rights_for(scenario))}\n", "ascii")
+                             f"user {' '.join(rules)}\n", "ascii")
             arguments = ["--aclfile", str(users)]
-        self.cluster = Cluster.borrow() if kind == "cluster" else None
+        self.cluster = Cluster() if kind == "cluster" else None
         self.servers = {} if self.cluster else {
             name: [Server(*arguments) for _ in self.shards]
             for name in sorted({"first"} | {step["of"] for step in steps if is_of_server(step)})}
-        self.is_plain_key = any(given.get("protocol", "queued") != "queued" for given in options_in(scenario))
         for server in self.all_servers() if kind == "rights" else ():
             for rule in further_rules_on("server.md"):
                 server.command(rule)
@@ -133,14 +159,34 @@ class Deployment:
         if kind == "proxy" or any("network" in step for step in steps):
             self.networks = [Launched("proxy", self.place("first", shard)) for shard in self.shards]
         self.sentinel = self.start_sentinel() if kind == "sentinel" else None
-        self.url = self.url_as(f"{USER}:{PASSWORD}" if kind == "rights" else "")
 
     def start_sentinel(self):
-        """Whom it watches is where the clients are to connect to."""
+        """It watches the place that the clients are to connect to."""
         sentinel = Server("sentinel")
         host, port = self.way_to(0).split(":")
         sentinel.command(f"SENTINEL MONITOR mymaster {host} {port} 1")
         return sentinel
+
+    def give_back(self, is_reusable):
+        servers = self.cluster.servers if self.cluster else self.all_servers()
+        if self.key and is_reusable and all(server.clean() for server in servers):
+            with self.lock:
+                self.idle[self.key].append(self)
+        else:
+            self.end()
+
+    def end(self):
+        servers = self.cluster.servers if self.cluster else self.all_servers()
+        for one in [*self.networks, *servers, *filter(None, [self.sentinel])]:
+            one.end()
+        if self.folder:
+            self.folder.cleanup()
+
+    @classmethod
+    def end_idle(cls):
+        for some in cls.idle.values():
+            for one in some:
+                one.end()
 
     def all_servers(self):
         return [server for shards in self.servers.values() for server in shards]
@@ -155,6 +201,29 @@ class Deployment:
     def way_to(self, shard):
         return f"127.0.0.1:{self.networks[shard].ports[0]}" if self.networks else self.place("first", shard)
 
+
+class Deployment:
+    """`direct`: a unix socket. `proxy`: TCP, through tests/support/proxy, as is every scenario that
+    does something with the network. `rights`: as the user of the pages. `tls`: TLS. `shard`: of each
+    server several, by their sockets. `redlock`: the same, as one quorum. `sentinel`: TCP, to the server
+    that a Sentinel calls the master. `cluster`: one of three masters, for scenarios that do nothing with
+    a server."""
+
+    def __init__(self, scenario, kind="direct"):
+        self.kind = kind
+        self.secrets = {USER, PASSWORD} if kind == "rights" else set()
+        self.is_plain_key = any(given.get("protocol", "queued") != "queued" for given in options_in(scenario))
+        self.infrastructure = Infrastructure.take(scenario, kind)
+        self.shards = self.infrastructure.shards
+        self.cluster = self.infrastructure.cluster
+        self.servers = self.infrastructure.servers
+        self.networks = self.infrastructure.networks
+        self.sentinel = self.infrastructure.sentinel
+        self.url = self.url_as(f"{USER}:{PASSWORD}" if kind == "rights" else "")
+
+    def all_servers(self):
+        return self.infrastructure.all_servers()
+
     def url_as(self, login):
         """Its URL, for its own user, or another, or user and password, if one is given."""
         if login is None:
@@ -167,7 +236,7 @@ class Deployment:
     def url_of(self, shard, login):
         if self.sentinel:
             return f"redis+sentinel://{login}{'@' if login else ''}127.0.0.1:{self.sentinel.ports[0]}/mymaster?acks=all"
-        place = self.way_to(shard)
+        place = self.infrastructure.way_to(shard)
         scheme = "unix" if place.startswith("/") else "rediss" if self.kind == "tls" else "redis"
         query = {"tls": f"?tls_ca_file={self.signers()}" if self.kind == "tls" else "",
                  "shard": f"?shard={SHARDS[shard]}",
@@ -219,7 +288,7 @@ class Deployment:
         """What tests/support/proxy can do; it is redirected to a server by its name here."""
         command, *names = command.split()
         for shard, network in enumerate(self.networks):
-            network.tell(" ".join([command, *(self.place(name, shard) if command == "redirect" else name
+            network.tell(" ".join([command, *(self.infrastructure.place(name, shard) if command == "redirect" else name
                                               for name in names)]))
 
     def refused(self):
@@ -231,14 +300,19 @@ class Deployment:
                 for reason, found, user in re.findall(entry, server.command("ACL LOG 128"), re.M)
                 if reason != "auth" and user == USER}
 
-    def end(self):
-        if self.cluster:
-            self.cluster.give_back()
-        for one in [*self.networks, *self.all_servers(), *filter(None, [self.sentinel])]:
-            one.end()
-        if self.folder:
-            self.folder.cleanup()
+    def end(self, is_reusable=False):
+        """Where nothing is wrong with its servers, another run may use them."""
+        self.infrastructure.give_back(is_reusable)
 
 
 def is_of_server(step):
     return "of" in step and ("server" in step or "control" in step)
+
+
+def has_lasting_effects(scenario):
+    """Whether it leaves more at its servers than clients and what these have stored."""
+    return any({"control", "network", "write"} & set(step) or is_of_server(step) or
+               step.get("server", "").startswith(LASTING) for step in scenario["steps"])
+
+
+atexit.register(Infrastructure.end_idle)

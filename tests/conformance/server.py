@@ -1,9 +1,14 @@
 """A server of a scenario, from tests/support/server, on a unix socket and on a port."""
 import pathlib
-import subprocess
+import re
 import threading
 
 from launched import Launched
+from resp import ask
+
+# What a run leaves at a server besides its configuration.
+CLEANING = ("FLUSHALL", "SCRIPT FLUSH", "CONFIG RESETSTAT", "ACL LOG RESET", "DBSIZE", "CLIENT ID",
+            "CLIENT LIST")
 
 
 class Server(Launched):
@@ -14,12 +19,21 @@ class Server(Launched):
 
     def command(self, text):
         """A command as redis-cli takes it: one line, with quotes where they are needed."""
-        done = subprocess.run(["redis-cli", "-s", self.socket], input=text + "\n", text=True,
-                              capture_output=True, check=False)
-        return done.stdout.rstrip("\n")
+        return ask(self.socket, text)[0]
+
+    def clean(self):
+        """Ends all clients but a Sentinel, and deletes all that they stored. Whether nothing is left."""
+        left = []
+        for _ in range(3):
+            *_, size, own, clients = ask(self.socket, *(f"CLIENT KILL ID {number}" for number in left), *CLEANING)
+            left = [number for number, name in re.findall(r"^id=(\d+) .* name=(\S*)", clients, re.M)
+                    if number != own and not name.startswith("sentinel-")]
+            if size == "0" and clients and not left:
+                return True
+        return False
 
     def write(self, name, text):
-        """A file in its folder; as who rotates it does, whole or as it was."""
+        """A file in its folder, which appears as a whole, as in a rotation of passwords."""
         fresh = pathlib.Path(self.folder, name + ".new")
         fresh.write_bytes(text.encode())
         fresh.rename(fresh.with_suffix(""))

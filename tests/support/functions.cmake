@@ -1,6 +1,6 @@
 # What the CMakeLists.txt of each folder of tests says its tests with.
 
-# mortise_test_files(<variable> <pattern>…): files that match, noticed when they come and go.
+# mortise_test_files(<variable> <pattern>…): files that match, checked at every build.
 macro(mortise_test_files variable)
   file(GLOB ${variable} CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN})
 endmacro()

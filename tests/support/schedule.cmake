@@ -1,8 +1,8 @@
 # The long tests of the first tier begin first, with how many seconds they take on two cores. `./dev test`
 # prints those that took longest. CTest ignores names that are not there.
 foreach(test
-    conformance.languages=120
-    conformance.deployments=90
+    conformance.languages=80
+    conformance.deployments=110
     bindings.go.test=60
     java.tests=56
     safety_tests.memory_of_a_quorum.that_another_has=40
@@ -13,7 +13,7 @@ foreach(test
     cluster_tests.cluster_chaos=31
     capi.dlopen_tls_exit_test=30
     cli.loss=28
-    conformance.conductor=26
+    conformance.runner=40
     cluster_tests.clusters=23
     sentinel_tests.sentinel_chaos.whatever_a_failover_loses_no_token_is_given_twice_and_nothing_is_left=22
     safety_tests.memory_of_a_quorum.that_is_prolonged_and_topped_up=22

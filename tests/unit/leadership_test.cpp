@@ -1,4 +1,4 @@
-// Callers, an I/O thread and a socket, played by one thread in an order that a seed decides.
+// Callers, an I/O thread and a socket, simulated by one thread in an order that a seed decides.
 // Whatever the order: what the server says is read by somebody, by one at a time, and nobody who is
 // gone is expected to read it.
 #include "net/leadership.hpp"
@@ -16,9 +16,9 @@ namespace {
 using net::caller;
 using net::leadership;
 
-class play {
+class schedule {
  public:
-  explicit play(unsigned seed) : chance_(seed), users_(2 + chance_() % 4) {}
+  explicit schedule(unsigned seed) : chance_(seed), users_(2 + chance_() % 4) {}
 
   void run() {
     for (int i = 0; i < 400 && !::testing::Test::HasFailure(); ++i) step(true);
@@ -151,7 +151,7 @@ class play {
     for (; count > 0 && !open_.empty(); --count) {
       auto* const whose = open_.front().whose;
       open_.pop_front();
-      // A caller's own thread is not woken by a system call here: it is played.
+      // A caller's own thread is not woken by a system call here: one thread simulates it.
       if (whose != nullptr) whose->caller->finish();
     }
   }
@@ -192,7 +192,7 @@ class play {
 TEST(leadership, somebody_reads_whatever_the_order) {
   for (unsigned seed = 0; seed < 2000 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    play(seed).run();
+    schedule(seed).run();
   }
 }
 

@@ -1,4 +1,4 @@
-// A link that keeps what was asked, so that a test can play the server and the clock by hand.
+// A link that keeps what was asked, so that a test can simulate the server and the clock by hand.
 #pragma once
 
 #include <cstdint>

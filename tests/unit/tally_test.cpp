@@ -24,7 +24,7 @@ verdict said(answer what, std::int64_t ttl_ms = 0, std::int64_t token = 0) {
 }
 
 // The verdict after each of the answers.
-std::vector<std::optional<verdict>> play(tally& votes, const std::vector<verdict>& answers) {
+std::vector<std::optional<verdict>> feed(tally& votes, const std::vector<verdict>& answers) {
   std::vector<std::optional<verdict>> verdicts;
   for (std::size_t server = 0; server < answers.size(); ++server) {
     verdicts.push_back(votes.count(server, answers[server]));
@@ -42,7 +42,7 @@ TEST(tally, more_than_half_of_all_is_a_quorum) {
 TEST(tally, a_quorum_is_enough_and_the_others_are_not_waited_for) {
   tally votes(step::try_take, 5, 7);
   const auto yes = said(answer::granted);
-  const auto verdicts = play(votes, {yes, said(answer::unsent), yes, yes, yes});
+  const auto verdicts = feed(votes, {yes, said(answer::unsent), yes, yes, yes});
   EXPECT_FALSE(verdicts[0] || verdicts[1] || verdicts[2]);
   ASSERT_TRUE(verdicts[3]);
   EXPECT_EQ(answer::granted, verdicts[3]->what);
@@ -68,7 +68,7 @@ TEST(tally, half_of_an_even_number_is_none) {
   tally votes(step::try_take, 4, 7);
   const auto yes = said(answer::granted);
   const auto no = said(answer::not_free, 500, 3);
-  const auto verdicts = play(votes, {yes, yes, no, no});
+  const auto verdicts = feed(votes, {yes, yes, no, no});
   EXPECT_FALSE(verdicts[2]);
   ASSERT_TRUE(verdicts[3]);
   EXPECT_EQ(answer::not_free, verdicts[3]->what);
@@ -95,7 +95,7 @@ TEST(tally, who_does_not_answer_counts_as_one_of_all) {
 
 TEST(tally, the_lease_to_wait_for_is_the_one_whose_end_frees_a_quorum) {
   tally votes(step::try_take, 5, 7);
-  const auto verdicts = play(votes, {said(answer::not_free, 300, 3), said(answer::not_free, 100, 3),
+  const auto verdicts = feed(votes, {said(answer::not_free, 300, 3), said(answer::not_free, 100, 3),
                                      said(answer::not_free, 200, 3)});
   ASSERT_TRUE(verdicts[2]);
   EXPECT_EQ(300, verdicts[2]->ttl_ms);
@@ -105,20 +105,20 @@ TEST(tally, the_lease_to_wait_for_is_the_one_whose_end_frees_a_quorum) {
 TEST(tally, votes_that_are_split_are_told) {
   tally votes(step::try_take, 5, 7);
   const auto yes = said(answer::granted);
-  play(votes, {yes, yes, said(answer::not_free, 100, 3), said(answer::not_free, 100, 4),
+  feed(votes, {yes, yes, said(answer::not_free, 100, 3), said(answer::not_free, 100, 4),
                said(answer::not_free, 100, 4)});
   EXPECT_TRUE(votes.is_split());
 }
 
 TEST(tally, a_proposal_that_is_too_low_is_told_with_the_highest) {
   tally votes(step::try_take, 3, 7);
-  const auto verdicts = play(votes, {said(answer::not_free, -2, 9), said(answer::not_free, -2, 8)});
+  const auto verdicts = feed(votes, {said(answer::not_free, -2, 9), said(answer::not_free, -2, 8)});
   ASSERT_TRUE(verdicts[1]);
   EXPECT_TRUE(votes.is_outrun());
   EXPECT_EQ(9, votes.highest_token());
 
   tally held(step::try_take, 3, 7);
-  play(held, {said(answer::not_free, 100, 9), said(answer::not_free, 100, 9)});
+  feed(held, {said(answer::not_free, 100, 9), said(answer::not_free, 100, 9)});
   EXPECT_FALSE(held.is_outrun()) << "a higher one would not succeed either";
 }
 
@@ -127,13 +127,13 @@ TEST(tally, a_renewal_needs_a_quorum_and_a_loss_needs_one_that_says_so) {
   const auto yes = said(answer::renewed);
   const auto no = said(answer::not_owner);
   tally renewed(step::renew, 5, 7);
-  EXPECT_EQ(answer::renewed, play(renewed, {yes, no, no, yes, yes})[4]->what);
+  EXPECT_EQ(answer::renewed, feed(renewed, {yes, no, no, yes, yes})[4]->what);
   EXPECT_EQ(0b110U, renewed.vacant().to_ulong());
   tally lost(step::renew, 5, 7);
-  EXPECT_EQ(answer::not_owner, play(lost, {no, yes, no, no})[3]->what);
+  EXPECT_EQ(answer::not_owner, feed(lost, {no, yes, no, no})[3]->what);
   tally unclear(step::renew, 5, 7);
   const auto broken = said(answer::broken);
-  const auto verdicts = play(unclear, {yes, yes, no, broken, broken});
+  const auto verdicts = feed(unclear, {yes, yes, no, broken, broken});
   EXPECT_FALSE(verdicts[3]);
   EXPECT_EQ(answer::broken, verdicts[4]->what) << "neither";
 }
@@ -148,7 +148,7 @@ TEST(tally, a_vote_that_another_has_is_not_vacant) {
 
 TEST(tally, a_release_is_over_when_a_quorum_has_confirmed_it) {
   tally votes(step::release, 3, 7);
-  EXPECT_EQ(answer::released, play(votes, {said(answer::released), said(answer::not_owner),
+  EXPECT_EQ(answer::released, feed(votes, {said(answer::released), said(answer::not_owner),
                                            said(answer::released)})[2]
                                   ->what);
 }
@@ -159,12 +159,12 @@ TEST(tally, what_a_quorum_refuses_is_refused_at_once) {
   auto passing = denied;
   passing.is_passing = true;
   tally votes(step::try_take, 3, 7);
-  const auto verdicts = play(votes, {denied, denied});
+  const auto verdicts = feed(votes, {denied, denied});
   ASSERT_TRUE(verdicts[1]);
   EXPECT_EQ(answer::refused, verdicts[1]->what);
   EXPECT_EQ(status::refused, verdicts[1]->details.code);
   tally others(step::try_take, 3, 7);
-  const auto later = play(others, {passing, denied});
+  const auto later = feed(others, {passing, denied});
   ASSERT_TRUE(later[1]);
   EXPECT_EQ(answer::unsent, later[1]->what) << "it is worth asking again";
 }
@@ -172,7 +172,7 @@ TEST(tally, what_a_quorum_refuses_is_refused_at_once) {
 TEST(tally, without_servers_nothing_was_carried_out) {
   tally votes(step::try_take, 3, 7);
   const auto gone = said(answer::unsent);
-  EXPECT_EQ(answer::unsent, play(votes, {gone, gone, gone})[1]->what);
+  EXPECT_EQ(answer::unsent, feed(votes, {gone, gone, gone})[1]->what);
 }
 
 // Whatever the answers and their order: one verdict, and a grant only with a quorum.

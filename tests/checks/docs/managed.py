@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What Mortise does at servers in the shape of managed services, which hide, forbid and replace.
 
-    managed.py --actor build/release/conformance_actor --page capi/doc/server.md
+    managed.py --driver build/release/conformance_driver --page capi/doc/server.md
 
 Prints a table of the shapes and what came of trying everything there, as it was just seen: real
-servers are configured alike, and actors of tests/conformance try what tests/checks/docs/rights.py has, and
+servers are configured alike, and drivers of tests/conformance try what tests/checks/docs/rights.py has, and
 lose a hold. It fails unless the table is on the page, and also when a call never ends.
 """
 import argparse
@@ -24,14 +24,14 @@ from server import Server  # noqa: E402
 TRIED_AT_A_TIME = 4
 
 
-def lose(stage):
+def lose(setup):
     """A hold ends with a server that forgets it, long before its lease."""
-    holder = stage.actor()
+    holder = setup.driver()
     make(holder, "lock", "x")
     do(holder, "x", "watch")
     do(holder, "x", "try")
-    stage.server.control("kill")
-    stage.server.control("start")
+    setup.server.control("kill")
+    setup.server.control("start")
     holder.await_notice("x", "lost")
 
 
@@ -43,8 +43,8 @@ def hidden(*commands):
     return [word for command in commands for word in ("--rename-command", command, "")]
 
 
-class Service(rights.Stage):
-    """A server of some shape, and actors who connect to it."""
+class Service(rights.Setup):
+    """A server of some shape, and drivers that connect to it."""
 
     arguments = []
     # What shows in no status.
@@ -54,20 +54,20 @@ class Service(rights.Stage):
         self.server = Server(*self.arguments)
         self.url = self.server.url
         self.command = command
-        self.actors = []
+        self.drivers = []
 
     @classmethod
     def seen(cls, command):
         """(what works, what else is said), after everything was tried."""
         failed = {}
         for what, attempt in TRIED.items():
-            stage = cls(command)
+            setup = cls(command)
             try:
-                attempt(stage)
+                attempt(setup)
             except Refused as problem:
                 failed[what] = said_of(problem)
             finally:
-                stage.close()
+                setup.close()
         if "to connect" in failed:
             return "nothing", failed["to connect"]
         if failed:
@@ -91,10 +91,10 @@ class Demoted(Service):
         self.url = f"unix://{self.network.folder}/proxy.sock"
         self.server.command(f"REPLICAOF 127.0.0.1 {self.old.ports[0]}")
 
-    def actor(self, url=None):
+    def driver(self, url=None):
         """The first is connected to the old one when that is demoted."""
-        made = super().actor(url)
-        if len(self.actors) == 1:
+        made = super().driver(url)
+        if len(self.drivers) == 1:
             rights.wait_until(lambda: "master_link_status:up" in self.server.command("INFO replication"))
             self.server.command("REPLICAOF NO ONE")
             self.old.command(f"REPLICAOF 127.0.0.1 {self.server.ports[0]}")
@@ -148,14 +148,14 @@ class Expiring(Unkillable):
 
     @classmethod
     def seen(cls, command):
-        stage = cls(command)
+        setup = cls(command)
         try:
-            return stage.outlive()
+            return setup.outlive()
         finally:
-            stage.close()
+            setup.close()
 
     def outlive(self):
-        holder = self.actor()
+        holder = self.driver()
         for name in "x", "y":
             make(holder, "lock", name)
         do(holder, "x", "try")
@@ -165,7 +165,7 @@ class Expiring(Unkillable):
         do(holder, "y", "unlock")
         self.disconnect()
         said = set()
-        for attempt in (lambda: do(holder, "y", "acquire", timeout_ms=3000), self.actor):
+        for attempt in (lambda: do(holder, "y", "acquire", timeout_ms=3000), self.driver):
             try:
                 attempt()
                 sys.exit("a password that has expired lets somebody in")
@@ -183,12 +183,12 @@ class Expiring(Unkillable):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    options.add_argument("--actor", required=True)
+    options.add_argument("--driver", required=True)
     options.add_argument("--page", required=True, help="the page with the table")
     given = options.parse_args()
     shapes = [Demoted, Discreet, Scriptless, Unkillable, Expiring]
     with futures.ThreadPoolExecutor(max_workers=TRIED_AT_A_TIME) as tried:
-        seen = list(tried.map(lambda shape: shape.seen(given.actor), shapes))
+        seen = list(tried.map(lambda shape: shape.seen(given.driver), shapes))
     rows = [f"| {shape.__doc__} | {works} | {said} |" for shape, (works, said) in zip(shapes, seen)]
     table = "\n".join(["| where | what works | what is said of the rest, or what it costs |", "|---|---|---|"] + rows) + "\n"
     print(table)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What a user of the server can still do without each of the rights that capi/doc/server.md names.
 
-    rights.py --actor build/release/conformance_actor --page capi/doc/server.md
+    rights.py --driver build/release/conformance_driver --page capi/doc/server.md
 
 Prints a table of the rights and what came of taking each away, as it was just seen: on servers whose
-user lacks it, actors of tests/conformance try everything. It fails unless the table is on the page, and
+user lacks it, drivers of tests/conformance try everything. It fails unless the table is on the page, and
 also when nothing misses a right, which then need not be given.
 """
 import argparse
@@ -17,7 +17,7 @@ from concurrent import futures
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "conformance"))
-from actors import Actor, sleep_ms  # noqa: E402
+from driver import Driver, sleep_ms  # noqa: E402
 from server import Server  # noqa: E402
 
 TRIED_AT_A_TIME = 4
@@ -50,8 +50,8 @@ class Refused(Exception):
         self.status, self.text = status, text
 
 
-class Stage:
-    """A server, and actors who log in as the user of the page."""
+class Setup:
+    """A server, and drivers that log in as the user of the page."""
 
     def __init__(self, rule):
         self.server = Server()
@@ -62,16 +62,16 @@ class Stage:
         self.url = self.server.url.replace("unix://", "unix://locker:PASSWORD@")
         self.rule = rule
         self.command = ""
-        self.actors = []
+        self.drivers = []
 
     def close(self):
-        for actor in self.actors:
-            actor.end()
+        for driver in self.drivers:
+            driver.end()
         self.server.end()
 
-    def actor(self, url=None):
-        made = Actor(str(len(self.actors)), self.command, dict(os.environ))
-        self.actors.append(made)
+    def driver(self, url=None):
+        made = Driver(str(len(self.drivers)), self.command, dict(os.environ))
+        self.drivers.append(made)
         need(made.new("client", "client", {"url": url or self.url, **LEASE}))
         return made
 
@@ -87,26 +87,26 @@ def need(answer):
     return answer
 
 
-def make(actor, kind, name, **more):
-    need(actor.new(kind, name, {"client": "client", "name": name, **more}))
+def make(driver, kind, name, **more):
+    need(driver.new(kind, name, {"client": "client", "name": name, **more}))
     return name
 
 
-def do(actor, handle, method, **more):
-    return need(actor.call(handle, method, more))
+def do(driver, handle, method, **more):
+    return need(driver.call(handle, method, more))
 
 
-def hand_over(stage, kind, take, give, **more):
+def hand_over(setup, kind, take, give, **more):
     """One holds, another waits, a third only tries; then the waiter gets it."""
     permits = {"permits": 1} if kind == "semaphore" else {}
-    holder, waiter = stage.actor(), stage.actor()
-    for actor in (holder, waiter):
-        make(actor, kind, "x", **permits)
+    holder, waiter = setup.driver(), setup.driver()
+    for driver in (holder, waiter):
+        make(driver, kind, "x", **permits)
     do(holder, "x", f"{take}try", **more)
     number, answer = waiter.start("x", f"{take}acquire", {"timeout_ms": PATIENCE_MS, **more})
     need(answer)
-    wait_for_waiter(stage)
-    newcomer = stage.actor()
+    wait_for_waiter(setup)
+    newcomer = setup.driver()
     make(newcomer, kind, "x", **permits)
     answer = newcomer.call("x", f"{take}try", more)
     if answer.status != "not_acquired":
@@ -123,63 +123,63 @@ def wait_until(is_so):
         sleep_ms(20)
 
 
-def wait_for_waiter(stage):
-    wait_until(lambda: "1" in stage.server.command(
+def wait_for_waiter(setup):
+    wait_until(lambda: "1" in setup.server.command(
         'EVAL "local n=0 for _,k in ipairs(redis.call(\'KEYS\',\'*q\')) do '
         'n=n+redis.call(\'LLEN\',k) end return n" 0'))
 
 
 # ---- what is tried, each on a server of its own -------------------------------------------------
 
-def connect(stage):
-    stage.actor()
+def connect(setup):
+    setup.driver()
 
 
-def other_database(stage):
-    stage.actor(stage.url + "?db=5")
+def other_database(setup):
+    setup.driver(setup.url + "?db=5")
 
 
-def ping(stage):
-    do(stage.actor(), "client", "ping")
+def ping(setup):
+    do(setup.driver(), "client", "ping")
 
 
-def lock_and_unlock(stage):
-    actor = stage.actor()
-    make(actor, "lock", "x")
-    do(actor, "x", "try")
-    do(actor, "x", "unlock")
+def lock_and_unlock(setup):
+    driver = setup.driver()
+    make(driver, "lock", "x")
+    do(driver, "x", "try")
+    do(driver, "x", "unlock")
 
 
-def extend(stage):
-    actor = stage.actor()
-    make(actor, "lock", "x")
-    do(actor, "x", "try")
-    do(actor, "x", "extend", lease_ms=900_000)
+def extend(setup):
+    driver = setup.driver()
+    make(driver, "lock", "x")
+    do(driver, "x", "try")
+    do(driver, "x", "extend", lease_ms=900_000)
 
 
-def wait(stage):
-    hand_over(stage, "lock", "", "unlock")
+def wait(setup):
+    hand_over(setup, "lock", "", "unlock")
 
 
-def give_up(stage):
+def give_up(setup):
     """A wait ends with its timeout; a wait after it looks at its place."""
-    holder, waiter = stage.actor(), stage.actor()
-    for actor in (holder, waiter):
-        make(actor, "lock", "x")
+    holder, waiter = setup.driver(), setup.driver()
+    for driver in (holder, waiter):
+        make(driver, "lock", "x")
     do(holder, "x", "try")
     answer = waiter.call("x", "acquire", {"timeout_ms": 300})
     if answer.status != "timed_out":
         raise Refused(answer.status, answer.text)
     number, answer = waiter.start("x", "acquire", {"timeout_ms": PATIENCE_MS})
     need(answer)
-    wait_until(lambda: "cmdstat_lpos" in stage.server.command("INFO commandstats"))
+    wait_until(lambda: "cmdstat_lpos" in setup.server.command("INFO commandstats"))
     do(holder, "x", "unlock")
     need(waiter.await_call(number))
 
 
-def other_kind(stage):
+def other_kind(setup):
     """A read-write lock where a mutex of this name is held."""
-    holder, reader = stage.actor(), stage.actor()
+    holder, reader = setup.driver(), setup.driver()
     make(holder, "lock", "x")
     make(reader, "rw", "x")
     do(holder, "x", "try")
@@ -188,43 +188,43 @@ def other_kind(stage):
         raise Refused(answer.status, answer.text)
 
 
-def read_and_write(stage):
-    actor = stage.actor()
-    make(actor, "rw", "x")
-    do(actor, "x", "read_try")
-    do(actor, "x", "upgrade_try")
-    do(actor, "x", "downgrade")
-    do(actor, "x", "read_unlock")
-    hand_over(stage, "rw", "write_", "write_unlock")
+def read_and_write(setup):
+    driver = setup.driver()
+    make(driver, "rw", "x")
+    do(driver, "x", "read_try")
+    do(driver, "x", "upgrade_try")
+    do(driver, "x", "downgrade")
+    do(driver, "x", "read_unlock")
+    hand_over(setup, "rw", "write_", "write_unlock")
 
 
-def take_permits(stage):
-    actor = stage.actor()
-    make(actor, "semaphore", "s", permits=3)
-    do(actor, "s", "try", weight=2)
-    do(actor, "s", "resize", permits=4)
-    do(actor, "s", "release")
-    hand_over(stage, "semaphore", "", "release", weight=1)
+def take_permits(setup):
+    driver = setup.driver()
+    make(driver, "semaphore", "s", permits=3)
+    do(driver, "s", "try", weight=2)
+    do(driver, "s", "resize", permits=4)
+    do(driver, "s", "release")
+    hand_over(setup, "semaphore", "", "release", weight=1)
 
 
-def query(stage):
-    actor = stage.actor()
-    make(actor, "lock", "x")
-    do(actor, "x", "try")
-    do(actor, "x", "query")
-    make(actor, "rw", "r")
-    do(actor, "r", "read_try")
-    do(actor, "r", "query")
+def query(setup):
+    driver = setup.driver()
+    make(driver, "lock", "x")
+    do(driver, "x", "try")
+    do(driver, "x", "query")
+    make(driver, "rw", "r")
+    do(driver, "r", "read_try")
+    do(driver, "r", "query")
 
 
-def reconnect(stage):
-    actor = stage.actor()
-    make(actor, "lock", "x")
-    do(actor, "x", "try")
-    stage.server.command("CLIENT KILL TYPE normal SKIPME yes")
-    stage.server.command("CLIENT KILL TYPE pubsub")
+def reconnect(setup):
+    driver = setup.driver()
+    make(driver, "lock", "x")
+    do(driver, "x", "try")
+    setup.server.command("CLIENT KILL TYPE normal SKIPME yes")
+    setup.server.command("CLIENT KILL TYPE pubsub")
     for _ in range(100):
-        answer = actor.call("x", "extend", {"lease_ms": 900_000})
+        answer = driver.call("x", "extend", {"lease_ms": 900_000})
         if answer.status == "ok":
             break
         sleep_ms(20)
@@ -251,15 +251,15 @@ def try_all(command, rule):
     """({what does not work: its Refused}, {commands that the server refused})"""
     failed, refused = {}, set()
     for what, attempt in TRIED.items():
-        stage = Stage(rule)
-        stage.command = command
+        setup = Setup(rule)
+        setup.command = command
         try:
-            attempt(stage)
+            attempt(setup)
         except Refused as problem:
             failed[what] = problem
         finally:
-            refused |= stage.refused_commands()
-            stage.close()
+            refused |= setup.refused_commands()
+            setup.close()
         if what in failed and attempt is connect:
             return {"nothing": failed[what]}, refused
     return failed, refused
@@ -300,19 +300,19 @@ def is_on(page, row):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    options.add_argument("--actor", required=True)
+    options.add_argument("--driver", required=True)
     options.add_argument("--page", required=True, help="the page with the ACL SETUSER line and the table")
     options.add_argument("--only", nargs="*", help="only these rights")
     given = options.parse_args()
     page = pathlib.Path(given.page).read_text("utf-8")
     rule = re.search(r"^ACL SETUSER locker .*$", page, re.M).group(0)
-    failed, refused = try_all(given.actor, rule)
+    failed, refused = try_all(given.driver, rule)
     if failed or refused:
         sys.exit(f"with all rights: {failed}, refused: {refused}")
     rights = given.only or [word[1:] for word in rule.split() if word.startswith("+")]
 
     def row_of(right):
-        return describe(right, *try_all(given.actor, rule.replace(f" +{right} ", " ", 1)
+        return describe(right, *try_all(given.driver, rule.replace(f" +{right} ", " ", 1)
                                         if f" +{right} " in rule else rule.removesuffix(f" +{right}")))
 
     with futures.ThreadPoolExecutor(max_workers=TRIED_AT_A_TIME) as tried:

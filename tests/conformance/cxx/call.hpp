@@ -45,7 +45,7 @@ class call {
     }
     token = given->token();
     if (has("gives")) {
-      the_stage().holds[text_of("gives")] = *std::move(given);
+      the_state().holds[text_of("gives")] = *std::move(given);
     } else {
       given->detach();
     }
@@ -70,7 +70,7 @@ void make_call(handle &of, const std::string &method, call &made);
 void make_call(mortise::hold &of, const std::string &method, call &made);
 /** A call that ends in an event, or in a line of a thread. */
 void start_call(handle &of, const std::string &method, call &made);
-/** The program ends: the line is not for this actor. */
+/** The program ends: this driver cannot execute the line. */
 [[noreturn]] void no_such(const char *what, const std::string &name);
 
 #endif

@@ -290,12 +290,12 @@ void call_on(mortise::client &of, const std::string &method, call &made) {
 
 void call_on(std::monostate, const std::string &method, call &) { no_such("object for", method); }
 
-std::int64_t tag_of(const handle &of) { return &of - the_stage().handles.data(); }
+std::int64_t tag_of(const handle &of) { return &of - the_state().handles.data(); }
 
 void watch_log(handle &of, call &made) {
   auto &client = of.as<mortise::client>();
   const auto level = static_cast<mortise::log_level>(made.number("level"));
-  made.came_to(made.has("level") ? client.watch_log(*the_stage().queue, tag_of(of), level)
+  made.came_to(made.has("level") ? client.watch_log(*the_state().queue, tag_of(of), level)
                                  : client.unwatch_log());
 }
 
@@ -303,12 +303,12 @@ void watch_stats(handle &of, call &made) {
   auto &client = of.as<mortise::client>();
   const auto interval = std::chrono::milliseconds(made.number("interval_ms"));
   made.came_to(made.has("interval_ms")
-                   ? client.watch_stats(*the_stage().queue, tag_of(of), interval)
+                   ? client.watch_stats(*the_state().queue, tag_of(of), interval)
                    : client.unwatch_stats());
 }
 
 void watch(handle &of, call &made) {
-  stage &on = the_stage();
+  state &on = the_state();
   const auto tag = tag_of(of);
   std::visit(
       [&](auto &object) {

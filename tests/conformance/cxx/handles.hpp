@@ -1,4 +1,4 @@
-/** What the actor has: handles and holds by their names, and the queue of all of them. */
+/** The driver's state: handles and holds by their names, and one queue for all of them. */
 #ifndef MORTISE_CONFORMANCE_HANDLES_HPP
 #define MORTISE_CONFORMANCE_HANDLES_HPP
 
@@ -25,16 +25,16 @@ struct handle {
 /** Tags of calls are numbers of lines above these. */
 constexpr std::size_t most_handles = 128;
 
-struct stage {
+struct state {
   std::vector<handle> handles;
   std::map<std::string, mortise::hold> holds;
   std::optional<mortise::queue> queue;
 };
 
-/** The only one, which is never destroyed: an actor ends without freeing anything. */
-inline stage &the_stage() {
-  static stage &only = *[] {
-    auto *made = new stage;
+/** The only one, which is never destroyed: a driver ends without freeing anything. */
+inline state &the_state() {
+  static state &only = *[] {
+    auto *made = new state;
     made->handles.reserve(most_handles);
     return made;
   }();

@@ -6,7 +6,7 @@
 
 namespace {
 
-/** As C's actor says it: `done` and how. */
+/** Prints the end of a call as C's driver does: `done` with the status. */
 void answer_later(const std::string &id, const mortise::result<mortise::info> &given) {
   const mortise::status code = given ? mortise::status::ok : given.error().code();
   flockfile(stdout);
@@ -32,7 +32,7 @@ bool start_named(mortise::named_handle &of, const std::string &method, call &mad
 
 template <class Kind>
 void start_whole(Kind &of, const std::string &method, call &made) {
-  mortise::queue &on = *the_stage().queue;
+  mortise::queue &on = *the_state().queue;
   if (method == "try") {
     made.came_to(of.try_acquire_async(on, made.tag()));
   } else if (method == "acquire") {
@@ -56,7 +56,7 @@ void start_on(mortise::multi &of, const std::string &method, call &made) {
 
 void start_on(mortise::semaphore &of, const std::string &method, call &made) {
   if (start_named(of, method, made)) return;
-  mortise::queue &on = *the_stage().queue;
+  mortise::queue &on = *the_state().queue;
   if (method == "try") {
     made.came_to(of.try_acquire_async(on, made.tag(), made.weight()));
   } else if (method == "acquire") {
@@ -72,7 +72,7 @@ void start_on(mortise::semaphore &of, const std::string &method, call &made) {
 
 void start_on(mortise::rw &of, const std::string &method, call &made) {
   if (start_named(of, method, made)) return;
-  mortise::queue &on = *the_stage().queue;
+  mortise::queue &on = *the_state().queue;
   if (method == "read_try") {
     made.came_to(of.try_read_async(on, made.tag()));
   } else if (method == "read_acquire") {

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// noticed is a context that tells when somebody waits on it: from then on a call in the background
-// has begun, and another call on its handle comes second.
-type noticed struct {
+// observed is a context that reports when a call first waits on it. From then on a call in the
+// background has begun, and another call on its handle comes second.
+type observed struct {
 	context.Context
 	once  *sync.Once
 	begun chan struct{}
 }
 
-func (n noticed) Done() <-chan struct{} {
-	n.once.Do(func() { close(n.begun) })
-	return n.Context.Done()
+func (o observed) Done() <-chan struct{} {
+	o.once.Do(func() { close(o.begun) })
+	return o.Context.Done()
 }
 
-// withTimeout bounds a context, and leaves it one that notices.
+// withTimeout bounds a context. An observed one stays observed.
 func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	if outer, is := ctx.(noticed); is {
+	if outer, is := ctx.(observed); is {
 		inner, cancel := context.WithTimeout(outer.Context, timeout)
 		outer.Context = inner
 		return outer, cancel
@@ -33,7 +33,7 @@ func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, c
 // start makes a call in the background, and returns when one that acquires has begun.
 func (h *handle) start(id, method string, given arguments) {
 	inner, cancel := context.WithCancel(context.Background())
-	ctx := noticed{inner, new(sync.Once), make(chan struct{})}
+	ctx := observed{inner, new(sync.Once), make(chan struct{})}
 	h.mutex.Lock()
 	h.cancel = cancel
 	h.mutex.Unlock()

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ var errNoHold error = mortise.ErrNotOwner
 // handle is an object of the package, with the holds that it gave, by mode; the newest is the last.
 type handle struct {
 	name   string
+	run    int
 	object any
 
 	mutex     sync.Mutex
@@ -84,7 +86,7 @@ func (h *handle) watch() {
 }
 
 func (h *handle) follow(hold *mortise.Hold) {
-	tell := func(kind string, happened <-chan struct{}) {
+	report := func(kind string, happened <-chan struct{}) {
 		select {
 		case <-happened:
 		case <-hold.Context().Done():
@@ -98,11 +100,11 @@ func (h *handle) follow(hold *mortise.Hold) {
 		if !errors.As(hold.Err(), &over) {
 			over = new(mortise.Error)
 		}
-		say("notice %s %s token=%d reason=%d text=%s", h.name, kind, hold.Token(), over.Reason,
+		h.notify(kind, "token=%d reason=%d text=%s", hold.Token(), over.Reason,
 			url.PathEscape(over.Message))
 	}
-	go tell("lost", hold.Lost())
-	go tell("at_risk", hold.AtRisk())
+	go report("lost", hold.Lost())
+	go report("at_risk", hold.AtRisk())
 }
 
 // ---- calls
@@ -134,7 +136,7 @@ func (h *handle) acquire(ctx context.Context, mode string, given arguments) (*mo
 		return hold, err
 	}
 	if timeoutMs > 0 {
-		// The deadline is beneath, so that who notices the wait stays the outermost.
+		// The deadline is inside, so that the observed context stays the outermost.
 		var cancel context.CancelFunc
 		ctx, cancel = withTimeout(ctx, time.Duration(timeoutMs)*time.Millisecond)
 		defer cancel()
@@ -300,8 +302,8 @@ func (h *handle) watchLog(given arguments) error {
 			if !errors.As(line.Err, &over) {
 				over = new(mortise.Error)
 			}
-			say("notice %s %s value=%d reason=%d text=%s", h.name, line.Subject, line.Level,
-				over.Reason, url.PathEscape(line.Text))
+			h.notify(fmt.Sprint(line.Subject), "value=%d reason=%d text=%s", line.Level, over.Reason,
+				url.PathEscape(line.Text))
 		}
 	}()
 	return err
@@ -317,7 +319,7 @@ func (h *handle) watchStats(given arguments) error {
 	all, err := h.object.(*mortise.Client).StatsEvery(h.reports(), interval)
 	go func() {
 		for counted := range all {
-			say("notice %s stats value=%d", h.name, len(counted.Samples))
+			h.notify("stats", "value=%d", len(counted.Samples))
 		}
 	}()
 	return err

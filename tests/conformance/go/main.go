@@ -1,4 +1,4 @@
-// The actor in Go: does what the conductor tells it line by line; README.md has the lines.
+// The driver in Go: executes the runner's commands, one a line. README.md has the lines.
 package main
 
 import (
@@ -40,12 +40,23 @@ var statusNames = map[mortise.Status]string{
 var (
 	printing sync.Mutex
 	handles  = map[string]*handle{}
+	made     []*handle // all, also those whose name another handle has by now
+	run      int       // how many resets there were
 )
 
 func say(format string, values ...any) {
 	printing.Lock()
 	defer printing.Unlock()
 	fmt.Printf(format+"\n", values...)
+}
+
+// notify prints a notice of a handle. After a reset there is none.
+func (h *handle) notify(kind, format string, values ...any) {
+	printing.Lock()
+	defer printing.Unlock()
+	if h.run == run {
+		fmt.Printf("notice "+h.name+" "+kind+" "+format+"\n", values...)
+	}
 }
 
 // result is what a call came to.
@@ -178,8 +189,9 @@ func do(words []string, given arguments) result {
 	case "new":
 		object, err := create(words[2], given)
 		if err == nil {
-			handles[words[3]] = &handle{name: words[3], object: object,
+			handles[words[3]] = &handle{name: words[3], run: run, object: object,
 				holds: map[string][]*mortise.Hold{}, ended: map[string]*mortise.Hold{}}
+			made = append(made, handles[words[3]])
 		}
 		return failed(err)
 	case "call":
@@ -189,10 +201,26 @@ func do(words []string, given arguments) result {
 		return handles[words[2]].call(context.Background(), words[3], given)
 	case "start":
 		handles[words[2]].start(words[0], words[3], given)
+	case "reset":
+		reset()
 	case "pump":
 		time.Sleep(time.Duration(given.number("timeout_ms", 0)) * time.Millisecond)
 	}
 	return result{}
+}
+
+// reset frees everything, so that the next run finds a driver as if it had just started.
+func reset() {
+	printing.Lock()
+	run++
+	printing.Unlock()
+	for i := len(made) - 1; i >= 0; i-- {
+		if made[i].endReports != nil {
+			made[i].endReports()
+		}
+		_ = made[i].object.(interface{ Close() error }).Close() // it may be closed
+	}
+	made, handles, namedHolds = nil, map[string]*handle{}, map[string]*named{}
 }
 
 func main() {

@@ -29,6 +29,7 @@ final class Handle implements LossListener {
 
   final String name;
   final Owner owner;
+  private final int madeIn = Driver.run();
   private final Map<String, Deque<Lease>> leases = new HashMap<>();
 
   Handle(String name, Owner owner) {
@@ -44,12 +45,12 @@ final class Handle implements LossListener {
   @Override
   public void lost(String lock, long token, LossReason reason) {
     var loss = new Result(Status.LOST, token, null, lock, null);
-    Actor.say("notice " + name + " " + loss + " reason=" + reason.code());
+    Driver.notify(madeIn, name + " " + loss + " reason=" + reason.code());
   }
 
   @Override
   public void atRisk(String lock, long token) {
-    Actor.say("notice " + name + " at_risk token=" + token);
+    Driver.notify(madeIn, name + " at_risk token=" + token);
   }
 
   private synchronized Deque<Lease> leases(String mode) {

@@ -1,4 +1,4 @@
-// Plays histories of a cluster, each made from a seed, until one breaks a promise: the real code of
+// Runs histories of a cluster, each made from a seed, until one breaks a promise: the real code of
 // src/deployment and src/cluster and the real scripts, with slots that move, servers that die, hang
 // and are replaced, replicas that have missed something, and processes that die and stop.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Plays seeds of the simulation until one fails; `lock_simulation --help` tells which.
+// Runs seeds of the simulation until one fails; `lock_simulation --help` tells which.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -48,7 +48,7 @@ void print_failure(std::uint64_t seed, const std::string& kind,
   std::fflush(stdout);
 }
 
-void play(std::uint64_t seed, const request& wanted, totals& all) {
+void run_seed(std::uint64_t seed, const request& wanted, totals& all) {
   const auto plan = make_plan(seed);
   if (!wanted.kind.empty() && plan.kind != wanted.kind) return;
   run one(plan, wanted.is_verbose);
@@ -65,12 +65,12 @@ void play(std::uint64_t seed, const request& wanted, totals& all) {
   print_failure(seed, plan.kind, violations);
 }
 
-int play(const request& wanted) {
+int run_seeds(const request& wanted) {
   const auto start = std::chrono::steady_clock::now();
   totals all;
   for (; all.runs < wanted.seeds && all.failed == 0; ++all.runs) {
     if (wanted.seconds > 0 && seconds_since(start) > wanted.seconds) break;
-    play(wanted.first_seed + all.runs, wanted, all);
+    run_seed(wanted.first_seed + all.runs, wanted, all);
   }
   for (const auto& [kind, facts] : all.kinds) {
     std::printf("%-16s %7lld runs, longest stall %lld ms (seed %llu)\n", kind.c_str(), facts.runs,
@@ -97,7 +97,7 @@ std::string is_number(const std::string& text) {
 int main(int argc, char** argv) {
   request wanted;
   std::uint64_t seed = 0;
-  CLI::App line("Plays histories, each made from a seed, until one breaks a promise.",
+  CLI::App line("Runs histories, each made from a seed, until one breaks a promise.",
                 "lock_simulation");
   const auto add_number = [&](const char* name, auto& value, const char* what) {
     return line.add_option(name, value, what)->check(is_number)->type_name("N");
@@ -120,5 +120,5 @@ int main(int argc, char** argv) {
     wanted.seeds = 1;
   }
   if (!seconds->empty()) wanted.seeds = UINT64_MAX / 4;
-  return play(wanted);
+  return run_seeds(wanted);
 }

@@ -79,10 +79,10 @@ void run::check_end() {
 }
 
 int play_seeds(int argc, char** argv, const char* program, std::uint64_t seeds,
-               const std::function<result(std::uint64_t seed, bool is_verbose)>& play) {
+               const std::function<result(std::uint64_t seed, bool is_verbose)>& run_seed) {
   std::uint64_t first = 1, seed = 0;
   bool is_verbose = false;
-  CLI::App line("Plays histories, each made from a seed, until one breaks a promise.", program);
+  CLI::App line("Runs histories, each made from a seed, until one breaks a promise.", program);
   line.add_option("--seeds", seeds, "how many; default " + std::to_string(seeds));
   line.add_option("--first-seed", first, "where to begin; default 1");
   auto* single = line.add_option("--seed", seed, "this one again");
@@ -95,7 +95,7 @@ int play_seeds(int argc, char** argv, const char* program, std::uint64_t seeds,
   static_cast<void>(process_mark());  // it draws a number, once: before the first run
   std::size_t grants = 0;
   for (auto each = first; each < first + seeds; ++each) {
-    const auto came = play(each, is_verbose);
+    const auto came = run_seed(each, is_verbose);
     grants += came.grants;
     if (came.violations.empty()) continue;
     std::printf("seed %llu failed:\n", static_cast<unsigned long long>(each));

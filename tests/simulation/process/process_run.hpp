@@ -70,8 +70,8 @@ struct result {
   std::size_t grants = 0;
 };
 
-// Plays seeds until one fails; the command line says which. What a program's main() returns.
+// Runs seeds until one fails; the command line says which. What a program's main() returns.
 int play_seeds(int argc, char** argv, const char* program, std::uint64_t seeds,
-               const std::function<result(std::uint64_t seed, bool is_verbose)>& play);
+               const std::function<result(std::uint64_t seed, bool is_verbose)>& run_seed);
 
 }  // namespace mortise::process_simulation

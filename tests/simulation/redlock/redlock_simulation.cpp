@@ -1,4 +1,4 @@
-// Plays histories of a quorum, each made from a seed, until one breaks a promise: the real code of
+// Runs histories of a quorum, each made from a seed, until one breaks a promise: the real code of
 // src/deployment and src/quorum and the real scripts, with nodes that restart and forget, answers
 // that are late or lost, and processes that die and stop.
 #include <algorithm>

@@ -1,5 +1,5 @@
-"""Who plays whom in a scenario, and which language has to leave it out."""
-# What a scenario may need, and a language has not. Its plays are left out, and are a dash in the table.
+"""The languages of a scenario's drivers, and the scenarios that a language cannot run."""
+# What a scenario may need and a language lacks. Such a run is omitted, and is a dash in the table.
 CANNOT = {
     "cxx": {"negative_timeout"},
     "go": {"fork", "queue", "negative_timeout", "exit_handlers", "extend_of_a_member"},
@@ -9,11 +9,11 @@ CANNOT = {
 }
 
 
-def can_play(language, scenario):
+def can_run(language, scenario):
     return not set(scenario.get("needs", [])) & CANNOT.get(language, set())
 
 
-def actors_of(scenario):
+def drivers_of(scenario):
     names = []
     for step in scenario["steps"]:
         if "at" in step and step["at"] not in names:
@@ -22,23 +22,23 @@ def actors_of(scenario):
 
 
 def alone(scenario, command):
-    """All actors are in one language: {actor: command}."""
-    return {name: command for name in actors_of(scenario)}
+    """All drivers are in one language: {driver: command}."""
+    return {name: command for name in drivers_of(scenario)}
 
 
 def in_turn(scenario, languages, shift):
-    """Each actor is in the next language, of those that can play it."""
-    able = [command for language, command in languages.items() if can_play(language, scenario)]
+    """Each driver is in the next language that can run the scenario."""
+    able = [command for language, command in languages.items() if can_run(language, scenario)]
     shift += sum(scenario["name"].encode())
     return {name: able[(shift + number) % len(able)]
-            for number, name in enumerate(actors_of(scenario))}
+            for number, name in enumerate(drivers_of(scenario))}
 
 
-def casts(scenario, languages, is_mixed):
-    """(label, {actor: command}) of all plays of a scenario."""
-    names = actors_of(scenario)
+def language_sets(scenario, languages, is_mixed):
+    """(label, {driver: command}) of all runs of a scenario."""
+    names = drivers_of(scenario)
     languages = {language: command for language, command in languages.items()
-                 if can_play(language, scenario)}
+                 if can_run(language, scenario)}
     for language, command in languages.items():
         yield language, alone(scenario, command)
     if is_mixed and len(languages) > 1 and len(names) > 1:

@@ -1,12 +1,14 @@
-"""One run of one scenario: its steps, and what has to come of them. README.md has their form."""
+"""One run of one scenario: its steps, and their expected results. README.md has their form."""
+import contextlib
 import json
 import pathlib
 import time
 
-import actors
 import coverage
 from deployment import Deployment
-from secrets_of_play import Secrets, Told, secrets_of
+from driver import PATIENCE_S, Driver, Unresponsive, sleep_ms
+from driver_pool import DriverPool, needs_own_process
+from run_secrets import Secrets, Told, secrets_of
 
 HEADER = pathlib.Path(__file__).resolve().parents[2] / "capi/include/mortise/mortise.h"
 # Why a hold was lost.
@@ -17,6 +19,10 @@ VERDICTS = ["ok", "unknown", "warn", "bad"]
 OF_VALUE = {"equals", "at_least", "at_most", "same_as", "above", "remember"}
 
 
+# The drivers of all runs that name no other pool.
+POOL = DriverPool()
+
+
 class Failed(Exception):
     """A step did not go as the scenario says. `number` is the step's; 0 before the first."""
 
@@ -25,33 +31,37 @@ class Failed(Exception):
         self.number = number
 
 
-def play(scenario, cast, patience_s=actors.PATIENCE_S, deployment="direct"):
-    """Runs it with a cast; None, or the failure."""
+def run_scenario(scenario, commands, patience_s=PATIENCE_S, deployment="direct", pool=POOL,
+                 is_mutated=False):
+    """Runs it with the commands of its drivers; None, or the failure."""
     try:
-        Play(scenario, cast, patience_s, deployment).run()
+        ScenarioRun(scenario, commands, patience_s, deployment, pool, is_mutated).run()
     except Failed as problem:
         return problem
     return None
 
 
-class Play:
-    """One run of one scenario with a given cast."""
+class ScenarioRun:
+    """One run of one scenario, with a command for each driver. A mutated scenario fails as a rule, which
+    says nothing against its drivers and servers."""
 
-    def __init__(self, scenario, cast, patience_s, deployment):
+    def __init__(self, scenario, commands, patience_s, deployment, pool, is_mutated):
         self.scenario = scenario
         own = secrets_of(scenario)
         self.deployment = Deployment(scenario, deployment)
         self.secrets = Secrets(own | self.deployment.secrets)
-        self.actors = {}
-        self.cast = cast
+        self.drivers = {}
+        self.commands = commands
         self.patience_s = patience_s
+        self.pool = pool
+        self.is_mutated = is_mutated
         self.remembered = {}
         self.started = {}   # name of a call in the background: (its number, when it began)
         self.told = {}      # name of a call whose answer was not waited for: its number
         self.outcomes = {}  # name of such a call: the status that it ended with
 
     def run(self):
-        number, step = 0, None
+        number, step, is_reusable = 0, None, False
         try:
             self.open()
             for number, step in enumerate(steps_of(self.scenario), 1):
@@ -61,20 +71,34 @@ class Play:
                 self.secrets.check_server(server.command, server.url)
             if refused := self.deployment.refused():
                 raise Failed(f"a right is missing for {', '.join(sorted(refused))}")
-        except (Failed, actors.Gone, Told) as problem:
-            what = (f"step {number} {json.dumps(step, ensure_ascii=False)}" if step else
-                    "the end" if number else "opening")
-            raise Failed(f"{what}: {problem}", number) from None
+            is_reusable = True
+            self.give_back_drivers()
+        except (Failed, Unresponsive, Told) as problem:
+            is_reusable = self.is_mutated and isinstance(problem, Failed)
+            place = (f"step {number} {json.dumps(step, ensure_ascii=False)}" if step else
+                     "the end" if number else "opening")
+            raise Failed(f"{place}: {problem}", number) from None
         finally:
-            for actor in self.actors.values():
-                actor.end()
-            self.deployment.end()
+            if is_reusable:
+                with contextlib.suppress(Told, Unresponsive):
+                    self.give_back_drivers()
+            for driver in self.drivers.values():
+                driver.end()
+            self.deployment.end(is_reusable)
+
+    def give_back_drivers(self):
+        names = [name for name in self.drivers if not needs_own_process(self.scenario, name)]
+        self.pool.give_back([self.drivers.pop(name) for name in names])
+
+    def start_driver(self, name, command):
+        if not needs_own_process(self.scenario, name):
+            return self.pool.take(name, command, self.patience_s, self.secrets)
+        environment = {"MORTISE_URL": self.deployment.url, **self.scenario.get("environment", {})}
+        return Driver(name, command, environment, self.patience_s, self.secrets)
 
     def open(self):
-        for name, command in self.cast.items():
-            environment = {"MORTISE_URL": self.deployment.url, **self.scenario.get("environment", {})}
-            self.actors[name] = actors.Actor(name, command, environment, self.patience_s,
-                                              self.secrets)
+        for name, command in self.commands.items():
+            self.drivers[name] = self.start_driver(name, command)
             if self.scenario.get("opens_clients", True):
                 # No scenario is about this one's opening: a server that is slow to answer may be.
                 self.step({"at": name, "new": "client", "as": "client", "eventually": True,
@@ -92,50 +116,50 @@ class Play:
         elif "write" in step:
             self.deployment.write(step)
         elif "sleep_ms" in step:
-            actors.sleep_ms(step["sleep_ms"])
+            sleep_ms(step["sleep_ms"])
         elif "is_pretended" in step:
             self.remembered[step.get("remember")] = 0
         else:
-            self.step_of(self.actors[step["at"]], step)
+            self.step_of(self.drivers[step["at"]], step)
 
-    def step_of(self, actor, step):
+    def step_of(self, driver, step):
         if "signal" in step:
-            actor.signal(step["signal"])
+            driver.signal(step["signal"])
         elif "ends" in step:
-            actor.end_by_itself()
+            driver.end_by_itself()
         elif "start" in step:
-            self.start(actor, step)
+            self.start(driver, step)
         elif "await" in step:
             number, began = self.started[step["await"]]
-            answer = actor.await_call(number)
+            answer = driver.await_call(number)
             self.outcomes[step["await"]] = answer.status
             self.check(step, answer, began)
         elif "notice" in step:
-            self.check(step, actor.await_notice(step["on"], step["notice"]))
+            self.check(step, driver.await_notice(step["on"], step["notice"]))
         elif "tell" in step:
-            self.told[step["as"]] = actor.send(["call", step["on"], step["tell"]], arguments_of(step))
+            self.told[step["as"]] = driver.send(["call", step["on"], step["tell"]], arguments_of(step))
         elif "hear" in step:
-            self.check(step, actor.answer(self.told[step["hear"]]))
+            self.check(step, driver.answer(self.told[step["hear"]]))
         elif "examination" in step:
-            check_examination(lambda of: actor.call(step["examination"], "examination", {"of": of}))
+            check_examination(lambda of: driver.call(step["examination"], "examination", {"of": of}))
         elif "no_notice" in step:
-            if actor.has_notice(step["on"], step["no_notice"]):
-                raise Failed(f"{actor.name} gives notice of {step['no_notice']}")
+            if driver.has_notice(step["on"], step["no_notice"]):
+                raise Failed(f"{driver.name} gives notice of {step['no_notice']}")
         else:
-            self.until(step, lambda: self.call(actor, step))
+            self.until(step, lambda: self.call(driver, step))
 
-    def start(self, actor, step):
+    def start(self, driver, step):
         began = time.monotonic()
-        number, answer = actor.start(step["on"], step["start"], arguments_of(step))
+        number, answer = driver.start(step["on"], step["start"], arguments_of(step))
         self.started[step.get("as", step["start"])] = (number, began)
         check_status(step, answer)
 
-    def call(self, actor, step):
+    def call(self, driver, step):
         began = time.monotonic()
         if "new" in step:
-            answer = actor.new(step["new"], step["as"], self.arguments_of_new(step))
+            answer = driver.new(step["new"], step["as"], self.arguments_of_new(step))
         else:
-            answer = actor.call(step["on"], step["do"], arguments_of(step))
+            answer = driver.call(step["on"], step["do"], arguments_of(step))
         self.check(step, answer, began)
 
     def until(self, step, attempt):
@@ -147,7 +171,7 @@ class Play:
             except Failed:
                 if time.monotonic() >= deadline:
                     raise
-            actors.sleep_ms(50)
+            sleep_ms(50)
 
     def arguments_of_new(self, step):
         given = arguments_of(step)

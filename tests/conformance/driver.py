@@ -1,4 +1,4 @@
-"""A process that plays an actor, and the lines that go to and fro."""
+"""A driver's process, and the lines to and from it."""
 import contextlib
 import os
 import select
@@ -8,18 +8,24 @@ import subprocess
 import time
 import urllib.parse
 
-from secrets_of_play import Secrets
+from run_secrets import Secrets
 
 PATIENCE_S = 30
+# A driver that frees everything needs 0.1 s per client.
+RESET_PATIENCE_S = 5
 
 
-class Gone(Exception):
-    """The process ended, or said nothing for too long."""
+class Unresponsive(Exception):
+    """The process ended, or did not answer in time."""
+
+
+class Ended(Unresponsive):
+    """The process ended by itself."""
 
 
 class Answer:
     """`ID STATUS [token=N] [value=N] [text=…] [retryable=N ambiguous=N]`, and of a notice [reason=N].
-    What was not said is None, which is no number and equals nothing."""
+    A missing field is None, which is no number and equals nothing."""
 
     def __init__(self, status, fields):
         self.status = status
@@ -31,7 +37,7 @@ class Answer:
 
 
 def number_in(fields, *keys):
-    """The first of these that was said."""
+    """The first of these fields that is present."""
     return next((int(fields[key]) for key in keys if key in fields), None)
 
 
@@ -45,20 +51,26 @@ def quote(value):
     return urllib.parse.quote(raw, safe="")
 
 
-class Actor:
+class Driver:
     def __init__(self, name, command, environment, patience_s=PATIENCE_S, secrets=Secrets(())):
-        self.name = name
-        self.secrets = secrets
-        self.patience_s = patience_s
-        # A session of its own, so that a language's launcher gets the signals, too.
+        self.command = command
+        # A session of its own, so that a signal also reaches the children of a language's launcher.
         self.process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, start_new_session=True,
                                         env={**os.environ, **environment})
         self.buffer = b""
         self.last = 0
+        self.begin_run(name, patience_s, secrets)
+
+    def begin_run(self, name, patience_s, secrets):
+        """From now on the driver belongs to this run. Nothing of an earlier run is left."""
+        self.name = name
+        self.patience_s = patience_s
+        self.secrets = secrets
         self.answers = {}
         self.ended = {}
         self.notices = []
+        self.pending = set()  # numbers of calls whose end was not awaited
 
     # ---- lines ----------------------------------------------------------------------------
 
@@ -70,7 +82,8 @@ class Actor:
             self.process.stdin.write(text.encode() + b"\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            raise Gone(f"{self.name} has ended") from None
+            raise Ended(f"{self.name} has ended") from None
+        self.pending.add(self.last)
         return self.last
 
     def read_line(self, deadline):
@@ -78,10 +91,10 @@ class Actor:
             ready, _, _ = select.select([self.process.stdout], [], [],
                                         max(0, deadline - time.monotonic()))
             if not ready:
-                raise Gone(f"{self.name} says nothing")
+                raise Unresponsive(f"{self.name} does not answer")
             chunk = os.read(self.process.stdout.fileno(), 65536)
             if not chunk:
-                raise Gone(f"{self.name} has ended")
+                raise Ended(f"{self.name} has ended")
             self.buffer += chunk
         line, self.buffer = self.buffer.split(b"\n", 1)
         return line.decode()
@@ -103,9 +116,10 @@ class Actor:
         deadline = time.monotonic() + self.patience_s
         while number not in self.answers:
             self.take_line(deadline)
+        self.pending.discard(number)
         return self.answers.pop(number)
 
-    # ---- what it is told ------------------------------------------------------------------
+    # ---- commands -------------------------------------------------------------------------
 
     def new(self, kind, name, arguments):
         return self.answer(self.send(["new", kind, name], arguments))
@@ -115,14 +129,18 @@ class Actor:
 
     def start(self, on, method, arguments):
         number = self.send(["start", on, method], arguments)
-        return number, self.answer(number)
+        answer = self.answer(number)
+        if answer.status == "ok":
+            self.pending.add(number)
+        return number, answer
 
     def await_call(self, number):
         deadline = time.monotonic() + self.patience_s
         while number not in self.ended:
             if time.monotonic() > deadline:
-                raise Gone(f"{self.name} never says how call {number} ended")
+                raise Unresponsive(f"{self.name} does not report the end of call {number}")
             self.answer(self.send(["pump"], {"timeout_ms": 50}))
+        self.pending.discard(number)
         return self.ended.pop(number)
 
     def await_notice(self, on, kind):
@@ -133,28 +151,48 @@ class Actor:
                     self.notices.remove(notice)
                     return notice[2]
             if time.monotonic() > deadline:
-                raise Gone(f"{self.name} gives no notice of {kind}")
+                raise Unresponsive(f"{self.name} gives no notice of {kind}")
             self.answer(self.send(["pump"], {"timeout_ms": 50}))
 
     def has_notice(self, on, kind):
-        """Whether it has come, or comes with what the actor has not read yet."""
+        """Whether the notice has arrived, or arrives among the events that the driver has not read yet."""
         self.answer(self.send(["pump"], {"timeout_ms": 50}))
         return any(notice[:2] == (on, kind) for notice in self.notices)
 
     def signal(self, name):
         os.killpg(self.process.pid, getattr(signal, "SIG" + name))
 
+    # ---- the end of a run -----------------------------------------------------------------
+
+    def begin_reset(self):
+        """Has the driver free everything that the run made. Returns the number of the command; None if
+        a call is still under way."""
+        return None if self.pending else self.send(["reset"], {})
+
+    def is_reset(self, number):
+        """Whether the driver answers that everything is freed, so that another run can use it. Raises Ended
+        if the process ends instead: freeing has made it crash."""
+        if number is None:
+            return False
+        self.patience_s = RESET_PATIENCE_S
+        try:
+            return self.answer(number).status == "ok"
+        except Ended:
+            raise
+        except Unresponsive:
+            return False
+
     def end_by_itself(self):
         self.process.stdin.close()
         try:
             self.process.wait(self.patience_s)
         except subprocess.TimeoutExpired:
-            raise Gone(f"{self.name} does not end") from None
+            raise Unresponsive(f"{self.name} does not end") from None
 
     def end(self):
         with contextlib.suppress(ProcessLookupError):
             self.signal("KILL")
-        with contextlib.suppress(BrokenPipeError):  # of what was written and not sent
+        with contextlib.suppress(BrokenPipeError):  # for written and unsent bytes
             self.process.stdin.close()
         self.process.wait()
         self.process.stdout.close()

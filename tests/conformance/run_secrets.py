@@ -1,10 +1,10 @@
-"""What nobody may ever tell: the passwords of a scenario, and the names of those who log in."""
+"""What no output may have: the passwords of a scenario, and the names of its users."""
 import base64
 import urllib.parse
 
 
 class Told(Exception):
-    """A secret came out."""
+    """A secret is in some output."""
 
 
 def forms_of(secret):
@@ -36,7 +36,7 @@ def secrets_of(scenario):
 
 
 class Secrets:
-    """Looks for them in all that comes out of a play."""
+    """Looks for them in all output of a run."""
 
     def __init__(self, words):
         self.forms = {form: word for word in words for form in forms_of(word)}
@@ -49,7 +49,7 @@ class Secrets:
                     raise Told(f"{where} tells {word!r}: {said}")
 
     def check_server(self, ask, name):
-        """What other users of a server see of its clients, but for its own note of who they are."""
+        """What other users of a server see of its clients, without the server's own record of their names."""
         fields = [field for field in ask("CLIENT LIST").split() if not field.startswith("user=")]
         records = ask("EVAL \"local t={} for _,k in ipairs(redis.call('KEYS','*')) do t[#t+1]=k "
                       "if redis.call('TYPE',k).ok=='string' then t[#t+1]=redis.call('GET',k) end end "

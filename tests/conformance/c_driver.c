@@ -1,5 +1,5 @@
 /*
- * The actor in C: does what the conductor tells it line by line; README.md has the lines. Only the
+ * The driver in C: executes the runner's commands, one a line. README.md has the lines. Only the
  * public header is used.
  */
 #include <inttypes.h>
@@ -32,7 +32,7 @@ static struct handle *find(const char *name) {
   for (int i = 0; i < handle_count; ++i) {
     if (strcmp(handles[i].name, name) == 0) return &handles[i];
   }
-  fprintf(stderr, "actor: no handle %s\n", name);
+  fprintf(stderr, "driver: no handle %s\n", name);
   exit(2);
 }
 
@@ -231,7 +231,7 @@ static void make_call(const struct handle *handle, const char *name, int is_asyn
   if (is_async && start_query(handle, name, call)) return;
   const struct method *method = find_method(handle->kind, name, is_async);
   if (method == NULL) {
-    fprintf(stderr, "actor: no method %s\n", name);
+    fprintf(stderr, "driver: no method %s\n", name);
     exit(2);
   }
   method->run(call);
@@ -283,6 +283,8 @@ static void do_call(struct words *line, int is_async) {
   if (gives != NULL && call.status == MORTISE_OK) {
     add_hold(gives->value, handle, line->third, call.token);
   }
+  /* Freed once, also by a reset. */
+  if (strcmp(line->third, "free") == 0) find(line->second)->object = NULL;
   answer_with(line, call.status, call.token, call.value,
               call.text != NULL       ? call.text
               : call.label[0] != '\0' ? call.label
@@ -331,15 +333,37 @@ static void do_pump(struct words *line) {
   answer(line, MORTISE_OK, 0, INT64_MIN);
 }
 
+/* ---- reset ------------------------------------------------------------------------------- */
+
+static void free_object(const struct handle *handle) {
+  if (handle->kind == CLIENT) mortise_client_free(handle->object);
+  if (handle->kind == LOCK) mortise_lock_free(handle->object);
+  if (handle->kind == RW) mortise_rw_free(handle->object);
+  if (handle->kind == SEMAPHORE) mortise_semaphore_free(handle->object);
+  if (handle->kind == MULTI) mortise_multi_free(handle->object);
+}
+
+/* Frees everything, so that the next run finds a driver as if it had just started. */
+static void do_reset(struct words *line) {
+  while (handle_count > 0) free_object(&handles[--handle_count]);
+  hold_count = 0;
+  mortise_queue_free(queue);
+  queue = NULL;
+  mortise_error_free(error);
+  error = mortise_error_new();
+  answer(line, MORTISE_OK, 0, INT64_MIN);
+}
+
 int main(void) {
   static struct words line;
   error = mortise_error_new();
   while (words_read(&line)) {
-    flockfile(stdout); /* a thread may have something to say, too */
+    flockfile(stdout); /* threads of queries print, too */
     if (strcmp(line.first, "new") == 0) do_new(&line);
     if (strcmp(line.first, "call") == 0) do_call(&line, 0);
     if (strcmp(line.first, "start") == 0) do_call(&line, 1);
     if (strcmp(line.first, "pump") == 0) do_pump(&line);
+    if (strcmp(line.first, "reset") == 0) do_reset(&line);
     fflush(stdout);
     funlockfile(stdout);
   }

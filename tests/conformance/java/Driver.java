@@ -4,7 +4,9 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -21,17 +23,33 @@ import org.mortise.SemaphoreOwner;
 import org.mortise.Stats;
 import org.mortise.Status;
 
-/** The actor in Java: does what the conductor tells it line by line; README.md has the lines. */
-final class Actor {
+/** The driver in Java: executes the runner's commands, one a line. README.md has the lines. */
+final class Driver {
   private static final PrintStream OUT = new PrintStream(System.out, true, StandardCharsets.UTF_8);
   private static final Map<String, MortiseClient> CLIENTS = new HashMap<>();
   private static final Map<String, Handle> HANDLES = new HashMap<>();
   private static final Map<String, NamedLease> LEASES = new HashMap<>();
+  // All that is to be closed, also what has lost its name to another.
+  private static final Deque<AutoCloseable> MADE = new ArrayDeque<>();
+  private static int run; // how many resets there were
 
-  private Actor() {}
+  private Driver() {}
 
   static synchronized void say(String line) {
     OUT.println(line);
+  }
+
+  static synchronized int run() {
+    return run;
+  }
+
+  /** Prints a notice of an object that was made in this run. After a reset there is none. */
+  static synchronized void notify(int madeIn, String line) {
+    if (madeIn == run) OUT.println("notice " + line);
+  }
+
+  private static synchronized void endRun() {
+    ++run;
   }
 
   // ---- new -------------------------------------------------------------------------------------
@@ -80,9 +98,13 @@ final class Actor {
   private static Result create(Line line) {
     String name = line.word(3);
     if (line.word(2).equals("client")) {
-      CLIENTS.put(name, open(line));
+      MortiseClient client = open(line);
+      MADE.push(client);
+      CLIENTS.put(name, client);
     } else {
-      HANDLES.put(name, new Handle(name, make(line)));
+      Owner owner = make(line);
+      MADE.push(owner);
+      HANDLES.put(name, new Handle(name, owner));
     }
     return Result.OK;
   }
@@ -200,11 +222,13 @@ final class Actor {
     }
     LogLevel least =
         Arrays.stream(LogLevel.values()).filter(one -> one.code() == level).findAny().orElseThrow();
+    int madeIn = run();
     client.watchLog(
         least,
         told ->
-            say(
-                ("notice " + on + " " + told.subject().name().toLowerCase(Locale.ROOT))
+            notify(
+                madeIn,
+                (on + " " + told.subject().name().toLowerCase(Locale.ROOT))
                     + (" value=" + told.level().code() + " reason=" + told.reason().code())
                     + (" text=" + Result.encode(told.text()))));
   }
@@ -216,9 +240,10 @@ final class Actor {
       client.unwatchStats();
       return;
     }
+    int madeIn = run();
     client.watchStats(
         Duration.ofMillis(intervalMs),
-        counted -> say("notice " + on + " stats value=" + counted.samples().size()));
+        counted -> notify(madeIn, on + " stats value=" + counted.samples().size()));
   }
 
   private static Result call(Line line) throws InterruptedException {
@@ -244,6 +269,23 @@ final class Actor {
     return Result.OK;
   }
 
+  /** Frees everything, so that the next run finds a driver as if it had just started. */
+  private static void reset() {
+    endRun();
+    while (!MADE.isEmpty()) {
+      try {
+        MADE.pop().close();
+      } catch (RuntimeException failure) {
+        throw failure;
+      } catch (Exception failure) {
+        throw new IllegalStateException(failure);
+      }
+    }
+    CLIENTS.clear();
+    HANDLES.clear();
+    LEASES.clear();
+  }
+
   private static Result perform(Line line) throws InterruptedException {
     switch (line.word(1)) {
       case "new":
@@ -252,6 +294,9 @@ final class Actor {
         return call(line);
       case "start":
         return start(line);
+      case "reset":
+        reset();
+        return Result.OK;
       case "pump":
         Thread.sleep(line.number("timeout_ms", 0));
         return Result.OK;

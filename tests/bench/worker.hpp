@@ -1,5 +1,5 @@
-// A process of its own that does with locks what it is told, one step after the other, and says
-// when each step began and ended. It can be killed and stopped in the middle.
+// A process that executes steps with locks, one after the other, and reports when each step began
+// and ended. It can be killed and stopped in the middle of a step.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace mortise::bench {
 
 enum class act : std::uint32_t { none, acquire, enqueue, unlock };
 
-class actor {
+class worker {
  public:
   // `owners` clients with a handle of this name each. Returns when all are connected.
-  actor(std::string url, std::string name, std::string options, int owners = 1);
+  worker(std::string url, std::string name, std::string options, int owners = 1);
 
   // Begins a step: acquire (waits for its turn), enqueue (all owners wait; the step ends at once),
   // or unlock.

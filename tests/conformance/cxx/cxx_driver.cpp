@@ -1,5 +1,5 @@
 /**
- * The actor in C++: does what the conductor tells it line by line; ../README.md has the lines. Only
+ * The driver in C++: executes the runner's commands, one a line. ../README.md has the lines. Only
  * the public headers are used.
  */
 #include <algorithm>
@@ -11,14 +11,14 @@
 #include "call.hpp"
 
 handle &find_handle(const std::string &name) {
-  for (handle &one : the_stage().handles) {
+  for (handle &one : the_state().handles) {
     if (one.name == name) return one;
   }
   no_such("handle", name);
 }
 
 void no_such(const char *what, const std::string &name) {
-  std::fprintf(stderr, "actor: no %s %s\n", what, name.c_str());
+  std::fprintf(stderr, "driver: no %s %s\n", what, name.c_str());
   std::exit(2);
 }
 
@@ -76,7 +76,7 @@ mortise::result<void> add_members(mortise::multi &to, const std::string &members
 template <class Kind>
 void keep(mortise::result<Kind> given, call &made) {
   made.came_to(given);
-  stage &on = the_stage();
+  state &on = the_state();
   if (!given || on.handles.size() == most_handles) return;
   on.handles.push_back({made.line().third, *std::move(given)});
   if (!on.queue) {
@@ -112,7 +112,7 @@ void make_handle(call &made) {
 }
 
 void call_queue(const std::string &method, call &made) {
-  stage &on = the_stage();
+  state &on = the_state();
   if (method == "shut_down") {
     on.queue->shutdown();
   } else if (method == "limit") {
@@ -128,8 +128,8 @@ void call_queue(const std::string &method, call &made) {
 
 void do_call(call &made) {
   const std::string on = made.line().second, method = made.line().third;
-  const auto hold = the_stage().holds.find(on);
-  if (hold != the_stage().holds.end()) {
+  const auto hold = the_state().holds.find(on);
+  if (hold != the_state().holds.end()) {
     make_call(hold->second, method, made);
   } else if (on == "queue") {
     call_queue(method, made);
@@ -148,7 +148,7 @@ std::string_view notice_of(const mortise::event &event) {
 void print_event(const mortise::event &event) {
   const auto code = static_cast<mortise_status>(event.status());
   if (event.tag() < static_cast<std::int64_t>(most_handles)) {
-    const handle &of = the_stage().handles[static_cast<std::size_t>(event.tag())];
+    const handle &of = the_state().handles[static_cast<std::size_t>(event.tag())];
     std::printf("notice %s %s reason=%d", of.name.c_str(), notice_of(event).data(),
                 static_cast<int>(event.reason()));
     if (event.kind() == mortise::event_kind::log) {
@@ -169,7 +169,7 @@ void print_event(const mortise::event &event) {
 
 void pump(const call &made) {
   mortise::event event;
-  mortise::queue &queue = *the_stage().queue;
+  mortise::queue &queue = *the_state().queue;
   auto wait = std::chrono::milliseconds(made.number("timeout_ms"));
   while (queue.next(event, wait) == mortise::status::ok) {
     print_event(event);
@@ -177,7 +177,16 @@ void pump(const call &made) {
   }
 }
 
-void obey(words &line) {
+/** Frees everything, so that the next run finds a driver as if it had just started. */
+void reset() {
+  state &all = the_state();
+  for (auto &[name, hold] : all.holds) hold.detach();  // The handle gives it back without waiting.
+  all.holds.clear();
+  while (!all.handles.empty()) all.handles.pop_back();
+  all.queue.reset();
+}
+
+void execute(words &line) {
   call made(line);
   const std::string what = line.first;
   if (what == "new" && std::strcmp(line.second, "client") == 0) make_client(made);
@@ -185,6 +194,7 @@ void obey(words &line) {
   if (what == "call") do_call(made);
   if (what == "start") start_call(find_handle(line.second), line.third, made);
   if (what == "pump") pump(made);
+  if (what == "reset") reset();
   answer(made);
 }
 
@@ -193,8 +203,8 @@ void obey(words &line) {
 int main() {
   static words line;
   while (words_read(&line) != 0) {
-    flockfile(stdout);  // A thread may have something to say, too.
-    obey(line);
+    flockfile(stdout);  // Threads of queries print, too.
+    execute(line);
     std::fflush(stdout);
     funlockfile(stdout);
   }

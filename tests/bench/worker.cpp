@@ -1,4 +1,4 @@
-#include "actor.hpp"
+#include "worker.hpp"
 
 #include <utility>
 #include <vector>
@@ -21,7 +21,7 @@ struct owner {
 
 }  // namespace
 
-actor::actor(std::string url, std::string name, std::string options, int owners)
+worker::worker(std::string url, std::string name, std::string options, int owners)
     : url_(std::move(url)),
       name_(std::move(name)),
       options_(std::move(options)),
@@ -32,25 +32,25 @@ actor::actor(std::string url, std::string name, std::string options, int owners)
   finish();
 }
 
-void actor::begin(act what) {
+void worker::begin(act what) {
   board_->what = what;
   board_->asked.fetch_add(1);
   wake_all(board_->asked);
 }
 
-void actor::finish() {
+void worker::finish() {
   const auto deadline = now_ns() + give_up_ns;
   for (;;) {
     const auto done = board_->done.load();
     if (done >= board_->asked.load()) return;
     int exit_code = 0;
-    require(!process_.has_ended(exit_code), "an actor has ended");
-    require(now_ns() < deadline, "an actor does not finish its step");
+    require(!process_.has_ended(exit_code), "a worker has ended");
+    require(now_ns() < deadline, "a worker does not finish its step");
     wait_on(board_->done, done);
   }
 }
 
-void actor::run() const {
+void worker::run() const {
   std::vector<owner> owners(static_cast<std::size_t>(owners_));
   for (auto& item : owners) {
     item.client = open_client(url_);

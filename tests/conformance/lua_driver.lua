@@ -1,4 +1,4 @@
--- The actor in Lua: does what the conductor tells it line by line; README.md has the lines.
+-- The driver in Lua: executes the runner's commands, one a line. README.md has the lines.
 local mortise = require "mortise"
 
 local names = {}
@@ -11,7 +11,7 @@ for name, value in pairs(mortise) do
   end
 end
 
-local handles, tags, holds, queue = {}, {}, {}, nil
+local handles, tags, holds, made, queue = {}, {}, {}, {}, nil
 local FIRST_CALL = 1000
 
 local function encode(text)
@@ -84,11 +84,12 @@ local function new(kind, name, given)
   end
   local status, object, text, details = make(kind, given, options)
   if status == mortise.OK then
-    local made = {kind = kind, object = object, tag = #tags + 1}
-    if given.members then status, text = add_members(made, given.members) end
+    local handle = {kind = kind, object = object, tag = #tags + 1}
+    made[#made + 1] = object
+    if given.members then status, text = add_members(handle, given.members) end
     if status == mortise.OK then
-      handles[name] = made
-      tags[made.tag] = name
+      handles[name] = handle
+      tags[handle.tag] = name
       if kind == "client" and not queue then queue = object:queue() end
     end
   end
@@ -289,6 +290,15 @@ local function pump(timeout_ms)
   return fields(mortise.OK)
 end
 
+-- Frees everything, so that the next run finds a driver as if it had just started.
+local function reset()
+  for i = #made, 1, -1 do made[i]:close() end
+  if queue then queue:close() end
+  handles, tags, holds, made, queue = {}, {}, {}, {}, nil
+  collectgarbage()
+  return fields(mortise.OK)
+end
+
 for line in io.lines() do
   local words, given = {}, {}
   for word in line:gmatch("%S+") do
@@ -301,6 +311,7 @@ for line in io.lines() do
   if what == "call" then answer = call(words[3], words[4], given) end
   if what == "start" then answer = start(id, words[3], words[4], given) end
   if what == "pump" then answer = pump(tonumber(given.timeout_ms)) end
+  if what == "reset" then answer = reset() end
   print(id .. " " .. answer)
   io.stdout:flush()
 end
