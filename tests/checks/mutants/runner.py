@@ -31,9 +31,10 @@ BASELINE_SEEDS = 20  # the default run plays more of them
 SIMULATION_SECONDS = 600
 PASSED = re.compile(r"^\[       OK \] (\S+?)(?:, where .*)? \((\d+) ms\)", re.MULTILINE)
 FAILED = re.compile(r"^\[  FAILED  \] (\w[\w/]*\.[\w/]+)", re.MULTILINE)
+BEGUN = re.compile(r"^\[ RUN      \] (\S+)", re.MULTILINE)
 SEED = re.compile(r"^seed (\d+) \(([^)]*)\)", re.MULTILINE)
 running = set()  # process groups, to be killed when the runner is interrupted
-BASE_SECONDS = 15  # how long a test may take beyond some times of what it takes without a mutant
+BASE_SECONDS = 10  # how long a test may take beyond some times of what it takes without a mutant
 
 
 def target_of(entry):
@@ -148,8 +149,10 @@ class Baseline:
 def failing(entry, output):
     """What noticed a mutant, as narrow an entry of a TESTS line as can be told."""
     program = entry.partition(":")[0]
-    if program in GTEST_PROGRAMS and (names := FAILED.search(output)):
-        return f"{program}:{names[1]}"
+    if program in GTEST_PROGRAMS:
+        # One that has crashed or hangs is the last to have begun.
+        names = FAILED.findall(output)[:1] or BEGUN.findall(output)[-1:] or ["*"]
+        return f"{program}:{names[0]}"
     if program in SEEDS and (seed := SEED.search(output)):
         return f"{program}:{seed[2]}, seed {seed[1]}"
     return entry
@@ -162,7 +165,7 @@ def run_test(build, folder, entry, seconds, is_baseline=False):
     if not command[0].exists():
         command = [build.folder / target_of(entry)]
     if program in GTEST_PROGRAMS:
-        command += [f"--gtest_filter={rest or '*'}", f"--gtest_brief={int(not is_baseline)}"]
+        command.append(f"--gtest_filter={rest or '*'}")
     elif program in SEEDS:
         command += ["--seeds", str(BASELINE_SEEDS if is_baseline else SEEDS[program])]
         command += ["--kind", rest] if rest else []
@@ -213,7 +216,7 @@ class Worker:
         code, output = run_test(self.build, bench, entry, limit)
         self.seconds["test"] += time.monotonic() - start
         if code is None:
-            return f"{entry}, which did not end in {limit:.0f} s"
+            return f"{failing(entry, output)}, which did not end in {limit:.0f} s"
         return failing(entry, output) if code != 0 else None
 
     def changed_objects(self, mutant):
