@@ -139,9 +139,9 @@ class Baseline:
         if program in SEEDS:
             return SIMULATION_SECONDS
         if program not in GTEST_PROGRAMS:
-            return BASE_SECONDS + 4 * self.seconds[entry]
+            return BASE_SECONDS + 2 * self.seconds[entry]
         filters = (rest or "*").split(":")
-        return BASE_SECONDS + 4 * sum(
+        return BASE_SECONDS + 2 * sum(
             ms for name, ms in self.milliseconds.items()
             if any(filter_fits(pattern, name) for pattern in filters)) / 1000
 
