@@ -332,6 +332,20 @@ static void every_hold_has_its_own_notices(void) {
   mortise_queue_free(queue);
 }
 
+static void every_hold_of_a_blocking_acquire_has_its_own_notices(void) {
+  mortise_queue *queue = open_queue(client, 0);
+  mortise_lock *lock = open_leased("blocking", "150ms", "off");
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 9, NULL));
+  for (int round = 0; round < 2; ++round) {
+    CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
+    const int64_t token = mortise_lock_token(lock);
+    check_notice(queue, MORTISE_EVENT_AT_RISK, 9, token);
+    check_notice(queue, MORTISE_EVENT_LOST, 9, token);
+  }
+  mortise_lock_free(lock);
+  mortise_queue_free(queue);
+}
+
 static void every_hold_of_a_multi_has_its_own_notices(void) {
   mortise_queue *queue = open_queue(client, 0);
   mortise_lock *lock = open_leased("member", "150ms", "off");
@@ -379,6 +393,7 @@ int main(void) {
   RUN(a_watch_can_be_replaced_and_ended);
   RUN(notices_are_never_dropped);
   RUN(every_hold_has_its_own_notices);
+  RUN(every_hold_of_a_blocking_acquire_has_its_own_notices);
   RUN(every_hold_of_a_multi_has_its_own_notices);
   RUN(a_freed_handle_leaves_its_place);
   RUN(a_log_tells_of_the_server_and_of_losses);

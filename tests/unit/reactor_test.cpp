@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -111,6 +112,18 @@ TEST_F(reactor_test, runs_a_posted_task_on_its_thread) {
   ASSERT_TRUE(item.ran.wait_for(1));
   EXPECT_TRUE(item.was_there);
   EXPECT_FALSE(loop_.is_current_thread());
+}
+
+TEST_F(reactor_test, wakes_up_for_a_posted_task) {
+  struct counted final : task {
+    void run() noexcept override { ran.add(); }
+    counter ran;
+  } item;
+  for (int round = 1; round <= 3; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // its thread is asleep by then
+    loop_.post(item);
+    ASSERT_TRUE(item.ran.wait_for(round));
+  }
 }
 
 TEST_F(reactor_test, runs_a_task_that_posts_itself_again_and_still_sees_descriptors) {

@@ -267,6 +267,21 @@ TEST_F(tenure_test, hazard_18_three_renewals_fit_before_the_last_third_of_the_le
   EXPECT_EQ(claim.valid_until(), start_ns + ms(9000));
 }
 
+TEST_F(tenure_test, hazard_18_a_refused_renewal_is_tried_again) {
+  auto claim = make_held(9000);
+  int tries = 0;
+  while (claim.phase() == tenure_phase::held && claim.next_timer() <= start_ns + ms(6000)) {
+    const auto now = claim.next_timer();
+    const auto asked = link_.count();
+    claim.on_timer(now);
+    if (link_.count() == asked) continue;
+    ++tries;
+    EXPECT_EQ(claim.on_answer(link_.last().serial, refused("OOM"), now + ms(1)),
+              news::renew_failed);
+  }
+  EXPECT_GE(tries, 3);
+}
+
 TEST_F(tenure_test, tells_of_the_risk_once_and_of_the_loss_at_the_deadline) {
   auto claim = make_held(9000);
   link_.is_up = false;
