@@ -98,7 +98,5 @@ endfunction()
 # files instead of many: each file has a namespace of its own, so its names meet no others.
 function(mortise_quick_to_compile target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-  if(NOT MORTISE_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0 -g1)
-  endif()
+  target_compile_options(${target} PRIVATE -O0 -g1)
 endfunction()
