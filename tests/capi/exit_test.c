@@ -199,7 +199,7 @@ static int end_after_a_child_with_a_client(void) {
 static int end_when_told(void) {
   char word = 0;
   for (int i = 0; i < client_count; ++i) {
-    char name[32];
+    char name[16];
     snprintf(name, sizeof name, "held-%d", i);
     CHECK_STATUS(MORTISE_OK,
                  mortise_lock_try(keep(open_lock(keep(open_releasing_client("on")), name)), NULL));
