@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "process.hpp"
+#include "bench_process.hpp"
 
 namespace mortise::bench {
 

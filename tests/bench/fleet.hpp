@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "process.hpp"
+#include "bench_process.hpp"
 #include "reference.hpp"
 #include "subject.hpp"
 

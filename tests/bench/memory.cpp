@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "experiment.hpp"
-#include "process.hpp"
+#include "bench_process.hpp"
 #include "reference.hpp"
 #include "subject.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "process.hpp"
+#include "bench_process.hpp"
 #include "reference.hpp"
 
 namespace mortise::bench {

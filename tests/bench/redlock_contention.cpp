@@ -7,7 +7,7 @@
 
 #include "experiment.hpp"
 #include "language_side.hpp"
-#include "process.hpp"
+#include "bench_process.hpp"
 #include "quorum_client.hpp"
 #include "quorum_servers.hpp"
 #include "subject.hpp"

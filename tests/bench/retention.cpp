@@ -2,7 +2,7 @@
 // somebody else waits for one that is retained.
 #include "delay_proxy.hpp"
 #include "experiment.hpp"
-#include "process.hpp"
+#include "bench_process.hpp"
 #include "reference.hpp"
 #include "subject.hpp"
 #include "throughput.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "process.hpp"
+#include "bench_process.hpp"
 
 namespace mortise::bench {
 

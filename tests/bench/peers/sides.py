@@ -56,7 +56,7 @@ def build_java_mortise():
 
 def build_redisson():
     run("mvn", "-B", "-q", "-f", HERE / "java/pom.xml", f"-Dtarget.folder={BUILD}/redisson", "package")
-    compile_java("RedissonSide", BUILD / "redisson/dependency/*")
+    compile_java("RedissonPeer", BUILD / "redisson/dependency/*")
 
 
 def build_python():
@@ -117,7 +117,7 @@ def other_sides():
     return {
         "redisson": Side("Redisson", "Java", redisson,
                          "`getLock(name).lock()`: a lease of 30 s, renewed; a thread for each waiter",
-                         java("RedissonSide", BUILD / "redisson/dependency/*")),
+                         java("RedissonPeer", BUILD / "redisson/dependency/*")),
         "rueidislock": Side("rueidislock", "Go", go_version("github.com/redis/rueidis"),
                             "`KeyMajority: 1`, `NoLoopTracking: true`; its lease of 5 s, renewed",
                             [others, "rueidislock"]),

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "handles.hpp"
+#include "driver_handles.hpp"
 extern "C" {
 #include "../words.h"
 }

@@ -2,7 +2,7 @@ import org.redisson.Redisson;
 import org.redisson.config.Config;
 
 /** Redisson's side, as its README uses it; the contract is in side.c. */
-class RedissonSide {
+class RedissonPeer {
   public static void main(String[] arguments) throws Exception {
     var config = new Config();
     config.useSingleServer().setAddress("redis://" + arguments[1]);

@@ -1,4 +1,4 @@
-#include "process.hpp"
+#include "bench_process.hpp"
 
 #include <linux/futex.h>
 #include <sys/prctl.h>
