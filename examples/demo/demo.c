@@ -18,11 +18,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "crew.h"
 #include "language.h"
 #include "settings.h"
 #include "store.h"
 #include "verdict.h"
+#include "workers.h"
 
 enum { EXIT_BAD = 1, EXIT_NOT_RUN = 2, EXIT_INTERRUPTED = 130 };
 enum { PAUSE_MS = 5, RATE_STEPS = 5, RATE_STEP_MS = 200, READY_MS = 60000 };
@@ -31,7 +31,7 @@ struct demo {
   struct settings settings;
   char folder[64];
   char lock[64];
-  struct crew crew;
+  struct workers workers;
   struct story story;
   int64_t begin_ms;
   int is_terminal;
@@ -53,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static void tell(const struct demo *demo, 
                                                        ...) {
   va_list arguments;
   if (demo->is_terminal) fputs("\r\033[K", stdout);
-  printf("%6.1f s  ", (double)(crew_now_ms() - demo->begin_ms) / 1000);
+  printf("%6.1f s  ", (double)(workers_now_ms() - demo->begin_ms) / 1000);
   va_start(arguments, format);
   vprintf(format, arguments);
   va_end(arguments);
@@ -62,7 +62,7 @@ __attribute__((format(printf, 2, 3))) static void tell(const struct demo *demo, 
 }
 
 static const char *title_of(const struct demo *demo, int index) {
-  return languages[demo->crew.members[index].language].title;
+  return languages[demo->workers.members[index].language].title;
 }
 
 static const char *state_of(const struct demo *demo, int index) {
@@ -73,24 +73,24 @@ static const char *state_of(const struct demo *demo, int index) {
 
 /* Every RATE_STEP_MS: on a terminal one line that changes, else a line each second. */
 static void show(struct demo *demo) {
-  const struct crew *crew = &demo->crew;
+  const struct workers *workers = &demo->workers;
   const int slot = demo->steps % RATE_STEPS;
-  const int64_t rate = crew->holds - demo->holds_before[slot];
+  const int64_t rate = workers->holds - demo->holds_before[slot];
   char holder[96] = "";
-  char by_language[CREW_TALLY_SIZE];
-  demo->holds_before[slot] = crew->holds;
+  char by_language[WORKERS_TALLY_SIZE];
+  demo->holds_before[slot] = workers->holds;
   demo->steps += 1;
   if (!demo->is_terminal && slot != RATE_STEPS - 1) return;
-  if (crew->latest >= 0 && demo->settings.is_safe) {
-    snprintf(holder, sizeof holder, "  worker %d (%s)%s, token %" PRId64, crew->latest + 1,
-             title_of(demo, crew->latest), state_of(demo, crew->latest),
-             crew->members[crew->latest].token);
+  if (workers->latest >= 0 && demo->settings.is_safe) {
+    snprintf(holder, sizeof holder, "  worker %d (%s)%s, token %" PRId64, workers->latest + 1,
+             title_of(demo, workers->latest), state_of(demo, workers->latest),
+             workers->members[workers->latest].token);
   }
   /* Cut off at the margin, as a line that went on below could not be replaced. */
   if (demo->is_terminal) fputs("\r\033[K\033[?7l", stdout);
-  crew_tally(crew, by_language);
+  workers_tally(workers, by_language);
   printf("%6.1f s  %6" PRId64 " increments (%s)  %5" PRId64 " %s/s%s",
-         (double)(crew_now_ms() - demo->begin_ms) / 1000, crew->wrote, by_language, rate,
+         (double)(workers_now_ms() - demo->begin_ms) / 1000, workers->wrote, by_language, rate,
          demo->settings.is_safe ? "handoffs" : "turns", holder);
   fputs(demo->is_terminal ? "\033[?7h" : "\n", stdout);
   fflush(stdout);
@@ -101,9 +101,10 @@ static void show(struct demo *demo) {
 /* One that holds the lock and has been caught so; -1 when none was this time. */
 static int catch_holder(struct demo *demo) {
   int i;
-  for (i = 0; i < demo->crew.size; ++i) {
-    const struct member *member = &demo->crew.members[i];
-    if (member->output >= 0 && member->step == STEP_HOLDING && crew_catch(&demo->crew, i)) return i;
+  for (i = 0; i < demo->workers.size; ++i) {
+    const struct member *member = &demo->workers.members[i];
+    if (member->output >= 0 && member->step == STEP_HOLDING && workers_catch(&demo->workers, i))
+      return i;
   }
   return -1;
 }
@@ -116,21 +117,21 @@ static void kill_one(struct demo *demo) {
   struct story *story = &demo->story;
   story->killed = catch_holder(demo);
   if (story->killed < 0) return;
-  story->killed_token = demo->crew.members[story->killed].token;
-  story->killed_ms = crew_now_ms();
-  crew_watch(&demo->crew, story->killed_token);
-  crew_kill(&demo->crew, story->killed);
+  story->killed_token = demo->workers.members[story->killed].token;
+  story->killed_ms = workers_now_ms();
+  workers_watch(&demo->workers, story->killed_token);
+  workers_kill(&demo->workers, story->killed);
   tell(demo, "worker %d (%s) killed by SIGKILL %s", story->killed + 1,
        title_of(demo, story->killed), where_caught(demo));
 }
 
 static void see_recovery(struct demo *demo) {
   struct story *story = &demo->story;
-  if (demo->settings.is_safe && demo->crew.watched_by < 0) return;
-  story->recovered_ms = demo->settings.is_safe ? demo->crew.watched_ms : story->killed_ms;
+  if (demo->settings.is_safe && demo->workers.watched_by < 0) return;
+  story->recovered_ms = demo->settings.is_safe ? demo->workers.watched_ms : story->killed_ms;
   if (!demo->settings.is_safe) return;
-  tell(demo, "worker %d (%s) holds the lock, after a stall of %.2f s", demo->crew.watched_by + 1,
-       title_of(demo, demo->crew.watched_by),
+  tell(demo, "worker %d (%s) holds the lock, after a stall of %.2f s", demo->workers.watched_by + 1,
+       title_of(demo, demo->workers.watched_by),
        (double)(story->recovered_ms - story->killed_ms) / 1000);
 }
 
@@ -138,9 +139,9 @@ static void stop_one(struct demo *demo) {
   struct story *story = &demo->story;
   story->stopped = catch_holder(demo);
   if (story->stopped < 0) return;
-  story->stopped_token = demo->crew.members[story->stopped].token;
-  story->stopped_ms = crew_now_ms();
-  crew_watch(&demo->crew, story->stopped_token);
+  story->stopped_token = demo->workers.members[story->stopped].token;
+  story->stopped_ms = workers_now_ms();
+  workers_watch(&demo->workers, story->stopped_token);
   tell(demo, "worker %d (%s) stopped by SIGSTOP %s", story->stopped + 1,
        title_of(demo, story->stopped), where_caught(demo));
 }
@@ -149,21 +150,21 @@ static void stop_one(struct demo *demo) {
 static void continue_it(struct demo *demo) {
   struct story *story = &demo->story;
   struct store_value value;
-  const int64_t now_ms = crew_now_ms();
+  const int64_t now_ms = workers_now_ms();
   if (now_ms < story->stopped_ms + story->lease_ms * 5 / 4) return;
   if (demo->settings.is_safe &&
       (store_read(demo->folder, &value) != 0 || value.token <= story->stopped_token)) {
     return;
   }
   story->continued_ms = now_ms;
-  crew_continue(&demo->crew, story->stopped);
+  workers_continue(&demo->workers, story->stopped);
   tell(demo, "worker %d (%s) continued by SIGCONT after %.2f s, and goes on to write",
        story->stopped + 1, title_of(demo, story->stopped),
        (double)(now_ms - story->stopped_ms) / 1000);
 }
 
 static void see_refusal(struct demo *demo) {
-  const struct member *member = &demo->crew.members[demo->story.stopped];
+  const struct member *member = &demo->workers.members[demo->story.stopped];
   if (member->lost_token != demo->story.stopped_token) return;
   demo->is_refusal_seen = 1;
   tell(
@@ -175,7 +176,7 @@ static void see_refusal(struct demo *demo) {
 /* The next thing to do, if its time has come. */
 static void direct(struct demo *demo) {
   struct story *story = &demo->story;
-  const int64_t elapsed_ms = crew_now_ms() - demo->begin_ms;
+  const int64_t elapsed_ms = workers_now_ms() - demo->begin_ms;
   const int64_t run_ms = demo->settings.run_ms;
   if (story->killed < 0) {
     if (elapsed_ms >= run_ms / 4 && elapsed_ms < run_ms) kill_one(demo);
@@ -209,7 +210,7 @@ static void catch_signals(void) {
 
 static int start_workers(struct demo *demo) {
   const struct settings *settings = &demo->settings;
-  struct crew_orders orders = {0};
+  struct workers_orders orders = {0};
   char program[LANGUAGE_PATH_SIZE];
   int i;
   orders.url = settings->url;
@@ -223,22 +224,23 @@ static int start_workers(struct demo *demo) {
     orders.language = settings->languages[i % settings->language_count];
     if (language_program(orders.language, program) != 0) return -1;
     orders.program = program;
-    if (crew_add(&demo->crew, &orders) != 0) return -1;
+    if (workers_add(&demo->workers, &orders) != 0) return -1;
   }
   return 0;
 }
 
 /* Some languages need a second. One that never gets ready is for the verdict to tell. */
 static void get_ready(struct demo *demo) {
-  const int64_t begin_ms = crew_now_ms();
-  while (!is_interrupted && !crew_is_ready(&demo->crew) && crew_now_ms() < begin_ms + READY_MS) {
-    crew_listen(&demo->crew, crew_now_ms() + RATE_STEP_MS);
+  const int64_t begin_ms = workers_now_ms();
+  while (!is_interrupted && !workers_is_ready(&demo->workers) &&
+         workers_now_ms() < begin_ms + READY_MS) {
+    workers_listen(&demo->workers, workers_now_ms() + RATE_STEP_MS);
   }
-  demo->begin_ms = crew_now_ms();
+  demo->begin_ms = workers_now_ms();
   if (is_interrupted) return;
   tell(demo, "the workers were ready after %.1f s, and start",
        (double)(demo->begin_ms - begin_ms) / 1000);
-  crew_start(&demo->crew);
+  workers_start(&demo->workers);
 }
 
 static int run(struct demo *demo) {
@@ -247,27 +249,27 @@ static int run(struct demo *demo) {
   int64_t next_ms;
   if (start_workers(demo) != 0) {
     fail("starting the workers");
-    crew_end(&demo->crew);
+    workers_end(&demo->workers);
     return EXIT_NOT_RUN;
   }
   get_ready(demo);
   next_ms = demo->begin_ms + RATE_STEP_MS;
-  while (!is_interrupted && crew_running(&demo->crew) > 0) {
-    crew_listen(&demo->crew, next_ms);
+  while (!is_interrupted && workers_running(&demo->workers) > 0) {
+    workers_listen(&demo->workers, next_ms);
     direct(demo);
-    if (crew_now_ms() >= next_ms) {
+    if (workers_now_ms() >= next_ms) {
       show(demo);
       next_ms += RATE_STEP_MS;
     }
-    if (crew_now_ms() > demo->begin_ms + demo->settings.run_ms + patience_ms) break;
+    if (workers_now_ms() > demo->begin_ms + demo->settings.run_ms + patience_ms) break;
   }
-  crew_end(&demo->crew);
+  workers_end(&demo->workers);
   if (demo->is_terminal) fputs("\r\033[K", stdout);
   if (is_interrupted) {
     puts("interrupted");
     return EXIT_INTERRUPTED;
   }
-  return verdict_print(&demo->crew, &demo->story) ? 0 : EXIT_BAD;
+  return verdict_print(&demo->workers, &demo->story) ? 0 : EXIT_BAD;
 }
 
 /* With the server there and the folder made. */
@@ -276,7 +278,7 @@ static int run_in_folder(struct demo *demo) {
   snprintf(demo->folder, sizeof demo->folder, "/tmp/mortise-demo-XXXXXX");
   if (mkdtemp(demo->folder) == NULL) return fail("/tmp");
   snprintf(demo->lock, sizeof demo->lock, "demo:%s", strrchr(demo->folder, '-') + 1);
-  if (crew_init(&demo->crew, demo->folder) == 0 && store_create(demo->folder) == 0) {
+  if (workers_init(&demo->workers, demo->folder) == 0 && store_create(demo->folder) == 0) {
     result = run(demo);
   } else {
     fail(demo->folder);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crew.h"
+#include "workers.h"
 
 enum { MAX_LEASE_MS = 2000, WORKERS_PER_LANGUAGE = 2, MIN_WORKERS = 3 };
 
@@ -70,12 +70,12 @@ static int read_value(struct settings *settings, int option, const char *value) 
       fprintf(stderr, "demo: --seconds %s: give a number from 5 to 3600\n", value);
       return -1;
     case 'w':
-      if (read_number(value, MIN_WORKERS, CREW_MAX, &number) == 0) {
+      if (read_number(value, MIN_WORKERS, WORKERS_MAX, &number) == 0) {
         settings->workers = (int)number;
         return 0;
       }
       fprintf(stderr, "demo: --workers %s: give a number from %d to %d\n", value, MIN_WORKERS,
-              CREW_MAX);
+              WORKERS_MAX);
       return -1;
     default:
       settings->url = value;

@@ -53,11 +53,11 @@ __attribute__((format(printf, 2, 3))) static int find(int is_good, const char *f
   return is_good;
 }
 
-static int judge_workers(const struct crew *crew) {
+static int judge_workers(const struct workers *workers) {
   int is_good = 1;
   int i;
-  for (i = 0; i < crew->size; ++i) {
-    const struct member *member = &crew->members[i];
+  for (i = 0; i < workers->size; ++i) {
+    const struct member *member = &workers->members[i];
     if (member->is_killed) continue;
     if (member->step == STEP_FAILED) {
       is_good &= find(0, "worker %d %s", i + 1, member->failure);
@@ -73,21 +73,21 @@ static int judge_workers(const struct crew *crew) {
 }
 
 /* Each language that takes part has done some. */
-static int judge_languages(const struct crew *crew) {
-  char by_language[CREW_TALLY_SIZE];
-  const int is_good = crew_tally(crew, by_language);
+static int judge_languages(const struct workers *workers) {
+  char by_language[WORKERS_TALLY_SIZE];
+  const int is_good = workers_tally(workers, by_language);
   return find(is_good, "increments by language: %s", by_language);
 }
 
-static int judge_number(const struct crew *crew, const struct tally *tally) {
+static int judge_number(const struct workers *workers, const struct tally *tally) {
   struct store_value value;
   int is_good;
-  if (store_read(crew->folder, &value) != 0) return find(0, "the file cannot be read");
-  is_good = value.number == crew->wrote && tally->wrote == crew->wrote && crew->wrote > 0;
+  if (store_read(workers->folder, &value) != 0) return find(0, "the file cannot be read");
+  is_good = value.number == workers->wrote && tally->wrote == workers->wrote && workers->wrote > 0;
   return find(is_good,
               "%" PRId64 " increments done, %" PRId64 " in the log of writes, %" PRId64
               " in the file",
-              crew->wrote, tally->wrote, value.number);
+              workers->wrote, tally->wrote, value.number);
 }
 
 static int judge_kill(const struct story *story, const struct tally *tally) {
@@ -103,12 +103,12 @@ static int judge_kill(const struct story *story, const struct tally *tally) {
               (double)stall_ms / 1000, (double)story->lease_ms / 1000);
 }
 
-static int judge_stop(const struct crew *crew, const struct story *story,
+static int judge_stop(const struct workers *workers, const struct story *story,
                       const struct tally *tally) {
   const struct member *member;
   int is_good;
   if (story->stopped < 0) return find(0, "nobody could be stopped while it held the lock");
-  member = &crew->members[story->stopped];
+  member = &workers->members[story->stopped];
   is_good = find(member->lost_token == story->stopped_token,
                  "stopped for %.2f s, worker %d was%s told LOST",
                  (double)(story->continued_ms - story->stopped_ms) / 1000, story->stopped + 1,
@@ -122,46 +122,46 @@ static int judge_stop(const struct crew *crew, const struct story *story,
   return is_good;
 }
 
-static int judge_safe(const struct crew *crew, const struct story *story,
+static int judge_safe(const struct workers *workers, const struct story *story,
                       const struct tally *tally) {
-  int is_good = judge_workers(crew);
-  is_good &= judge_languages(crew);
-  is_good &= judge_number(crew, tally);
+  int is_good = judge_workers(workers);
+  is_good &= judge_languages(workers);
+  is_good &= judge_number(workers, tally);
   is_good &= find(
       tally->falls == 0 && tally->leaps == 0,
       "tokens rose strictly and the number by one, in %" PRId64 " of %" PRId64 " writes",
       tally->wrote - (tally->falls > tally->leaps ? tally->falls : tally->leaps), tally->wrote);
   is_good &= judge_kill(story, tally);
-  is_good &= judge_stop(crew, story, tally);
+  is_good &= judge_stop(workers, story, tally);
   puts(is_good ? "verdict: good, nothing was lost" : "verdict: BAD");
   return is_good;
 }
 
-static int judge_unsafe(const struct crew *crew, const struct tally *tally) {
+static int judge_unsafe(const struct workers *workers, const struct tally *tally) {
   struct store_value value;
   int64_t lost;
-  int is_good = judge_workers(crew);
-  is_good &= judge_languages(crew);
-  if (store_read(crew->folder, &value) != 0) return find(0, "the file cannot be read");
-  lost = crew->wrote - value.number;
-  is_good &= find(tally->wrote == crew->wrote,
-                  "%" PRId64 " increments done, %" PRId64 " in the log of writes", crew->wrote,
+  int is_good = judge_workers(workers);
+  is_good &= judge_languages(workers);
+  if (store_read(workers->folder, &value) != 0) return find(0, "the file cannot be read");
+  lost = workers->wrote - value.number;
+  is_good &= find(tally->wrote == workers->wrote,
+                  "%" PRId64 " increments done, %" PRId64 " in the log of writes", workers->wrote,
                   tally->wrote);
   is_good &=
       find(lost == 0, "%" PRId64 " in the file: %" PRId64 " updates lost (%.0f %%)", value.number,
-           lost, crew->wrote > 0 ? 100.0 * (double)lost / (double)crew->wrote : 0.0);
+           lost, workers->wrote > 0 ? 100.0 * (double)lost / (double)workers->wrote : 0.0);
   puts(is_good ? "verdict: good, by luck: there was no lock"
                : "verdict: BAD, as there was no lock");
   return is_good;
 }
 
-int verdict_print(const struct crew *crew, const struct story *story) {
+int verdict_print(const struct workers *workers, const struct story *story) {
   struct tally tally = {0};
   tally.story = story;
-  tally.killed_process = story->killed < 0 ? -1 : (long)crew->members[story->killed].process;
-  tally.stopped_process = story->stopped < 0 ? -1 : (long)crew->members[story->stopped].process;
-  if (store_each_record(crew->folder, count_record, &tally) != 0) {
+  tally.killed_process = story->killed < 0 ? -1 : (long)workers->members[story->killed].process;
+  tally.stopped_process = story->stopped < 0 ? -1 : (long)workers->members[story->stopped].process;
+  if (store_each_record(workers->folder, count_record, &tally) != 0) {
     return find(0, "the log of writes cannot be read");
   }
-  return story->is_safe ? judge_safe(crew, story, &tally) : judge_unsafe(crew, &tally);
+  return story->is_safe ? judge_safe(workers, story, &tally) : judge_unsafe(workers, &tally);
 }

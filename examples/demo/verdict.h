@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#include "crew.h"
+#include "workers.h"
 
-/* What the supervisor did; times are of crew_now_ms, 0 for what did not happen. */
+/* What the supervisor did; times are of workers_now_ms, 0 for what did not happen. */
 struct story {
   int is_safe;
   int64_t lease_ms;
@@ -21,6 +21,6 @@ struct story {
 };
 
 /* Prints each finding and the verdict; 1 when all is well, else 0. */
-int verdict_print(const struct crew *crew, const struct story *story);
+int verdict_print(const struct workers *workers, const struct story *story);
 
 #endif

@@ -2,8 +2,8 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include "experiment.hpp"
 #include "bench_process.hpp"
+#include "experiment.hpp"
 #include "reference.hpp"
 #include "subject.hpp"
 

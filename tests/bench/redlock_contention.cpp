@@ -5,9 +5,9 @@
 #include <exception>
 #include <random>
 
+#include "bench_process.hpp"
 #include "experiment.hpp"
 #include "language_side.hpp"
-#include "bench_process.hpp"
 #include "quorum_client.hpp"
 #include "quorum_servers.hpp"
 #include "subject.hpp"

@@ -1,8 +1,8 @@
 // Locks that stay with their client (`retain`): pairs that ask the server nothing, and what
 // somebody else waits for one that is retained.
+#include "bench_process.hpp"
 #include "delay_proxy.hpp"
 #include "experiment.hpp"
-#include "bench_process.hpp"
 #include "reference.hpp"
 #include "subject.hpp"
 #include "throughput.hpp"

@@ -101,17 +101,17 @@ static int64_t finish_busy(busy_worker *self) {
 
 /* With nobody else about, waiters of one client pass the lock on without asking the server. */
 static void a_batch_costs_the_server_little(void) {
-  enum { crew = 4 };
+  enum { worker_count = 4 };
   mortise_client *client = open_client(server);
-  busy_worker all[crew];
+  busy_worker all[worker_count];
   int is_over = 0;
   server_command(server, "CONFIG RESETSTAT");
-  for (int i = 0; i < crew; ++i) start_busy(&all[i], client, "batch", &is_over);
+  for (int i = 0; i < worker_count; ++i) start_busy(&all[i], client, "batch", &is_over);
   const int64_t begin = now_ms();
   while (now_ms() - begin < 300) poll(NULL, 0, 10);
   __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
   int64_t acquires = 0;
-  for (int i = 0; i < crew; ++i) acquires += finish_busy(&all[i]);
+  for (int i = 0; i < worker_count; ++i) acquires += finish_busy(&all[i]);
   const char *calls = strstr(server_command(server, "INFO stats"), "total_commands_processed:");
   CHECK(calls != NULL);
   const int64_t commands = atoll(calls + strlen("total_commands_processed:"));

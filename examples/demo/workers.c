@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "crew.h"
+#include "workers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,26 +19,27 @@
 
 extern char **environ;
 
-int64_t crew_now_ms(void) {
+int64_t workers_now_ms(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-int crew_init(struct crew *crew, const char *folder) {
+int workers_init(struct workers *workers, const char *folder) {
   int i;
-  memset(crew, 0, sizeof *crew);
-  crew->folder = folder;
-  crew->latest = -1;
-  crew_watch(crew, INT64_MAX);
-  if (pipe(crew->gate) != 0) return -1;
-  for (i = 0; i < 2; ++i) fcntl(crew->gate[i], F_SETFD, FD_CLOEXEC);
+  memset(workers, 0, sizeof *workers);
+  workers->folder = folder;
+  workers->latest = -1;
+  workers_watch(workers, INT64_MAX);
+  if (pipe(workers->gate) != 0) return -1;
+  for (i = 0; i < 2; ++i) fcntl(workers->gate[i], F_SETFD, FD_CLOEXEC);
   return 0;
 }
 
 /* ---- starting ---------------------------------------------------------------------------- */
 
-static int start_process(const struct crew_orders *orders, int gate, int output, pid_t *process) {
+static int start_process(const struct workers_orders *orders, int gate, int output,
+                         pid_t *process) {
   char numbers[3][24];
   /* posix_spawn does not change them, but its parameter is not const. */
   union {
@@ -77,8 +78,8 @@ static int start_process(const struct crew_orders *orders, int gate, int output,
   return error == 0 ? 0 : -1;
 }
 
-int crew_add(struct crew *crew, const struct crew_orders *orders) {
-  struct member *member = &crew->members[crew->size];
+int workers_add(struct workers *workers, const struct workers_orders *orders) {
+  struct member *member = &workers->members[workers->size];
   int ends[2];
   int i;
   int result;
@@ -89,10 +90,10 @@ int crew_add(struct crew *crew, const struct crew_orders *orders) {
   member->language = orders->language;
   member->exit_status = -1;
   member->output = ends[0];
-  result = start_process(orders, crew->gate[0], ends[1], &member->process);
+  result = start_process(orders, workers->gate[0], ends[1], &member->process);
   close(ends[1]);
   if (result == 0) {
-    crew->size += 1;
+    workers->size += 1;
   } else {
     int error = errno;
     close(ends[0]);
@@ -101,37 +102,37 @@ int crew_add(struct crew *crew, const struct crew_orders *orders) {
   return result;
 }
 
-int crew_is_ready(const struct crew *crew) {
+int workers_is_ready(const struct workers *workers) {
   int i;
-  for (i = 0; i < crew->size; ++i) {
-    if (!crew->members[i].is_ready && crew->members[i].output >= 0) return 0;
+  for (i = 0; i < workers->size; ++i) {
+    if (!workers->members[i].is_ready && workers->members[i].output >= 0) return 0;
   }
   return 1;
 }
 
-void crew_start(struct crew *crew) {
+void workers_start(struct workers *workers) {
   int i;
   for (i = 0; i < 2; ++i) {
-    if (crew->gate[i] >= 0) close(crew->gate[i]);
-    crew->gate[i] = -1;
+    if (workers->gate[i] >= 0) close(workers->gate[i]);
+    workers->gate[i] = -1;
   }
 }
 
 /* ---- listening --------------------------------------------------------------------------- */
 
-static void take_hold(struct crew *crew, int index, int64_t token) {
-  crew->members[index].step = STEP_HOLDING;
-  crew->members[index].token = token;
-  crew->holds += 1;
-  crew->latest = index;
-  if (crew->watched_by < 0 && token > crew->watched) {
-    crew->watched_by = index;
-    crew->watched_ms = crew_now_ms();
+static void take_hold(struct workers *workers, int index, int64_t token) {
+  workers->members[index].step = STEP_HOLDING;
+  workers->members[index].token = token;
+  workers->holds += 1;
+  workers->latest = index;
+  if (workers->watched_by < 0 && token > workers->watched) {
+    workers->watched_by = index;
+    workers->watched_ms = workers_now_ms();
   }
 }
 
-static void take_line(struct crew *crew, int index) {
-  struct member *member = &crew->members[index];
+static void take_line(struct workers *workers, int index) {
+  struct member *member = &workers->members[index];
   const char *line = member->line;
   int64_t first = 0;
   int64_t second = 0;
@@ -139,11 +140,11 @@ static void take_line(struct crew *crew, int index) {
   if (strcmp(line, "ready") == 0) {
     member->is_ready = 1;
   } else if (sscanf(line, "held %" SCNd64, &first) == 1) {
-    take_hold(crew, index, first);
+    take_hold(workers, index, first);
   } else if (sscanf(line, "wrote %" SCNd64 " %" SCNd64, &first, &second) == 2) {
     member->step = STEP_IDLE;
     member->wrote += 1;
-    crew->wrote += 1;
+    workers->wrote += 1;
   } else if (sscanf(line, "refused %" SCNd64 " %" SCNd64 " %" SCNd64, &first, &second, &third) ==
              3) {
     member->step = STEP_IDLE;
@@ -162,13 +163,13 @@ static void take_line(struct crew *crew, int index) {
   }
 }
 
-static void take_bytes(struct crew *crew, int index, const char *bytes, size_t count) {
-  struct member *member = &crew->members[index];
+static void take_bytes(struct workers *workers, int index, const char *bytes, size_t count) {
+  struct member *member = &workers->members[index];
   size_t i;
   for (i = 0; i < count; ++i) {
     if (bytes[i] == '\n') {
       member->line[member->line_length] = '\0';
-      take_line(crew, index);
+      take_line(workers, index);
       member->line_length = 0;
     } else if (member->line_length + 1 < sizeof member->line) {
       member->line[member->line_length++] = bytes[i];
@@ -184,13 +185,13 @@ static void collect(struct member *member) {
 }
 
 /* Everything that the worker has told by now. */
-static void drain(struct crew *crew, int index) {
-  struct member *member = &crew->members[index];
+static void drain(struct workers *workers, int index) {
+  struct member *member = &workers->members[index];
   char bytes[4096];
   while (member->output >= 0) {
     ssize_t count = read(member->output, bytes, sizeof bytes);
     if (count > 0) {
-      take_bytes(crew, index, bytes, (size_t)count);
+      take_bytes(workers, index, bytes, (size_t)count);
     } else if (count == 0) {
       collect(member);
     } else if (errno != EINTR) {
@@ -199,51 +200,51 @@ static void drain(struct crew *crew, int index) {
   }
 }
 
-void crew_listen(struct crew *crew, int64_t until_ms) {
-  struct pollfd polled[CREW_MAX];
+void workers_listen(struct workers *workers, int64_t until_ms) {
+  struct pollfd polled[WORKERS_MAX];
   int i;
-  int64_t left_ms = until_ms - crew_now_ms();
-  for (i = 0; i < crew->size; ++i) {
-    polled[i].fd = crew->members[i].output;
+  int64_t left_ms = until_ms - workers_now_ms();
+  for (i = 0; i < workers->size; ++i) {
+    polled[i].fd = workers->members[i].output;
     polled[i].events = POLLIN;
     polled[i].revents = 0;
   }
-  if (poll(polled, (nfds_t)crew->size, left_ms > 0 ? (int)left_ms : 0) <= 0) return;
-  for (i = 0; i < crew->size; ++i) {
-    if (polled[i].revents != 0) drain(crew, i);
+  if (poll(polled, (nfds_t)workers->size, left_ms > 0 ? (int)left_ms : 0) <= 0) return;
+  for (i = 0; i < workers->size; ++i) {
+    if (polled[i].revents != 0) drain(workers, i);
   }
 }
 
-void crew_watch(struct crew *crew, int64_t token) {
-  crew->watched = token;
-  crew->watched_by = -1;
-  crew->watched_ms = 0;
+void workers_watch(struct workers *workers, int64_t token) {
+  workers->watched = token;
+  workers->watched_by = -1;
+  workers->watched_ms = 0;
 }
 
-int crew_tally(const struct crew *crew, char text[CREW_TALLY_SIZE]) {
+int workers_tally(const struct workers *workers, char text[WORKERS_TALLY_SIZE]) {
   int64_t wrote[LANGUAGE_COUNT] = {0};
-  int workers[LANGUAGE_COUNT] = {0};
+  int count[LANGUAGE_COUNT] = {0};
   int has_each = 1;
   size_t length = 0;
   int i;
-  for (i = 0; i < crew->size; ++i) {
-    wrote[crew->members[i].language] += crew->members[i].wrote;
-    workers[crew->members[i].language] += 1;
+  for (i = 0; i < workers->size; ++i) {
+    wrote[workers->members[i].language] += workers->members[i].wrote;
+    count[workers->members[i].language] += 1;
   }
   text[0] = '\0';
-  for (i = 0; i < LANGUAGE_COUNT && length < CREW_TALLY_SIZE; ++i) {
-    if (workers[i] == 0) continue;
+  for (i = 0; i < LANGUAGE_COUNT && length < WORKERS_TALLY_SIZE; ++i) {
+    if (count[i] == 0) continue;
     has_each = has_each && wrote[i] > 0;
-    length += (size_t)snprintf(text + length, CREW_TALLY_SIZE - length, "%s%s %" PRId64,
+    length += (size_t)snprintf(text + length, WORKERS_TALLY_SIZE - length, "%s%s %" PRId64,
                                length == 0 ? "" : ", ", languages[i].title, wrote[i]);
   }
   return has_each;
 }
 
-int crew_running(const struct crew *crew) {
+int workers_running(const struct workers *workers) {
   int i;
   int running = 0;
-  for (i = 0; i < crew->size; ++i) running += crew->members[i].output >= 0;
+  for (i = 0; i < workers->size; ++i) running += workers->members[i].output >= 0;
   return running;
 }
 
@@ -260,18 +261,18 @@ static void count_attempt(const struct store_record *record, void *context) {
 }
 
 /* Whether all that it has written it has also told. */
-static int has_told_all(const struct crew *crew, const struct member *member) {
+static int has_told_all(const struct workers *workers, const struct member *member) {
   struct attempt_count count = {0, 0};
   count.process = (long)member->process;
-  if (store_each_record(crew->folder, count_attempt, &count) != 0) return 0;
+  if (store_each_record(workers->folder, count_attempt, &count) != 0) return 0;
   return count.attempts == member->wrote + member->refused;
 }
 
-int crew_catch(struct crew *crew, int index) {
-  struct member *member = &crew->members[index];
+int workers_catch(struct workers *workers, int index) {
+  struct member *member = &workers->members[index];
   int is_caught = 0;
   int status = 0;
-  int store = store_close(crew->folder);
+  int store = store_close(workers->folder);
   if (store < 0) return 0;
   if (kill(member->process, SIGSTOP) == 0) {
     pid_t stopped;
@@ -279,9 +280,9 @@ int crew_catch(struct crew *crew, int index) {
       stopped = waitpid(member->process, &status, WUNTRACED);
     } while (stopped < 0 && errno == EINTR);
     if (stopped == member->process && WIFSTOPPED(status)) {
-      drain(crew, index);
-      is_caught = member->step == STEP_HOLDING && has_told_all(crew, member);
-      if (!is_caught) crew_continue(crew, index);
+      drain(workers, index);
+      is_caught = member->step == STEP_HOLDING && has_told_all(workers, member);
+      if (!is_caught) workers_continue(workers, index);
     } else {
       /* It has ended by itself just now; `collect` finds nothing left to wait for. */
       member->exit_status = status;
@@ -291,21 +292,23 @@ int crew_catch(struct crew *crew, int index) {
   return is_caught;
 }
 
-void crew_continue(struct crew *crew, int index) { kill(crew->members[index].process, SIGCONT); }
-
-void crew_kill(struct crew *crew, int index) {
-  struct member *member = &crew->members[index];
-  member->is_killed = 1;
-  kill(member->process, SIGKILL);
-  drain(crew, index);
+void workers_continue(struct workers *workers, int index) {
+  kill(workers->members[index].process, SIGCONT);
 }
 
-void crew_end(struct crew *crew) {
+void workers_kill(struct workers *workers, int index) {
+  struct member *member = &workers->members[index];
+  member->is_killed = 1;
+  kill(member->process, SIGKILL);
+  drain(workers, index);
+}
+
+void workers_end(struct workers *workers) {
   int i;
-  crew_start(crew);
-  for (i = 0; i < crew->size; ++i) {
-    if (crew->members[i].output < 0) continue;
-    kill(crew->members[i].process, SIGKILL);
-    collect(&crew->members[i]);
+  workers_start(workers);
+  for (i = 0; i < workers->size; ++i) {
+    if (workers->members[i].output < 0) continue;
+    kill(workers->members[i].process, SIGKILL);
+    collect(&workers->members[i]);
   }
 }
