@@ -67,7 +67,7 @@ class chaos {
     }
   }
 
-  const unsigned seed_ = std::random_device{}();
+  const unsigned seed_ = chaos_seed();
   std::mt19937 chance_{seed_};
   test_server server_;
   contenders all_{and_retaining(server_.url() + "?lease=400ms&command_timeout=500ms"), 6, seed_};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/child.hpp"
+#include "support/contention.hpp"
 #include "support/handles.hpp"
 #include "support/history.hpp"
 #include "support/server.hpp"
@@ -217,7 +218,7 @@ class shared_chaos {
     return read_history(text, history_) && history_.size() > before;
   }
 
-  const unsigned seed_ = std::random_device{}();
+  const unsigned seed_ = chaos_seed();
   std::mt19937 chance_{seed_};
   test_server server_;
   std::vector<std::unique_ptr<child>> processes_;

@@ -122,6 +122,14 @@ void contend(child_end& test, const std::string& url, unsigned seed, const share
 
 }  // namespace
 
+unsigned chaos_seed() {
+  if (const char* const given = std::getenv("MORTISE_CHAOS_SEED")) {
+    return static_cast<unsigned>(std::strtoul(given, nullptr, 10));
+  }
+  const bool is_long = std::getenv("MORTISE_CHAOS_SECONDS") || std::getenv("MORTISE_TEST_FULL");
+  return is_long ? std::random_device{}() : 1;
+}
+
 std::int64_t chaos_seconds(std::int64_t otherwise) {
   const char* const wanted = std::getenv("MORTISE_CHAOS_SECONDS");
   return wanted != nullptr ? std::atoll(wanted) : otherwise;
@@ -184,6 +192,13 @@ void contenders::stop_one() {
   victim.body->pause();
   victim.resume_at = boot_now() + static_cast<time_ns>(chance_() % 1200) * ns_per_ms;
   ++stops_;
+}
+
+bool contenders::is_to_go_on(time_ns since, std::int64_t for_s, std::size_t least) const {
+  constexpr std::int64_t longest_s = 120;
+  const auto passed_ms = ms_since(since);
+  if (passed_ms < for_s * 1000) return true;
+  return history_.size() <= least && passed_ms < (for_s + longest_s) * 1000;
 }
 
 void contenders::harm_for(std::int64_t for_ms) {

@@ -21,6 +21,9 @@ constexpr std::size_t contended_locks = 3;
 
 // How long to contend: as MORTISE_CHAOS_SECONDS says, or as long as this.
 std::int64_t chaos_seconds(std::int64_t otherwise);
+// What chance begins with: MORTISE_CHAOS_SEED, or the same number in each run of the first tier,
+// and another one each time in `./dev test --full` and longer runs. Reports print it.
+unsigned chaos_seed();
 
 // Memory that all processes share: what the locks protect, and what came of it.
 struct shared_store {
@@ -66,6 +69,9 @@ class contenders {
   void stop_one();
   // One or the other, again and again.
   void harm_for(std::int64_t for_ms);
+  // Whether to go on: until the time is up and the locks were acquired often enough to show
+  // something, however slow the machine is; no longer than two minutes more.
+  [[nodiscard]] bool is_to_go_on(time_ns since, std::int64_t for_s, std::size_t least = 20) const;
   // Lets those go on whose time has come, and hears what all have to tell.
   void collect();
   void finish();

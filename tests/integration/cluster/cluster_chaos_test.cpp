@@ -59,7 +59,7 @@ class cluster_chaos : public ::testing::Test {
   }
 
   const std::string query_;
-  const unsigned seed = std::random_device{}();
+  const unsigned seed = chaos_seed();
   std::mt19937 chance{seed};
   test_cluster set;
   contenders all{and_retaining(set.url() + "?lease=500ms&command_timeout=5s" + query_), 6, seed};
@@ -68,7 +68,7 @@ class cluster_chaos : public ::testing::Test {
 
 TEST_F(cluster_chaos, what_loses_nothing_lets_no_two_hold) {
   const auto since = boot_now();
-  while (ms_since(since) < chaos_seconds(8) * second_ms) {
+  while (all.is_to_go_on(since, chaos_seconds(8))) {
     all.harm_for(300);
     if (chance() % 4 == 0) {
       fail_over_by_hand();
@@ -81,7 +81,7 @@ TEST_F(cluster_chaos, what_loses_nothing_lets_no_two_hold) {
 
 TEST_F(cluster_chaos, whatever_a_failover_loses_no_token_is_given_twice_and_nothing_is_left) {
   const auto since = boot_now();
-  while (ms_since(since) < chaos_seconds(8) * second_ms) {
+  while (all.is_to_go_on(since, chaos_seconds(8))) {
     all.harm_for(500);
     lose_a_master();
   }
@@ -96,7 +96,7 @@ class acknowledged_cluster_chaos : public cluster_chaos {
 
 TEST_F(acknowledged_cluster_chaos, what_replicas_have_lets_no_two_hold_when_masters_die) {
   const auto since = boot_now();
-  while (ms_since(since) < chaos_seconds(8) * second_ms || befallen < 2) {
+  while (all.is_to_go_on(since, chaos_seconds(8)) || befallen < 2) {
     all.harm_for(500);
     lose_a_master();
   }
@@ -168,7 +168,7 @@ class cluster_faults : public cluster_chaos, public ::testing::WithParamInterfac
 
 TEST_P(cluster_faults, are_withstood) {
   const auto since = boot_now();
-  while (ms_since(since) < chaos_seconds(8) * second_ms) {
+  while (all.is_to_go_on(since, chaos_seconds(8))) {
     all.harm_for(500);
     const auto key = some_key();
     GetParam().befall(set, set.owner_of(key), cluster::slot_of(key));

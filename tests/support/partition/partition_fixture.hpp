@@ -85,14 +85,14 @@ class partitions : public ::testing::TestWithParam<breaking_network::medium> {
                      const std::function<void(unsigned number)>& cut,
                      const std::function<void()>& heal) {
     constexpr unsigned long_one_in = 50;
-    const auto seed = std::random_device{}();
+    const auto seed = chaos_seed();
     std::mt19937 chance(seed);
     contenders all(and_retaining(url), 6, seed, long_one_in, 0, [this](std::size_t number) {
       here->network->enter(number % 2 == 0 ? near_host : far_host);
     });
     int befallen = 0;
     const auto since = boot_now();
-    while (ms_since(since) < chaos_seconds(12) * second_ms) {
+    while (all.is_to_go_on(since, chaos_seconds(12))) {
       all.harm_for(500);
       cut(static_cast<unsigned>(chance()));
       all.harm_for(3 * second_ms);
