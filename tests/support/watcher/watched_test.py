@@ -13,7 +13,7 @@ NO_STALL_MS, SHORT_MS, LONG_MS = "3600000", "300", "2000"
 
 
 def stall(duration_s):
-    return f"kill -STOP $PPID; sleep {duration_s}; kill -CONT $PPID; sleep 0.1; "
+    return f"kill -STOP $PPID; sleep {duration_s}; kill -CONT $PPID; "
 
 
 STALL = stall(0.6)
