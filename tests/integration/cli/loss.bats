@@ -28,12 +28,12 @@ next_finds_nobody() {
   next_finds_nobody "$command"
 }
 
-# The longer grace leaves time to look at the server before the lease is over.
-behind_network="--lease 7s --grace 2s"
+# For tests that do something between the loss and the end of the grace period.
+patient="--lease 7s --grace 2s"
 
 # holds_by <command>…: the command, with arguments of `mortise` behind it, is $front, and runs.
 holds_by() {
-  "$@" $behind_network "$name" -- sh -c "$sleeps" sh "$folder/command" 2>"$folder/words" 3>&- &
+  "$@" $patient "$name" -- sh -c "$sleeps" sh "$folder/command" 2>"$folder/words" 3>&- &
   front=$!
   started+=("$front")
   until_it is_there "$folder/command"
@@ -79,7 +79,7 @@ ends_before_the_lease() {
 
 @test "somebody deletes the lock: the command is told, and --on-lost is run" {
   export script='trap "echo asked >\"$folder/asked\"; exit" TERM; echo $$ >"$1"; while :; do sleep 0.1; done'
-  begin $short --on-lost 'echo "$MORTISE_NAME" >"$folder/lost"; sleep 0.2; echo done >>"$folder/lost"'
+  begin $patient --on-lost 'echo "$MORTISE_NAME" >"$folder/lost"; sleep 0.2; echo done >>"$folder/lost"'
   redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall
   ends_with "$front" 79
   [ -s "$folder/asked" ]
