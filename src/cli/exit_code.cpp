@@ -1,8 +1,28 @@
 #include "cli/exit_code.hpp"
 
-namespace mortise::cli {
+#include <utility>
 
-int exit_code_of(mortise_status status) {
+namespace mortise::cli {
+namespace {
+
+// A server refuses for many reasons, and the first word of its text names them (hazard 28).
+int code_of_refusal(std::string_view server_text) {
+  static constexpr std::pair<const char*, int> codes[] = {
+      {"NOPERM", exit_no_permission},    {"NOAUTH", exit_no_permission},
+      {"WRONGPASS", exit_no_permission}, {"OOM", exit_try_again},
+      {"READONLY", exit_unavailable},    {"role ", exit_unavailable},
+      {"MASTERDOWN", exit_unavailable},  {"LOADING", exit_unavailable},
+      {"BUSY ", exit_unavailable},       {"CLUSTERDOWN", exit_unavailable},
+      {"NOREPLICAS", exit_unavailable},  {"MISCONF", exit_unavailable}};
+  for (const auto& [word, code] : codes) {
+    if (server_text.starts_with(word)) return code;
+  }
+  return exit_data;
+}
+
+}  // namespace
+
+int exit_code_of(mortise_status status, std::string_view server_text) {
   switch (status) {
     case MORTISE_OK:
       return exit_ok;
@@ -19,7 +39,7 @@ int exit_code_of(mortise_status status) {
       return exit_try_again;
     case MORTISE_REFUSED:
     case MORTISE_UNSUPPORTED:
-      return exit_data;
+      return code_of_refusal(server_text);
     case MORTISE_LIMIT:
     case MORTISE_NO_MEMORY:
       return exit_system;

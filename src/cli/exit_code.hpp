@@ -4,6 +4,8 @@
 
 #include <mortise/mortise.h>
 
+#include <string_view>
+
 namespace mortise::cli {
 
 enum exit_code : int {
@@ -30,7 +32,7 @@ enum exit_code : int {
 
 constexpr int largest_exit_code = 255;
 
-// That of a call which did not come to MORTISE_OK.
-int exit_code_of(mortise_status status);
+// Of a call's status. `server_text` is what the server said, or empty.
+int exit_code_of(mortise_status status, std::string_view server_text);
 
 }  // namespace mortise::cli

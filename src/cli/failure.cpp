@@ -2,21 +2,16 @@
 
 #include <unistd.h>
 
-#include <string_view>
-
 #include "cli/exit_code.hpp"
 
 namespace mortise::cli {
 
 namespace {
 
-// The server refuses for more than one reason; whose rights do not suffice is told by its words.
+// A failure has a code, also if the error is empty by mistake.
 int code_of(const mortise_error* error) {
-  const std::string_view words = mortise_error_server_text(error);
-  for (const auto* const start : {"NOPERM", "NOAUTH", "WRONGPASS"}) {
-    if (words.starts_with(start)) return exit_no_permission;
-  }
-  return exit_code_of(mortise_error_code(error));
+  const int code = exit_code_of(mortise_error_code(error), mortise_error_server_text(error));
+  return code == exit_ok ? int{exit_software} : code;
 }
 
 }  // namespace

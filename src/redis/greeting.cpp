@@ -285,7 +285,8 @@ greeting::step greeting::check_server() {
   if (!facts_.role.empty() && facts_.role != "master") {
     is_passing_ = true;
     const step result =
-        refuse("this is a read-only replica, which is not served; give the master's address", {});
+        refuse("this is a read-only replica, which is not served; give the master's address",
+               "role " + facts_.role);
     // Whoever had the master behind this name waits until it leads there again.
     problem_.is_retryable = has_predecessor() || !config_.is_replica_wrong;
     return result;

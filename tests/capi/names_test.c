@@ -162,8 +162,8 @@ static void what_is_taken(int kind) {
   check_call(&mine, MORTISE_NOT_ACQUIRED, calls->try_now(mine.handle, error));
   CHECK_STATUS(MORTISE_OK, calls->try_async(mine.handle, queue, error));
   check_told(&mine, MORTISE_NOT_ACQUIRED);
-  check_call(&mine, MORTISE_TIMED_OUT, calls->acquire(mine.handle, 300, error));
-  CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, 300, error));
+  check_call(&mine, MORTISE_TIMED_OUT, calls->acquire(mine.handle, 1000, error));
+  CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, 1000, error));
   check_told(&mine, MORTISE_TIMED_OUT);
 
   CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, MORTISE_FOREVER, error));

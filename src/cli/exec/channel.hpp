@@ -9,9 +9,9 @@ enum class word : int {
   // To the keeper.
   signal,  // send this one to the command
   cancel,  // do not wait for the lock any more
-  pause,   // do not start the command yet: the shell has stopped us
-  resume,
+  go,      // start the command: its deadline is watched
   // To the front.
+  ready,    // the lock is held, and the shared page has the deadline
   started,  // the command runs
   stopped,  // the command was stopped by this signal
   ended,    // all is over, with this exit code; nothing is held

@@ -30,7 +30,7 @@ int64_t calendar_now_ms() { return now_of(CLOCK_REALTIME) / ns_per_ms; }
 
 timer::timer() : descriptor_(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)) {
   if (descriptor_ < 0) {
-    throw failure(exit_system, std::string("no timer is to be had: ") + std::strerror(errno));
+    throw failure(exit_system, std::string("cannot create a timer: ") + std::strerror(errno));
   }
 }
 

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/exec/processes.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
 
@@ -49,9 +48,8 @@ front::front(pid_t keeper, const page& shared, channel& to_keeper)
   ::sigdelset(&all, SIGCHLD);
   signals_ = ::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals_ < 0) {
-    throw failure(exit_system, std::string("no descriptor is to be had: ") + std::strerror(errno));
+    throw failure(exit_system, std::string("cannot open a descriptor: ") + std::strerror(errno));
   }
-  processes::adopt_orphans();
 }
 
 front::~front() { ::close(signals_); }
@@ -69,13 +67,18 @@ int front::run() {
 }
 
 int front::do_without_keeper() {
-  if (cancelled_by_ != 0) return finish();
-  if (!channel_.is_closed()) {
-    return end_all("the process that holds the lock does not go on", true);
+  const bool is_stuck = !channel_.is_closed();
+  kill_keeper();
+  // Without a deadline there is no command: not yet, or not any longer.
+  const bool has_command = is_armed_ && page_.front_at_ns.load(std::memory_order_acquire) != 0;
+  if (cancelled_by_ == 0) {
+    const std::string_view does = is_armed_ ? (has_command ? "holds" : "releases") : "waits for";
+    const std::string_view became = is_stuck ? "did not continue" : "was killed";
+    const std::string_view so = has_command ? ": the command has to end" : "";
+    messages_.complain({"the process that ", does, " the lock ", became, so});
   }
-  if (is_started_) return end_all("the process that holds the lock was killed", false);
-  complain("exec", "the process that waits for the lock was killed");
-  return exit_software;
+  const int code = has_command ? end_all(is_stuck) : int{exit_software};
+  return cancelled_by_ == 0 ? code : finish();
 }
 
 void front::read_signals() {
@@ -93,9 +96,8 @@ void front::on_signal(int signal, bool is_of_terminal) {
     return;
   }
   if (stops(signal)) {
-    channel_.tell(word::pause);
+    // Meanwhile nothing answers `ready`, so a stopped job does not start its command.
     raise_by_default(signal);
-    channel_.tell(word::resume);
   } else if (!is_idle_by_default(signal) && cancelled_by_ == 0) {
     cancelled_by_ = signal;
     channel_.tell(word::cancel);
@@ -113,6 +115,12 @@ void front::stop(int signal) {
 bool front::hear() {
   while (const auto heard = channel_.hear()) {
     switch (heard->what) {
+      case word::ready:
+        if (cancelled_by_ != 0) break;
+        is_armed_ = true;
+        timer_.set(page_.front_at_ns.load(std::memory_order_acquire));
+        channel_.tell(word::go);
+        break;
       case word::started:
         is_started_ = true;
         timer_.set(page_.front_at_ns.load(std::memory_order_acquire));
@@ -137,27 +145,28 @@ bool front::hear() {
 bool front::is_late() {
   if (cancelled_by_ != 0) return now_ns() >= leaves_at_ns_;
   const int64_t front_at_ns = page_.front_at_ns.load(std::memory_order_acquire);
-  if (!is_started_ || front_at_ns == 0) return false;
+  if (!is_armed_ || front_at_ns == 0) return false;
   timer_.set(front_at_ns);
   return now_ns() >= front_at_ns;
 }
 
-// The keeper and its descendants; those come to us when it is gone.
-int front::end_all(const std::string& why, bool is_at_once) {
-  complain("exec", why + ": the command has to end");
+void front::kill_keeper() const {
   ::kill(keeper_, SIGKILL);
   ::waitpid(keeper_, nullptr, 0);
-  processes rest;
+}
+
+// The keeper's descendants are ours now (hazard 1).
+int front::end_all(bool is_at_once) {
   if (!is_at_once) {
-    rest.send_to_all(SIGTERM);
-    rest.send_to_all(SIGCONT);
+    processes_.send_to_all(SIGTERM);
+    processes_.send_to_all(SIGCONT);
   }
   const int64_t kill_at_ns = is_at_once ? 0 : page_.front_at_ns.load(std::memory_order_acquire);
   for (;;) {
-    while (rest.look()) {
+    while (processes_.look()) {
     }
-    if (rest.is_gone()) return exit_lost;
-    if (now_ns() >= kill_at_ns) rest.send_to_all(SIGKILL);
+    if (processes_.is_gone()) return exit_lost;
+    if (now_ns() >= kill_at_ns) processes_.send_to_all(SIGKILL);
     ::poll(nullptr, 0, killing_pause_ms);
   }
 }

@@ -11,6 +11,8 @@
 #include "cli/exec/channel.hpp"
 #include "cli/exec/clock.hpp"
 #include "cli/exec/page.hpp"
+#include "cli/exec/processes.hpp"
+#include "cli/exec/stderr_writer.hpp"
 
 namespace mortise::cli::exec {
 
@@ -32,16 +34,20 @@ class front {
   bool hear();
   bool is_late();
   int do_without_keeper();
-  int end_all(const std::string& why, bool is_at_once);
+  void kill_keeper() const;
+  int end_all(bool is_at_once);
   int finish() const;
 
   pid_t keeper_;
   const page& page_;
   channel& channel_;
   timer timer_;
+  processes processes_;
+  stderr_writer messages_;
   int signals_;
-  bool is_started_ = false;
-  int cancelled_by_ = 0;  // the signal that came before there was a command
+  bool is_armed_ = false;    // from here on the command may exist
+  bool is_started_ = false;  // it does
+  int cancelled_by_ = 0;     // the signal that came before there was a command
   int64_t leaves_at_ns_ = 0;
   message last_;
   sigset_t received_;

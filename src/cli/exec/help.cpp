@@ -43,8 +43,8 @@ What else
 
 The command has MORTISE_NAME and MORTISE_TOKEN in its environment. Exit codes: the command's, or
 128 and its signal; 1 not acquired; 64 wrong usage; 65 the name is another kind of lock; 69 no
-server; 75 outcome unknown; 77 no permission; 79 the lock was lost; 124 --at-most; 126, 127 no such
-command.
+server; 71 no resources; 75 outcome unknown; 77 no permission; 79 the lock was lost; 124 --at-most;
+126, 127 no such command.
 )HELP";
 
 }  // namespace mortise::cli::exec

@@ -16,6 +16,9 @@
 namespace mortise::cli::exec {
 namespace {
 
+constexpr int fifo_pause_ms = 100;
+constexpr const char* over_at_most = "the time of --at-most is over";
+
 std::string lines_of(const std::vector<int64_t>& tokens) {
   std::string lines;
   for (const auto token : tokens) lines += std::to_string(token) + "\n";
@@ -30,14 +33,20 @@ failure cannot_write(const std::string& file, int problem) {
 
 }  // namespace
 
-keeper::keeper(const plan& wanted, page& shared, channel& front, const sigset_t& mask)
-    : plan_(wanted), page_(shared), front_(front), mask_(mask), locks_(wanted) {
+keeper::keeper(const plan& wanted, page& shared, channel& front, const sigset_t& mask,
+               stderr_writer& messages)
+    : plan_(wanted),
+      page_(shared),
+      front_(front),
+      mask_(mask),
+      locks_(wanted),
+      messages_(messages) {
   sigset_t ends;
   ::sigemptyset(&ends);
   ::sigaddset(&ends, SIGCHLD);
   signals_ = ::signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals_ < 0) {
-    throw failure(exit_system, std::string("no descriptor is to be had: ") + std::strerror(errno));
+    throw failure(exit_system, std::string("cannot open a descriptor: ") + std::strerror(errno));
   }
 }
 
@@ -56,8 +65,11 @@ message keeper::run() {
     return {word::ended, plan_.conflict_code};
   }
   set_limits();
-  await_resumption();
   if (!plan_.token_file.empty()) write_token_file();
+  if (!await_go()) {
+    locks_.unlock();
+    return {word::ended, exit_software};
+  }
   start();
   watch();
   return give_back();
@@ -72,23 +84,11 @@ bool keeper::await_grant() {
     const auto seen = locks_.next();
     if (!seen || seen->what != MORTISE_EVENT_ACQUIRED) continue;
     if (seen->status == MORTISE_OK) return true;
-    const bool has_another = exit_code_of(seen->status) == exit_not_acquired;
-    if (!has_another) throw failure(exit_code_of(seen->status), seen->text);
-    if (plan_.is_verbose) complain("exec", seen->text);
+    const int code = exit_code_of(seen->status, seen->server_text);
+    if (code != exit_not_acquired) throw failure(code, seen->text);
+    locks_.check_kinds();
+    if (plan_.is_verbose) messages_.complain({seen->text});
     return false;
-  }
-}
-
-// Whoever stops a job that waits does not want it to begin.
-void keeper::await_resumption() {
-  while (is_paused_ && !front_.is_closed()) {
-    wait(-1);
-    hear();
-    while (locks_.next()) {
-    }
-  }
-  if (locks_.valid_ms() == 0) {
-    throw failure(exit_lost, "the lock was lost before the command was started");
   }
 }
 
@@ -106,14 +106,30 @@ void keeper::set_limits() {
   const int64_t usual_ms = std::min(default_grace_ms, longest_grace_ms(span_ms));
   limits_.grace_ms = plan_.grace_ms >= 0 ? plan_.grace_ms : usual_ms;
   limits_.margin_ms = margin_ms_of(span_ms);
+  limits_.front_margin_ms = margin_ms_of(valid_ms) / 2;
   if (plan_.at_most_ms > 0) limits_.at_most_ns = acquired_at_ns_ + plan_.at_most_ms * ns_per_ms;
   refresh_ns_ = valid_ms * ns_per_ms / 10;
 }
 
-void keeper::write_token_file() const {
+// A FIFO that nobody reads yet: -1 if mortise has to end meanwhile.
+int keeper::open_token_file() {
   const auto& file = plan_.token_file;
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) throw cannot_write(file, errno);
+  for (;;) {
+    const int descriptor =
+        ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (descriptor >= 0) return descriptor;
+    if (errno != ENXIO) throw cannot_write(file, errno);
+    wait(fifo_pause_ms);
+    hear();
+    check_before_start();
+    if (is_cancelled_ || front_.is_closed()) return -1;
+  }
+}
+
+void keeper::write_token_file() {
+  const auto& file = plan_.token_file;
+  const int descriptor = open_token_file();
+  if (descriptor < 0) return;
   const auto lines = lines_of(locks_.tokens());
   const bool is_written =
       ::write(descriptor, lines.data(), lines.size()) == static_cast<ssize_t>(lines.size());
@@ -136,12 +152,40 @@ variables keeper::variables_of_command() const {
   return more;
 }
 
-// The deadline is known to the front before the command runs.
+bool keeper::is_time_over() const {
+  return limits_.at_most_ns != 0 && now_ns() >= limits_.at_most_ns;
+}
+
+// Reads the news of the hold. Throws a failure if the command must not be started any more.
+void keeper::check_before_start() {
+  while (locks_.next()) {
+  }
+  if (is_time_over()) {
+    throw failure(exit_at_most, "the time of --at-most was over before the command was started");
+  }
+  if (locks_.valid_ms() == 0) {
+    throw failure(exit_lost, "the lock was lost before the command was started");
+  }
+}
+
+// The front watches the deadline before the command exists, so the command ends in time even if
+// this process is killed or stopped while it starts the command (hazard 1). A front that is stopped
+// does not answer. Returns false if the command must not be started.
+bool keeper::await_go() {
+  if (!is_cancelled_) front_.tell(word::ready);
+  for (;;) {
+    publish_deadlines();
+    hear();
+    check_before_start();
+    if (is_cancelled_ || front_.is_closed()) return false;
+    if (may_start_) return true;
+    wait(-1);
+  }
+}
+
 void keeper::start() {
-  if (front_.is_closed()) throw failure(exit_software, "mortise was killed");
-  processes::adopt_orphans();
-  look_at_time();
-  processes_ = processes(start_program(plan_.command, variables_of_command(), mask_));
+  processes_.set_command(start_program(plan_.command, variables_of_command(), mask_));
+  has_started_ = true;
   front_.tell(word::started);
 }
 
@@ -169,9 +213,14 @@ void keeper::look_at_command() {
 
 // By itself the command alone has to end; when it has to, all that descend from it, too.
 bool keeper::is_over() {
-  if (cause_ == cause::none) return ended_.has_value();
+  if (cause_ == cause::none) {
+    if (ended_) page_.front_at_ns.store(0, std::memory_order_release);
+    return ended_.has_value();
+  }
   if (now_ns() >= kill_at_ns_) processes_.send_to_all(SIGKILL);
   is_gone_ = processes_.is_gone();
+  // What --on-lost started is not ended.
+  if (is_gone_) page_.front_at_ns.store(0, std::memory_order_release);
   return is_gone_ && processes_.is_spared_over();
 }
 
@@ -195,13 +244,11 @@ void keeper::hear() {
         processes_.send_to_command(heard->number);
         break;
       case word::cancel:
+        is_cancelled_ = true;
         locks_.cancel();
         break;
-      case word::pause:
-        is_paused_ = true;
-        break;
-      case word::resume:
-        is_paused_ = false;
+      case word::go:
+        may_start_ = true;
         break;
       default:
         break;
@@ -213,64 +260,75 @@ void keeper::read_news() {
   while (const auto seen = locks_.next()) {
     if (seen->what != MORTISE_EVENT_LOST) continue;
     is_lost_ = true;
-    end_command(cause::lost, seen->text);
+    // The library holds no longer than --at-most either, and may notice it first.
+    if (is_time_over()) {
+      end_command(cause::at_most, over_at_most);
+    } else {
+      end_command(cause::lost, seen->text.c_str());
+    }
   }
+}
+
+deadlines keeper::publish_deadlines() {
+  const auto until = deadlines_of(locks_.valid_until_ns(), limits_);
+  page_.front_at_ns.store(until.front_at_ns, std::memory_order_release);
+  timer_.set(std::min(until.term_at_ns, now_ns() + refresh_ns_));
+  return until;
 }
 
 void keeper::look_at_time() {
-  const int64_t now = now_ns();
-  const int64_t valid_until_ns = locks_.valid_until_ns();
-  const auto until = deadlines_of(valid_until_ns, limits_);
-  if (cause_ == cause::none) {
-    page_.front_at_ns.store(until.front_at_ns, std::memory_order_release);
-    timer_.set(std::min(until.term_at_ns, now + refresh_ns_));
-    const bool is_time = limits_.at_most_ns != 0 && limits_.at_most_ns <= valid_until_ns;
-    if (now < until.term_at_ns) return;
-    if (is_time) {
-      end_command(cause::at_most, "the time of --at-most is over");
+  if (cause_ != cause::none) {
+    if (now_ns() < kill_at_ns_) {
+      timer_.set(kill_at_ns_);
     } else {
-      // It may have been lost since the news were read; these say why, and only the first is told.
-      read_news();
-      end_command(cause::lost, "the lock could not be renewed in time");
+      timer_.clear();
     }
-  } else if (now < kill_at_ns_) {
-    timer_.set(kill_at_ns_);
-  } else {
-    timer_.clear();
+    return;
   }
+  if (now_ns() < publish_deadlines().term_at_ns) return;
+  if (limits_.at_most_ns != 0 && limits_.at_most_ns <= locks_.valid_until_ns()) {
+    return end_command(cause::at_most, over_at_most);
+  }
+  // News that came since they were read say why it was lost, and only the first reason is reported.
+  read_news();
+  end_command(cause::lost, "the lock could not be renewed in time");
 }
 
 // Asks it to end. It has until the lease is nearly over; if it is over already, as long as ever.
-void keeper::end_command(cause why, const std::string& text) {
+// Signals come first, and no message blocks (hazard 1).
+void keeper::end_command(cause why, const char* text) {
   if (cause_ != cause::none) return;
   cause_ = why;
   const int64_t now = now_ns();
   const int64_t grace_at_ns = now + limits_.grace_ms * ns_per_ms;
-  kill_at_ns_ = grace_at_ns;
-  if (!is_lost_)
-    kill_at_ns_ = std::min(grace_at_ns, deadlines_of(locks_.valid_until_ns(), limits_).kill_at_ns);
-  page_.front_at_ns.store(kill_at_ns_ + limits_.margin_ms * ns_per_ms / 2,
-                          std::memory_order_release);
+  const auto until = deadlines_of(locks_.valid_until_ns(), limits_);
+  kill_at_ns_ = is_lost_ ? grace_at_ns : std::min(grace_at_ns, until.kill_at_ns);
+  page_.front_at_ns.store(
+      is_lost_ ? kill_at_ns_ + limits_.front_margin_ms * ns_per_ms : until.front_at_ns,
+      std::memory_order_release);
   timer_.set(kill_at_ns_);
-  complain("exec", text + ": \"" + plan_.command.front() + "\" has to end");
-  if (why == cause::lost && !plan_.on_lost.empty()) {
-    try {
-      processes_.spare(
-          start_program({"/bin/sh", "-c", plan_.on_lost}, variables_of_command(), mask_));
-    } catch (const failure& problem) {
-      complain("exec", std::string("--on-lost ") + problem.what());
-    }
-  }
   processes_.send_to_all(SIGTERM);
-  // What is stopped could not take it.
+  // A stopped process takes it when it continues.
   processes_.send_to_all(SIGCONT);
+  messages_.complain({text, ": \"", plan_.command.front(), "\" has to end"});
+  if (why == cause::lost && !plan_.on_lost.empty()) run_on_lost();
+}
+
+void keeper::run_on_lost() {
+  try {
+    processes_.spare(
+        start_program({"/bin/sh", "-c", plan_.on_lost}, variables_of_command(), mask_));
+  } catch (const failure& problem) {
+    messages_.complain({"--on-lost ", problem.what()});
+  }
 }
 
 message keeper::give_back() {
-  page_.front_at_ns.store(0, std::memory_order_release);
   try {
     locks_.keep_turn(calendar_now_ms());
-    if (is_lost_ || locks_.valid_ms() == 0) return {word::ended, exit_lost};
+    if (is_lost_ || locks_.valid_ms() == 0) {
+      return {word::ended, cause_ == cause::at_most ? exit_at_most : exit_lost};
+    }
     const int64_t held_ms = (now_ns() - acquired_at_ns_) / ns_per_ms;
     if (plan_.at_least_ms > held_ms) {
       locks_.outlive(plan_.at_least_ms - held_ms);
@@ -279,7 +337,7 @@ message keeper::give_back() {
     }
   } catch (const failure& problem) {
     // The command has run, and its outcome is what counts: the lock ends with its lease.
-    complain("exec", problem.what());
+    messages_.complain({problem.what()});
   }
   return ending();
 }

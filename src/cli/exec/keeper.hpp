@@ -13,30 +13,38 @@
 #include "cli/exec/plan.hpp"
 #include "cli/exec/processes.hpp"
 #include "cli/exec/program.hpp"
+#include "cli/exec/stderr_writer.hpp"
 
 namespace mortise::cli::exec {
 
 class keeper {
  public:
   // `mask` is that of the signals which the command has blocked. Throws a failure.
-  keeper(const plan& wanted, page& shared, channel& front, const sigset_t& mask);
+  keeper(const plan& wanted, page& shared, channel& front, const sigset_t& mask,
+         stderr_writer& messages);
   ~keeper();
   keeper(const keeper&) = delete;
   keeper& operator=(const keeper&) = delete;
 
   // Acquires, runs the command, and gives back; what the front is to be told. Throws a failure.
   message run();
+  // If it throws while the command runs, the lock must not be given back.
+  bool has_started() const { return has_started_; }
 
  private:
   // Why a command does not run to its own end.
   enum class cause { none, lost, at_most, front_gone };
 
   bool await_grant();
-  void await_resumption();
   void set_limits();
-  void write_token_file() const;
+  void write_token_file();
+  int open_token_file();
   variables variables_of_command() const;
+  bool is_time_over() const;
+  void check_before_start();
+  bool await_go();
   void start();
+  deadlines publish_deadlines();
   void watch();
   void look_at_command();
   bool is_over();
@@ -44,7 +52,8 @@ class keeper {
   void hear();
   void read_news();
   void look_at_time();
-  void end_command(cause why, const std::string& text);
+  void end_command(cause why, const char* text);
+  void run_on_lost();
   message give_back();
   message ending() const;
 
@@ -56,11 +65,14 @@ class keeper {
   timer timer_;
   int signals_;  // SIGCHLD, as a descriptor
   processes processes_;
+  stderr_writer& messages_;
   limits limits_;
   int64_t acquired_at_ns_ = 0;
   int64_t refresh_ns_ = 0;  // how often the deadline is looked at
   int64_t kill_at_ns_ = 0;
-  bool is_paused_ = false;
+  bool is_cancelled_ = false;
+  bool may_start_ = false;
+  bool has_started_ = false;
   bool is_lost_ = false;
   bool is_gone_ = false;  // all that had to end
   cause cause_ = cause::none;

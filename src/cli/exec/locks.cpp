@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <string_view>
 
 #include "cli/arguments.hpp"
 #include "cli/exit_code.hpp"
@@ -30,12 +31,13 @@ std::string utc_text_of(int64_t time_ms) {
 }  // namespace
 
 locks::locks(const plan& wanted) : wait_ms_(wanted.wait_ms) {
-  if (!error_ || !event_) throw failure(exit_system, "memory ran out");
+  if (!error_ || !event_) throw failure(exit_system, "not enough memory");
   client_ = connect(wanted.url, error_.get());
   options_ = options_of(wanted);
   queue_.reset(mortise_queue_new(client_.get(), queue_capacity, error_.get()));
+  if (!queue_) throw failure(error_.get());
   multi_.reset(mortise_multi_new(client_.get(), error_.get()));
-  if (!queue_ || !multi_) throw failure(error_.get());
+  if (!multi_) throw failure(error_.get());
   for (const auto& name : wanted.names) add(wanted, name);
   check(mortise_multi_watch(multi_.get(), queue_.get(), 0, error_.get()));
   turn_name_ = wanted.names.front() + "@";
@@ -48,6 +50,12 @@ options_handle locks::options_of(const plan& wanted) const {
   const int64_t longest_ms = wanted.at_most_ms == 0 ? MORTISE_FOREVER : wanted.at_most_ms;
   check(mortise_options_set_max_hold_ms(options.get(), longest_ms, error_.get()));
   check(mortise_options_set_renewal(options.get(), 1, error_.get()));
+  // Nobody would use what is retained, and a release must be confirmed before this process ends.
+  check(mortise_options_set_retain_ms(options.get(), 0, error_.get()));
+  const std::string_view key = MORTISE_OPTION_RELEASE;
+  const std::string_view value = "answered";
+  check(mortise_options_set(options.get(), key.data(), key.size(), value.data(), value.size(),
+                            error_.get()));
   if (wanted.lease_ms != 0) {
     check(mortise_options_set_lease_ms(options.get(), wanted.lease_ms, error_.get()));
   }
@@ -96,7 +104,7 @@ void locks::check(mortise_status status) const {
 std::optional<news> locks::next() {
   if (mortise_queue_next(queue_.get(), 0, event_.get(), error_.get()) != MORTISE_OK) return {};
   return news{mortise_event_get_kind(event_.get()), mortise_event_status(event_.get()),
-              mortise_event_message(event_.get())};
+              mortise_event_message(event_.get()), mortise_event_server_text(event_.get())};
 }
 
 void locks::start_acquire() {
@@ -104,6 +112,23 @@ void locks::start_acquire() {
     check(mortise_multi_try_async(multi_.get(), queue_.get(), 0, error_.get()));
   } else {
     check(mortise_multi_acquire_async(multi_.get(), queue_.get(), 0, wait_ms_, error_.get()));
+  }
+}
+
+void locks::check_kinds() const {
+  const info_handle info(mortise_info_new());
+  if (!info) throw failure(exit_system, "not enough memory");
+  const auto check_kind = [this](mortise_status status) {
+    if (status != MORTISE_REFUSED) return;
+    const failure problem(error_.get());
+    if (problem.code() == exit_data) throw problem;
+  };
+  for (const auto& one : mutexes_) {
+    check_kind(mortise_lock_query(one.get(), info.get(), error_.get()));
+  }
+  for (const auto& one : rws_) check_kind(mortise_rw_query(one.get(), info.get(), error_.get()));
+  for (const auto& one : semaphores_) {
+    check_kind(mortise_semaphore_query(one.get(), info.get(), error_.get()));
   }
 }
 

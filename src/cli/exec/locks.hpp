@@ -17,6 +17,7 @@ struct news {
   mortise_event_kind what;
   mortise_status status;
   std::string text;
+  std::string server_text;
 };
 
 class locks {
@@ -30,6 +31,9 @@ class locks {
 
   // Waits as long as the plan says; news of MORTISE_EVENT_ACQUIRED follow. Throws a failure.
   void start_acquire();
+  // After a try that did not acquire: throws a failure if a name is no lock of this kind, because a
+  // try sees only that the name is in use.
+  void check_kinds() const;
   void cancel() { mortise_multi_cancel(multi_.get(), nullptr); }
   // Right after a wait a hold is only as good as the server's message: this asks it. Throws.
   void confirm();

@@ -3,13 +3,22 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "cli/exec/tree.hpp"
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "cli/exit_code.hpp"
+#include "cli/failure.hpp"
 
 namespace mortise::cli::exec {
 
-void processes::adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+processes::processes() {
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) {
+    throw failure(exit_system,
+                  std::string("cannot adopt orphaned processes: ") + std::strerror(errno));
+  }
+}
 
 std::optional<state> processes::look() {
   for (;;) {
@@ -26,18 +35,23 @@ std::optional<state> processes::look() {
 }
 
 void processes::send_to_command(int signal) const {
-  // Its number is not another's: nobody else waits for it.
+  // No other process can have its number before it is waited for.
   if (command_ != 0) ::kill(command_, signal);
 }
 
-void processes::send_to_all(int signal) const {
-  const auto is_spared = [this](pid_t one) { return one == spared_ || is_supervisor(one); };
-  for (const auto& one : descendants_of(::getpid(), is_spared)) send_to(one, signal);
+void processes::send_to_all(int signal) {
+  // A list that is not whole may lack the command (hazard 1).
+  if (!table_.signal_descendants(spared_, signal).is_whole) send_to_command(signal);
 }
 
-bool processes::is_gone() const {
-  const auto is_spared = [this](pid_t one) { return one == spared_ || is_supervisor(one); };
-  return descendants_of(::getpid(), is_spared).empty();
+// A list that cannot be read proves nothing (hazard 1). Without children there are no descendants
+// either: this process adopts each one whose parent ends.
+bool processes::is_gone() {
+  siginfo_t info{};
+  const bool has_children = ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+  if (!has_children && errno == ECHILD) return true;
+  const auto found = table_.signal_descendants(spared_, 0);
+  return found.is_whole && found.has_spared && !found.has_others;
 }
 
 }  // namespace mortise::cli::exec

@@ -5,9 +5,11 @@
 
 #include <optional>
 
+#include "cli/exec/process_table.hpp"
+
 namespace mortise::cli::exec {
 
-// What is killed is gone a little later; then it is looked again.
+// How long to wait between two looks at processes that were killed.
 constexpr int killing_pause_ms = 10;
 
 // How the command has ended, or stopped.
@@ -16,28 +18,29 @@ struct state {
   int number;  // its exit code, or the signal
 };
 
-// Descendants of this process, which adopts the orphans among them.
+// Descendants of this process, which adopts the orphans among them from the construction on.
 class processes {
  public:
-  // From now on orphans come to us instead of to the first process of the machine.
-  static void adopt_orphans();
+  // Throws a failure if descendants could not be found later.
+  processes();
 
-  // `spared` is a program that may go on, or 0; the supervisor of `local:` always may.
-  explicit processes(pid_t command = 0, pid_t spared = 0) : command_(command), spared_(spared) {}
+  void set_command(pid_t process) { command_ = process; }
+  // A program that may continue. The supervisor of `local:` always may.
   void spare(pid_t process) { spared_ = process; }
 
-  // What is new of the command. Others that have ended are waited for on the way.
+  // The next change of the command's state. Waits for other descendants that have ended.
   std::optional<state> look();
-  // Of the one that is spared.
   bool is_spared_over() const { return spared_ == 0; }
 
   void send_to_command(int signal) const;
-  void send_to_all(int signal) const;
-  bool is_gone() const;
+  void send_to_all(int signal);
+  // True only if it is proved that no descendant is left, except those that may continue.
+  bool is_gone();
 
  private:
-  pid_t command_;
-  pid_t spared_;
+  process_table table_;
+  pid_t command_ = 0;
+  pid_t spared_ = 0;
 };
 
 }  // namespace mortise::cli::exec

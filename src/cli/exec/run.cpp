@@ -12,6 +12,7 @@
 
 #include "cli/exec/front.hpp"
 #include "cli/exec/keeper.hpp"
+#include "cli/exec/stderr_writer.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
 
@@ -25,28 +26,37 @@ failure of_system(const char* what) {
 page& shared_page() {
   void* const memory =
       ::mmap(nullptr, sizeof(page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw of_system("no memory is to be had");
+  if (memory == MAP_FAILED) throw of_system("cannot map memory");
   return *new (memory) page;
+}
+
+message run_keeper(const plan& wanted, page& shared, channel& to_front, const sigset_t& mask) {
+  stderr_writer messages;
+  std::unique_ptr<keeper> one;
+  try {
+    one = std::make_unique<keeper>(wanted, shared, to_front, mask, messages);
+    const message last = one->run();
+    // Its end would release what --at-least keeps.
+    static_cast<void>(one.release());
+    return last;
+  } catch (const std::exception& problem) {
+    // The front ends the command, and the lock stays held until its lease ends (hazard 1).
+    if (one && one->has_started()) ::_exit(exit_software);
+    messages.complain({problem.what()});
+    const auto* const known = dynamic_cast<const failure*>(&problem);
+    return {word::ended, known == nullptr ? int{exit_software} : known->code()};
+  }
 }
 
 [[noreturn]] void be_keeper(const plan& wanted, page& shared, int socket, const sigset_t& mask) {
   channel to_front(socket);
   message last;
-  std::unique_ptr<keeper> one;
   try {
-    one = std::make_unique<keeper>(wanted, shared, to_front, mask);
-    last = one->run();
-    // What it leaves behind for --at-least is not to be given back.
-    static_cast<void>(one.release());
+    last = run_keeper(wanted, shared, to_front, mask);
   } catch (const failure& problem) {
     complain("exec", problem.what());
     last = {word::ended, problem.code()};
-  } catch (const std::exception& problem) {
-    complain("exec", problem.what());
-    last = {word::ended, exit_software};
   }
-  // Gives back what is held.
-  one.reset();
   to_front.tell(last.what, last.number);
   ::_exit(0);
 }
@@ -56,14 +66,16 @@ int run_plan(const plan& wanted) {
   auto& shared = shared_page();
   std::array<int, 2> sockets{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
-    throw of_system("no socket is to be had");
+    throw of_system("cannot create sockets");
   }
+  // Ignored, it would hide the command's end. The command starts with the default action, too.
+  ::signal(SIGCHLD, SIG_DFL);
   sigset_t all;
   sigset_t mask;
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &mask);
   const pid_t keeper = ::fork();
-  if (keeper < 0) throw of_system("no process is to be had");
+  if (keeper < 0) throw of_system("cannot fork");
   if (keeper == 0) {
     ::close(sockets[0]);
     be_keeper(wanted, shared, sockets[1], mask);

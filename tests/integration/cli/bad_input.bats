@@ -113,9 +113,11 @@ refused() {
 
 @test "a name that is another kind of lock" {
   begin -x
-  run mortise exec "$name" -- touch "$folder/ran"
-  fails_with 65
-  says "$name"
+  for wait in -n "-w 1m"; do
+    run mortise exec $wait "$name" -- touch "$folder/ran"
+    fails_with 65
+    says "$name"
+  done
   [ ! -e "$folder/ran" ]
 }
 
@@ -157,4 +159,50 @@ refused() {
   run mortise nonsense
   fails_with 64
   says "nonsense"
+}
+
+# as_user <exit code> <words> <rules of ACL SETUSER>…: exec as a user with these rights alone.
+as_user() {
+  local code=$1 words=$2
+  shift 2
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" ACL SETUSER some reset on '>some' "$@"
+  for wait in -n "-w 1m"; do
+    run mortise exec --url "unix://some:some@${MORTISE_TEST_URL#unix://}" $wait "$name" -- touch "$folder/ran"
+    fails_with "$code"
+    says "$words"
+    [ ! -e "$folder/ran" ]
+  done
+}
+
+@test "a right that is missing ends with 77, whichever it is" {
+  begin
+  as_user 77 "lacks the right" '~other*' '&*' '+@all'
+  as_user 77 "lacks the right" '~*' '&*' '+@all' -set -eval -evalsha
+}
+
+@test "a lock is waited for without the right to be notified" {
+  begin
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" ACL SETUSER some reset on '>some' '~*' '+@all'
+  run mortise exec --url "unix://some:some@${MORTISE_TEST_URL#unix://}" -w 1m "$name" -- touch "$folder/ran"
+  fails_with 77
+  says "may not subscribe"
+}
+
+@test "a server that is full ends with 75" {
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" config set maxmemory 1
+  for wait in -n "-w 1m"; do
+    run mortise exec $wait "$name" -- touch "$folder/ran"
+    fails_with 75
+    says "out of memory"
+  done
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" config set maxmemory 0
+  [ ! -e "$folder/ran" ]
+}
+
+@test "a replica ends with 69" {
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" replicaof 127.0.0.1 1
+  run mortise exec -w 2s "$name" -- touch "$folder/ran"
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" replicaof no one
+  fails_with 69
+  [ ! -e "$folder/ran" ]
 }

@@ -5,7 +5,9 @@ setup() {
   folder=$BATS_TEST_TMPDIR
   name="lock of $BATS_TEST_FILENAME $BATS_TEST_NUMBER"
   export MORTISE_URL=$MORTISE_TEST_URL folder name
+  words=$folder/words
   started=()
+  begin_by=()
   PATH=$(dirname "$MORTISE"):$PATH
   cd "$folder" || return
 }
@@ -33,12 +35,13 @@ is_gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status"
 # A command that says its number and goes on: sleeps <file>
 sleeps='echo $$ >"$1"; exec sleep 100'
 
-# Starts `mortise exec` in the background with such a command, and waits until it runs. The front's
-# number is in $front, its words in $folder/words, that of the process that holds the lock in $keeper, the command's in $command.
+# Starts `mortise exec` in the background with such a command, by the program $begin_by if there is one,
+# and waits until it runs. The front's number is in $front, that of the process that holds the lock in
+# $keeper, the command's in $command, and stderr is $words.
 begin() {
   # Bash lets what it starts in the background ignore these two.
-  env --default-signal=INT,QUIT mortise exec "$@" "$name" -- \
-    sh -c "${script:-$sleeps}" sh "$folder/command" 2>"$folder/words" 3>&- &
+  env --default-signal=INT,QUIT "${begin_by[@]}" mortise exec "$@" "$name" -- \
+    sh -c "${script:-$sleeps}" sh "$folder/command" 2>"$words" 3>&- &
   front=$!
   started+=("$front")
   until_it is_there "$folder/command"
