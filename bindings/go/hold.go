@@ -40,9 +40,9 @@ func (h *Hold) during() *term {
 	return h.term
 }
 
-// Token is the fencing token: it rises with every grant of the name. Hand it to whatever the lock
-// protects, and let that refuse a token lower than the highest it has seen. 0 for a Multi, whose
-// members have one each.
+// Token is the fencing token: it rises with every grant of a mutex or to a writer; for readers see
+// RW.Token. Hand it to whatever the lock protects, and let that refuse a token lower than the
+// highest it has seen. 0 for a Multi, whose members have one each.
 func (h *Hold) Token() int64 { return h.during().token.Load() }
 
 // Err is nil while the hold lasts. Then it says why that ended: ErrLost, ErrNotOwner after an

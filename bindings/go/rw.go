@@ -120,7 +120,10 @@ func (r *RW) IsWriting() bool { return r.own().isHeld(swig.Rw_is_writing) }
 // Valid is how long the hold is still valid by the local clock; 0 when nothing is held.
 func (r *RW) Valid() time.Duration { return r.own().valid() }
 
-// Token is the fencing token of the last hold, also after its end. 0 before the first.
+// Token is the fencing token of the last hold, also after its end. 0 before the first. A writer's
+// token is above every earlier reader's and writer's. A reader's token is above every earlier
+// writer's and below every later one's, but among readers tokens do not rise: compare a reader's
+// token with the highest of a writer, and store only writers' tokens.
 func (r *RW) Token() int64 { return r.own().token() }
 
 // Query asks the server who holds the lock and who waits.

@@ -1,4 +1,5 @@
-// What a protected resource does: it takes no token that is lower than the highest it has seen.
+// What a protected resource does: it refuses a token that is lower than the highest that has
+// written.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@ namespace mortise::testing {
 
 class fenced_store {
  public:
+  bool read(std::int64_t token) const { return token >= highest_; }
   bool write(std::int64_t token) {
     if (token < highest_) return false;
     highest_ = token;

@@ -37,8 +37,10 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * The fencing token: it rises with every grant of this name and never changes during a hold, but
-   * for an upgrade. It stays readable after the end.
+   * The fencing token: it rises with every grant of a mutex or to a writer, and never changes
+   * during a hold, but for an upgrade. Among readers tokens do not rise: a fence compares a
+   * reader's token with the highest of a writer, and stores only writers' tokens. It stays readable
+   * after the end.
    *
    * @return the token, below 2<sup>53</sup>; 0 of a {@link Multi}, whose members have their own
    */

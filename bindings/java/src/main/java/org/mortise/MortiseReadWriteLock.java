@@ -96,8 +96,10 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   }
 
   /**
-   * The fencing token of this thread's hold. A writer's is above that of every earlier reader and
-   * writer; readers that were let in together may share one.
+   * The fencing token of this thread's hold. A writer's token is above every earlier reader's and
+   * writer's. A reader's token is above every earlier writer's and below every later one's, but
+   * among readers tokens do not rise: compare a reader's token with the highest of a writer, and
+   * store only writers' tokens.
    *
    * @return the token
    * @throws IllegalMonitorStateException if this thread holds neither
