@@ -312,7 +312,7 @@ static void set_credentials_has_a_status_for_every_misuse(void) {
 
 static void a_server_that_hangs_is_given_up_after_command_timeout(void) {
   mortise_error *error = mortise_error_new();
-  mortise_client *client = open_quick_client(server, 300);
+  mortise_client *client = open_quick_client(server, 1000);
   server_pause(server);
   CHECK_STATUS(MORTISE_UNKNOWN, set_credentials(client, "locker", "x", error));
   CHECK_NUMBER(1, mortise_error_is_ambiguous(error));

@@ -69,7 +69,7 @@ static void an_absent_server_is_retryable_and_not_ambiguous(void) {
 
 static void a_hanging_server_is_ambiguous(void) {
   mortise_error *error = mortise_error_new();
-  mortise_client *client = open_quick_client(server, 200);
+  mortise_client *client = open_quick_client(server, 1000);
   mortise_lock *lock = open_lock(client, "hanging");
   server_pause(server);
   CHECK_STATUS(MORTISE_UNKNOWN, mortise_lock_try(lock, error));
@@ -121,7 +121,7 @@ static void check_told(mortise_lock *lock, mortise_queue *queue, int64_t timeout
 
 static void retryable_and_ambiguous_are_two_things(void) {
   test_server *other = server_start(NULL);
-  mortise_client *client = open_quick_client(other, 200);
+  mortise_client *client = open_quick_client(other, 1000);
   mortise_queue *queue = mortise_queue_new(client, 0, NULL);
   for (int is_async = 0; is_async < 2; ++is_async) {
     mortise_queue *told_by = is_async ? queue : NULL;
@@ -163,7 +163,7 @@ static void retryable_and_ambiguous_are_two_things(void) {
 static void a_look_is_never_ambiguous(void) {
   mortise_error *error = mortise_error_new();
   mortise_info *info = mortise_info_new();
-  mortise_client *client = open_quick_client(server, 200);
+  mortise_client *client = open_quick_client(server, 1000);
   mortise_lock *lock = open_lock(client, "look");
   mortise_semaphore *semaphore = mortise_semaphore_new(client, "size", 4, 2, NULL, NULL);
   for (int call = 0; call < 3; ++call) {

@@ -157,7 +157,7 @@ static void a_loss_is_told_first(void) {
 
 /* Where nobody answers, the old end stands, and the multi is still to be unlocked. */
 static void a_silent_server_leaves_the_old_end(void) {
-  mortise_client *quick = open_quick_client(server, 1000);
+  mortise_client *quick = open_quick_client(server, 3000);
   struct set set = open_set_of(quick);
   CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
   server_pause(server);

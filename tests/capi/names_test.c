@@ -235,7 +235,7 @@ static void answer_again(mortise_client *hasty) {
 
 /* A server that hangs, and one that is gone. */
 static void what_no_server_answers(int kind) {
-  mortise_client *quick = open_quick_client(server, 300);
+  mortise_client *quick = open_quick_client(server, 1000);
   struct owner mine = open_owner(kind, quick, "30s");
   const struct calls *const calls = mine.calls;
   server_pause(server);

@@ -139,7 +139,7 @@ static void freeing_gives_back_whatever_is_held(void) {
 /* The server hangs: nothing is answered, and what was asked for is settled when it is back. */
 static void an_upgrade_without_an_answer_goes_on_reading(void) {
   mortise_client *usual = client;
-  client = open_quick_client(server, 200);
+  client = open_quick_client(server, 1000);
   mortise_rw *rw = open_rw(client, "unknown");
   mortise_rw *other = open_rw(client, "unknown");
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(rw, NULL));
@@ -164,7 +164,7 @@ static void an_upgrade_without_an_answer_goes_on_reading(void) {
 
 static void a_downgrade_without_an_answer_counts_at_once(void) {
   mortise_client *usual = client;
-  client = open_quick_client(server, 200);
+  client = open_quick_client(server, 1000);
   mortise_rw *rw = open_rw(client, "lower");
   mortise_rw *other = open_rw(client, "lower");
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_try(rw, NULL));

@@ -219,10 +219,10 @@ TEST_F(rw_written, a_hold_whose_lease_is_over_is_not_released_although_it_is_sti
     if (is_script) eventually([&] { return wall_ms() > late.load(); });
     return fault::none();
   });
-  rw_client_ = open_client(between.url() + "?lease=100ms&renewal=off&protocol=hash");
+  rw_client_ = open_client(between.url() + "?lease=1s&renewal=off&protocol=hash");
   rw_ = mortise_rw_new(rw_client_.get(), "k", 1, nullptr, nullptr);
   ASSERT_EQ(MORTISE_OK, mortise_rw_write_try(rw_, nullptr));
-  late = number({"HGET", "k", "write"}) + 200;
+  late = number({"HGET", "k", "write"}) + 1200;
   for (const auto* kept : {"k", "{k}:mortise"}) say({"PEXPIRE", kept, "60000"});
   mortise_rw_write_unlock(rw_, nullptr);
   EXPECT_TRUE(eventually([&] { return wall_ms() > late.load(); }));

@@ -178,7 +178,8 @@ class memory_of_a_local_server : public ::testing::Test {
   static bool opens(scarcity& memory) {
     const auto error = new_error();
     memory.begin();
-    const client_handle client(mortise_client_new("local:", 6, nullptr, error.get()));
+    const std::string url = "local:?command_timeout=20s";
+    const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
     memory.end();
     if (client) return answers(client);
     EXPECT_EQ(MORTISE_NO_MEMORY, mortise_error_code(error.get()))

@@ -91,7 +91,7 @@ function(mortise_gtest name)
   gtest_discover_tests(${name} TEST_FILTER ${not_discovered}:full/* ${discovery}
                        PROPERTIES TIMEOUT ${arg_SECONDS} LABELS ${name})
   gtest_discover_tests(${name} TEST_FILTER full/* ${discovery}
-                       PROPERTIES TIMEOUT ${arg_SECONDS} LABELS "${name};full")
+                       PROPERTIES TIMEOUT ${arg_SECONDS} LABELS full)
 endfunction()
 
 # The library is compiled as it is shipped. Tests are compiled without optimization, and a few large

@@ -17,11 +17,16 @@ void channel::tell(word what, int number) const {
 }
 
 std::optional<message> channel::hear() {
-  message one;
-  const auto size = ::recv(descriptor_, &one, sizeof one, MSG_DONTWAIT);
-  if (size == sizeof one) return one;
-  if (size == 0 || (errno != EAGAIN && errno != EINTR)) is_closed_ = true;
-  return {};
+  for (;;) {
+    message one;
+    const auto size = ::recv(descriptor_, &one, sizeof one, MSG_DONTWAIT);
+    if (size == sizeof one) return one;
+    // The other process ended before it read all. What it sent is still there.
+    const bool is_reset = size < 0 && errno == ECONNRESET;
+    if (is_reset || (size < 0 && errno == EINTR)) continue;
+    if (size == 0 || errno != EAGAIN) is_closed_ = true;
+    return {};
+  }
 }
 
 }  // namespace mortise::cli::exec

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   if (count < 3) return 64;
   const unsigned problem = strcmp(arguments[1], "EPERM") == 0 ? EPERM : ENOSYS;
   struct sock_filter filter[] = {
