@@ -212,6 +212,21 @@ static const mortise_api table = {
     mortise_client_scan,
     mortise_options_set_retain_ms,
     mortise_info_entry_is_retained,
+    mortise_lock_hold_number,
+    mortise_lock_unlock_hold,
+    mortise_lock_unlock_hold_async,
+    mortise_rw_hold_number,
+    mortise_rw_read_unlock_hold,
+    mortise_rw_read_unlock_hold_async,
+    mortise_rw_write_unlock_hold,
+    mortise_rw_write_unlock_hold_async,
+    mortise_semaphore_hold_number,
+    mortise_semaphore_release_hold,
+    mortise_semaphore_release_hold_async,
+    mortise_multi_hold_number,
+    mortise_multi_unlock_hold,
+    mortise_multi_unlock_hold_async,
+    mortise_event_hold_number,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

@@ -98,6 +98,17 @@ struct permits {
   [[nodiscard]] std::int64_t value() const { return count; }
 };
 
+struct hold_number {
+  std::int64_t number;
+  [[nodiscard]] outcome check() const {
+    if (number > 0) return {};
+    return bad_argument("hold_number", std::to_string(number) +
+                                           " is the number of no hold; give the one that "
+                                           "mortise_lock_hold_number returned during the hold");
+  }
+  [[nodiscard]] std::int64_t value() const { return number; }
+};
+
 struct is_on {
   std::int32_t given;
   [[nodiscard]] outcome check() const {

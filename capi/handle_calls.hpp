@@ -14,6 +14,9 @@ using client::event_queue;
 using client::lock_handle;
 using client::multi_handle;
 
+// The number of whatever hold there is.
+constexpr std::int64_t any_hold = 0;
+
 // Whether it is right; `how` says what is wrong with it.
 template <class Argument>
 bool is_right(const Argument& argument, outcome& how) {

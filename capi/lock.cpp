@@ -27,7 +27,7 @@ mortise_status mortise_lock_acquire(mortise_lock* lock, int64_t timeout_ms, mort
 }
 
 mortise_status mortise_lock_unlock(mortise_lock* lock, mortise_error* error) {
-  return call(lock, error, &lock_handle::unlock, hold_mode::whole);
+  return call(lock, error, &lock_handle::unlock, hold_mode::whole, any_hold);
 }
 
 mortise_status mortise_lock_try_async(mortise_lock* lock, mortise_queue* queue, int64_t tag,
@@ -44,7 +44,19 @@ mortise_status mortise_lock_acquire_async(mortise_lock* lock, mortise_queue* que
 mortise_status mortise_lock_unlock_async(mortise_lock* lock, mortise_queue* queue, int64_t tag,
                                          mortise_error* error) {
   return call(lock, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
-              hold_mode::whole);
+              hold_mode::whole, any_hold);
+}
+
+mortise_status mortise_lock_unlock_hold(mortise_lock* lock, int64_t hold_number,
+                                        mortise_error* error) {
+  return call(lock, error, &lock_handle::unlock, hold_mode::whole,
+              argument::hold_number{hold_number});
+}
+
+mortise_status mortise_lock_unlock_hold_async(mortise_lock* lock, mortise_queue* queue, int64_t tag,
+                                              int64_t hold_number, mortise_error* error) {
+  return call(lock, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
+              hold_mode::whole, argument::hold_number{hold_number});
 }
 
 int32_t mortise_lock_is_held(const mortise_lock* lock) { return look(lock, &lock_handle::is_held); }
@@ -93,4 +105,8 @@ const char* mortise_lock_name(const mortise_lock* lock, size_t* name_len) {
 
 int64_t mortise_lock_deadline_ns(const mortise_lock* lock) {
   return look(lock, &lock_handle::deadline_ns);
+}
+
+int64_t mortise_lock_hold_number(const mortise_lock* lock) {
+  return look(lock, &lock_handle::hold_number);
 }

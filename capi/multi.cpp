@@ -60,7 +60,7 @@ mortise_status mortise_multi_acquire(mortise_multi* multi, int64_t timeout_ms,
 }
 
 mortise_status mortise_multi_unlock(mortise_multi* multi, mortise_error* error) {
-  return call(multi, error, &multi_handle::unlock);
+  return call(multi, error, &multi_handle::unlock, any_hold);
 }
 
 mortise_status mortise_multi_extend(mortise_multi* multi, int64_t lease_ms, mortise_error* error) {
@@ -96,7 +96,19 @@ mortise_status mortise_multi_acquire_async(mortise_multi* multi, mortise_queue* 
 
 mortise_status mortise_multi_unlock_async(mortise_multi* multi, mortise_queue* queue, int64_t tag,
                                           mortise_error* error) {
-  return call(multi, error, &multi_handle::unlock_async, argument::handle{queue}, tag);
+  return call(multi, error, &multi_handle::unlock_async, argument::handle{queue}, tag, any_hold);
+}
+
+mortise_status mortise_multi_unlock_hold(mortise_multi* multi, int64_t hold_number,
+                                         mortise_error* error) {
+  return call(multi, error, &multi_handle::unlock, argument::hold_number{hold_number});
+}
+
+mortise_status mortise_multi_unlock_hold_async(mortise_multi* multi, mortise_queue* queue,
+                                               int64_t tag, int64_t hold_number,
+                                               mortise_error* error) {
+  return call(multi, error, &multi_handle::unlock_async, argument::handle{queue}, tag,
+              argument::hold_number{hold_number});
 }
 
 mortise_status mortise_multi_extend_async(mortise_multi* multi, mortise_queue* queue, int64_t tag,
@@ -116,4 +128,8 @@ mortise_status mortise_multi_watch(mortise_multi* multi, mortise_queue* queue, i
 
 int64_t mortise_multi_deadline_ns(const mortise_multi* multi) {
   return look(multi, &multi_handle::deadline_ns);
+}
+
+int64_t mortise_multi_hold_number(const mortise_multi* multi) {
+  return look(multi, &multi_handle::hold_number);
 }

@@ -51,6 +51,7 @@ mortise_status mortise_queue_next_batch(mortise_queue* queue, int64_t timeout_ms
       record[1] = told.tag;
       record[2] = code_of(told.how.code);
       record[3] = told.token;
+      record[4] = told.hold_number;
       ++*count;
     }));
   });
@@ -94,6 +95,10 @@ mortise_status mortise_event_status(const mortise_event* event) {
 
 int64_t mortise_event_token(const mortise_event* event) {
   return event == nullptr ? 0 : event->told.token;
+}
+
+int64_t mortise_event_hold_number(const mortise_event* event) {
+  return event == nullptr ? 0 : event->told.hold_number;
 }
 
 const char* mortise_event_message(const mortise_event* event) {

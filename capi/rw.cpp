@@ -29,7 +29,7 @@ mortise_status mortise_rw_read_acquire(mortise_rw* rw, int64_t timeout_ms, morti
 }
 
 mortise_status mortise_rw_read_unlock(mortise_rw* rw, mortise_error* error) {
-  return call(rw, error, &lock_handle::unlock, hold_mode::part);
+  return call(rw, error, &lock_handle::unlock, hold_mode::part, any_hold);
 }
 
 mortise_status mortise_rw_read_try_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
@@ -45,7 +45,19 @@ mortise_status mortise_rw_read_acquire_async(mortise_rw* rw, mortise_queue* queu
 
 mortise_status mortise_rw_read_unlock_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                             mortise_error* error) {
-  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag, hold_mode::part);
+  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag, hold_mode::part,
+              any_hold);
+}
+
+mortise_status mortise_rw_read_unlock_hold(mortise_rw* rw, int64_t hold_number,
+                                           mortise_error* error) {
+  return call(rw, error, &lock_handle::unlock, hold_mode::part, argument::hold_number{hold_number});
+}
+
+mortise_status mortise_rw_read_unlock_hold_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
+                                                 int64_t hold_number, mortise_error* error) {
+  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag, hold_mode::part,
+              argument::hold_number{hold_number});
 }
 
 mortise_status mortise_rw_write_try(mortise_rw* rw, mortise_error* error) {
@@ -57,7 +69,7 @@ mortise_status mortise_rw_write_acquire(mortise_rw* rw, int64_t timeout_ms, mort
 }
 
 mortise_status mortise_rw_write_unlock(mortise_rw* rw, mortise_error* error) {
-  return call(rw, error, &lock_handle::unlock, hold_mode::whole);
+  return call(rw, error, &lock_handle::unlock, hold_mode::whole, any_hold);
 }
 
 mortise_status mortise_rw_write_try_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
@@ -73,8 +85,20 @@ mortise_status mortise_rw_write_acquire_async(mortise_rw* rw, mortise_queue* que
 
 mortise_status mortise_rw_write_unlock_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                              mortise_error* error) {
-  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
-              hold_mode::whole);
+  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag, hold_mode::whole,
+              any_hold);
+}
+
+mortise_status mortise_rw_write_unlock_hold(mortise_rw* rw, int64_t hold_number,
+                                            mortise_error* error) {
+  return call(rw, error, &lock_handle::unlock, hold_mode::whole,
+              argument::hold_number{hold_number});
+}
+
+mortise_status mortise_rw_write_unlock_hold_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
+                                                  int64_t hold_number, mortise_error* error) {
+  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag, hold_mode::whole,
+              argument::hold_number{hold_number});
 }
 
 mortise_status mortise_rw_upgrade_try(mortise_rw* rw, mortise_error* error) {
@@ -144,3 +168,5 @@ const char* mortise_rw_name(const mortise_rw* rw, size_t* name_len) {
 }
 
 int64_t mortise_rw_deadline_ns(const mortise_rw* rw) { return look(rw, &lock_handle::deadline_ns); }
+
+int64_t mortise_rw_hold_number(const mortise_rw* rw) { return look(rw, &lock_handle::hold_number); }

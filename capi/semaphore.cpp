@@ -29,7 +29,7 @@ mortise_status mortise_semaphore_acquire(mortise_semaphore* semaphore, int64_t w
 }
 
 mortise_status mortise_semaphore_release(mortise_semaphore* semaphore, mortise_error* error) {
-  return call(semaphore, error, &lock_handle::unlock, hold_mode::part);
+  return call(semaphore, error, &lock_handle::unlock, hold_mode::part, any_hold);
 }
 
 mortise_status mortise_semaphore_resize(mortise_semaphore* semaphore, int64_t permits,
@@ -60,7 +60,20 @@ mortise_status mortise_semaphore_acquire_async(mortise_semaphore* semaphore, mor
 mortise_status mortise_semaphore_release_async(mortise_semaphore* semaphore, mortise_queue* queue,
                                                int64_t tag, mortise_error* error) {
   return call(semaphore, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
-              hold_mode::part);
+              hold_mode::part, any_hold);
+}
+
+mortise_status mortise_semaphore_release_hold(mortise_semaphore* semaphore, int64_t hold_number,
+                                              mortise_error* error) {
+  return call(semaphore, error, &lock_handle::unlock, hold_mode::part,
+              argument::hold_number{hold_number});
+}
+
+mortise_status mortise_semaphore_release_hold_async(mortise_semaphore* semaphore,
+                                                    mortise_queue* queue, int64_t tag,
+                                                    int64_t hold_number, mortise_error* error) {
+  return call(semaphore, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
+              hold_mode::part, argument::hold_number{hold_number});
 }
 
 int32_t mortise_semaphore_is_held(const mortise_semaphore* semaphore) {
@@ -116,4 +129,8 @@ const char* mortise_semaphore_name(const mortise_semaphore* semaphore, size_t* n
 
 int64_t mortise_semaphore_deadline_ns(const mortise_semaphore* semaphore) {
   return look(semaphore, &lock_handle::deadline_ns);
+}
+
+int64_t mortise_semaphore_hold_number(const mortise_semaphore* semaphore) {
+  return look(semaphore, &lock_handle::hold_number);
 }

@@ -234,6 +234,6 @@ const (
 	maxMs = 31622400000
 	// queueCapacity is the most that the library allows: places are counted, not reserved.
 	queueCapacity = 1048576
-	// recordFields are kind, tag, status and token.
-	recordFields = 4
+	// recordFields are kind, tag, status, token and hold number.
+	recordFields = 5
 )

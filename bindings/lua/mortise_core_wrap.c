@@ -5314,6 +5314,93 @@ static int _wrap_lock_token(lua_State* L) {
 }
 
 
+static int _wrap_lock_hold_number(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_lock_hold_number",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  result = (int64_t)mortise_lock_hold_number((struct mortise_lock const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_lock_unlock_hold(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_lock_unlock_hold",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "hold_number", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_lock_unlock_hold(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_lock_unlock_hold_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_lock_unlock_hold_async",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_integer(L, 4, "hold_number", &arg4)) != 0) return wrong4;
+  result = (mortise_status)mortise_lock_unlock_hold_async(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_lock_query(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -6032,6 +6119,158 @@ static int _wrap_rw_token(lua_State* L) {
   result = (int64_t)mortise_rw_token((struct mortise_rw const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_hold_number(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_rw_hold_number",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  result = (int64_t)mortise_rw_hold_number((struct mortise_rw const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_read_unlock_hold(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_rw_read_unlock_hold",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "hold_number", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_rw_read_unlock_hold(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_read_unlock_hold_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_rw_read_unlock_hold_async",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_integer(L, 4, "hold_number", &arg4)) != 0) return wrong4;
+  result = (mortise_status)mortise_rw_read_unlock_hold_async(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_write_unlock_hold(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_rw_write_unlock_hold",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "hold_number", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_rw_write_unlock_hold(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_write_unlock_hold_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_rw_write_unlock_hold_async",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_integer(L, 4, "hold_number", &arg4)) != 0) return wrong4;
+  result = (mortise_status)mortise_rw_write_unlock_hold_async(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -6843,6 +7082,93 @@ static int _wrap_semaphore_token(lua_State* L) {
 }
 
 
+static int _wrap_semaphore_hold_number(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_semaphore_hold_number",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  result = (int64_t)mortise_semaphore_hold_number((struct mortise_semaphore const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_semaphore_release_hold(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_semaphore_release_hold",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "hold_number", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_semaphore_release_hold(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_semaphore_release_hold_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_semaphore_release_hold_async",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_integer(L, 4, "hold_number", &arg4)) != 0) return wrong4;
+  result = (mortise_status)mortise_semaphore_release_hold_async(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_semaphore_query(lua_State* L) {
   int SWIG_arg = 0;
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
@@ -7492,6 +7818,93 @@ static int _wrap_multi_deadline_ns(lua_State* L) {
   result = (int64_t)mortise_multi_deadline_ns((struct mortise_multi const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_multi_hold_number(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_multi_hold_number",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  result = (int64_t)mortise_multi_hold_number((struct mortise_multi const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_multi_unlock_hold(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_multi_unlock_hold",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "hold_number", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_multi_unlock_hold(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_multi_unlock_hold_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_multi_unlock_hold_async",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_integer(L, 4, "hold_number", &arg4)) != 0) return wrong4;
+  result = (mortise_status)mortise_multi_unlock_hold_async(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -8419,6 +8832,28 @@ static int _wrap_event_token(lua_State* L) {
 }
 
 
+static int _wrap_event_hold_number(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_event_hold_number",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
+  result = (int64_t)mortise_event_hold_number((struct mortise_event const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_event_message(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
@@ -8806,6 +9241,9 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "lock_valid_ms", _wrap_lock_valid_ms},
     { "lock_deadline_ns", _wrap_lock_deadline_ns},
     { "lock_token", _wrap_lock_token},
+    { "lock_hold_number", _wrap_lock_hold_number},
+    { "lock_unlock_hold", _wrap_lock_unlock_hold},
+    { "lock_unlock_hold_async", _wrap_lock_unlock_hold_async},
     { "lock_query", _wrap_lock_query},
     { "lock_force_release", _wrap_lock_force_release},
     { "lock_try_async", _wrap_lock_try_async},
@@ -8832,6 +9270,11 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "rw_deadline_ns", _wrap_rw_deadline_ns},
     { "rw_valid_ms", _wrap_rw_valid_ms},
     { "rw_token", _wrap_rw_token},
+    { "rw_hold_number", _wrap_rw_hold_number},
+    { "rw_read_unlock_hold", _wrap_rw_read_unlock_hold},
+    { "rw_read_unlock_hold_async", _wrap_rw_read_unlock_hold_async},
+    { "rw_write_unlock_hold", _wrap_rw_write_unlock_hold},
+    { "rw_write_unlock_hold_async", _wrap_rw_write_unlock_hold_async},
     { "rw_query", _wrap_rw_query},
     { "rw_force_release", _wrap_rw_force_release},
     { "rw_read_try_async", _wrap_rw_read_try_async},
@@ -8858,6 +9301,9 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "semaphore_deadline_ns", _wrap_semaphore_deadline_ns},
     { "semaphore_valid_ms", _wrap_semaphore_valid_ms},
     { "semaphore_token", _wrap_semaphore_token},
+    { "semaphore_hold_number", _wrap_semaphore_hold_number},
+    { "semaphore_release_hold", _wrap_semaphore_release_hold},
+    { "semaphore_release_hold_async", _wrap_semaphore_release_hold_async},
     { "semaphore_query", _wrap_semaphore_query},
     { "semaphore_force_release", _wrap_semaphore_force_release},
     { "semaphore_try_async", _wrap_semaphore_try_async},
@@ -8880,6 +9326,9 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "multi_is_held", _wrap_multi_is_held},
     { "multi_valid_ms", _wrap_multi_valid_ms},
     { "multi_deadline_ns", _wrap_multi_deadline_ns},
+    { "multi_hold_number", _wrap_multi_hold_number},
+    { "multi_unlock_hold", _wrap_multi_unlock_hold},
+    { "multi_unlock_hold_async", _wrap_multi_unlock_hold_async},
     { "multi_member_count", _wrap_multi_member_count},
     { "multi_try_async", _wrap_multi_try_async},
     { "multi_acquire_async", _wrap_multi_acquire_async},
@@ -8917,6 +9366,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "event_tag", _wrap_event_tag},
     { "event_status", _wrap_event_status},
     { "event_token", _wrap_event_token},
+    { "event_hold_number", _wrap_event_hold_number},
     { "event_message", _wrap_event_message},
     { "event_reason", _wrap_event_reason},
     { "event_lock_name", _wrap_event_lock_name},

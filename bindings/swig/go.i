@@ -77,6 +77,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
     record[1] = mortise_event_tag(event);
     record[2] = mortise_event_status(event);
     record[3] = mortise_event_token(event);
+    record[4] = mortise_event_hold_number(event);
     if (record[2] != MORTISE_OK || record[0] == MORTISE_EVENT_LOG) break;
   }
   return count;

@@ -181,7 +181,7 @@ static void mortise_java_throw_any(JNIEnv *env, const mortise_error *error) {
 }
 
 // Of each event in the array of records.
-enum { mortise_java_fields = 8 };
+enum { mortise_java_fields = 9 };
 
 // The message and the lock's name of a line of a log, as a byte[][]; NULL with an exception pending
 // when memory runs out.
@@ -208,7 +208,8 @@ static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize
                                              mortise_event_reason(event),
                                              mortise_event_log_level(event),
                                              mortise_event_log_subject(event),
-                                             mortise_event_left_out(event)};
+                                             mortise_event_left_out(event),
+                                             mortise_event_hold_number(event)};
   (*env)->SetLongArrayRegion(env, records, index * mortise_java_fields, mortise_java_fields,
                              record);
   if ((*env)->ExceptionCheck(env)) return 0;

@@ -45,6 +45,7 @@ struct event {
   event_kind kind = event_kind::none;
   std::int64_t tag = 0;
   std::int64_t token = 0;
+  std::int64_t hold_number = 0;
   outcome how;
   // Of a line of the log: and how many lines were left out before it.
   log_level level = log_level::none;

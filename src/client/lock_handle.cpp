@@ -51,8 +51,8 @@ class queued final : public Base, public event_node {
   explicit queued(std::shared_ptr<event_queue> queue) : queue_(std::move(queue)) {}
   void finish(const outcome& how, std::int64_t token) noexcept override {
     if (!how.ok()) told.how = how;  // copies of texts
-    if (token != 0) told.token = token;
     auto& of = static_cast<lock_handle&>(*handle);
+    of.describe(told, token);
     const auto queue = std::move(queue_);
     auto unread = queue->deliver(std::unique_ptr<event_node>(this));
     if (unread) of.bury(std::move(unread));
@@ -82,8 +82,8 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekee
   const auto lifetime_ms = lock::server_ttl_ms(terms.lease_ms);
   owner_.lifetimes_ms = {terms.write_lifetime_ms > 0 ? terms.write_lifetime_ms : lifetime_ms,
                          terms.read_lifetime_ms > 0 ? terms.read_lifetime_ms : lifetime_ms};
-  owner_.poll_interval_ms = terms.poll_interval_ms;
-  owner_.poll_attempts = terms.poll_attempts;
+  owner_.poll.interval_ms = terms.poll_interval_ms;
+  owner_.poll.attempts = terms.poll_attempts;
   owner_.label = terms.label;
   owner_.lock_name = name_.c_str();
   const auto uses = uses_of(kind);
@@ -149,11 +149,18 @@ outcome lock_handle::acquire(const lock::portion& wanted, std::int64_t timeout_m
 
 outcome lock_handle::try_acquire(const lock::portion& wanted) { return acquire(wanted, 0); }
 
-outcome lock_handle::unlock(lock::hold_mode mode) {
+outcome lock_handle::unlock(lock::hold_mode mode, std::int64_t hold_number) {
   blocking_operation<lock::operation> call;
   return block(call, command_timeout_ms(), [&](lock::gate& gate, time_ns now) {
-    return gate.unlock(owner_, mode, &call, now);
+    return end_hold(gate, mode, hold_number, &call, now);
   });
+}
+
+// A hold that has ended never ends a later one of its handle.
+outcome lock_handle::end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
+                              lock::operation* call, time_ns now) {
+  auto checked = owner_.check_number(hold_number);
+  return checked.ok() ? gate.unlock(owner_, mode, call, now) : checked;
 }
 
 outcome lock_handle::upgrade() {
@@ -237,7 +244,7 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
     accepted = gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
       call->deadline = client::deadline_after(timeout_ms, now);
       // What ends or extends a hold is about the token of that hold.
-      if (kind != event_kind::acquired) call->told.token = owner_.token;
+      if (kind != event_kind::acquired) describe(call->told, owner_.token);
       auto how = start(gate, *call, now);
       // Accepted, so it owns itself; it may have ended already.
       if (how.ok()) static_cast<void>(call.release());
@@ -279,10 +286,10 @@ outcome lock_handle::acquire_async(const std::shared_ptr<event_queue>& queue, st
 }
 
 outcome lock_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                                  lock::hold_mode mode) {
+                                  lock::hold_mode mode, std::int64_t hold_number) {
   return submit<lock::operation>(queue, tag, event_kind::unlocked, command_timeout_ms(),
                                  [&](lock::gate& gate, lock::operation& call, time_ns now) {
-                                   return gate.unlock(owner_, mode, &call, now);
+                                   return end_hold(gate, mode, hold_number, &call, now);
                                  });
 }
 
@@ -317,9 +324,10 @@ outcome lock_handle::start(lock::acquire_operation& call) {
   });
 }
 
-outcome lock_handle::start_unlock(lock::operation& call, lock::hold_mode mode) {
+outcome lock_handle::start_unlock(lock::operation& call, lock::hold_mode mode,
+                                  std::int64_t hold_number) {
   return gatekeeper_->enter(
-      [&](lock::gate& gate, time_ns now) { return gate.unlock(owner_, mode, &call, now); });
+      [&](lock::gate& gate, time_ns now) { return end_hold(gate, mode, hold_number, &call, now); });
 }
 
 outcome lock_handle::start_extend(lock::operation& call, std::int64_t lease_ms) {
@@ -337,9 +345,9 @@ bool lock_handle::start_top_up(lock::operation& call) {
   });
 }
 
-void lock_handle::give_back(lock::hold_mode mode) noexcept {
+void lock_handle::give_back(lock::hold_mode mode, std::int64_t hold_number) noexcept {
   gatekeeper_->enter(
-      [&](lock::gate& gate, time_ns now) { gate.unlock(owner_, mode, nullptr, now); });
+      [&](lock::gate& gate, time_ns now) { end_hold(gate, mode, hold_number, nullptr, now); });
 }
 
 const std::string& lock_handle::key() const noexcept { return gatekeeper_->key(); }
@@ -412,7 +420,7 @@ void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind, sta
   if (!slot) return;
   slot->told.kind = kind;
   slot->told.tag = notices_.tag;
-  slot->told.token = owner_.token;
+  describe(slot->told, owner_.token);
   slot->told.how.code = code;
   slot->told.how.why = why;
   slot->told.how.cause = reason_text(why);
@@ -422,6 +430,12 @@ void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind, sta
 
 void lock_handle::bury(std::unique_ptr<event_node> node) noexcept {
   gatekeeper_->bury(std::move(node));
+}
+
+void lock_handle::describe(event& told, std::int64_t token) const noexcept {
+  if (token == 0) return;
+  told.token = token;
+  told.hold_number = owner_.hold_number;
 }
 
 void lock_handle::notice_lost() noexcept {
@@ -462,6 +476,10 @@ time_ns lock_handle::deadline_ns() const {
     if (!gate.lasts(owner_, now)) return 0;
     return exact_as_double(gate.valid_until(owner_));
   });
+}
+
+std::int64_t lock_handle::hold_number() const {
+  return gatekeeper_->look([&](const lock::gate&, time_ns) { return owner_.hold_number; });
 }
 
 std::int64_t lock_handle::token() const {

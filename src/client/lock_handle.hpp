@@ -15,6 +15,7 @@
 
 namespace mortise::lock {
 class acquire_operation;
+class gate;
 class operation;
 }  // namespace mortise::lock
 namespace mortise::protocol {
@@ -40,7 +41,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   // Blocking; timeouts are the caller's, and -1 waits for ever.
   outcome try_acquire(const lock::portion& wanted);
   outcome acquire(const lock::portion& wanted, std::int64_t timeout_ms);
-  outcome unlock(lock::hold_mode mode);
+  // Unlocks only the hold with this number; 0 is any.
+  outcome unlock(lock::hold_mode mode, std::int64_t hold_number = 0);
   outcome extend(std::int64_t lease_ms);
   // From a reader to the writer, and back.
   outcome upgrade();
@@ -56,20 +58,20 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                         const lock::portion& wanted, std::int64_t timeout_ms);
   outcome unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                       lock::hold_mode mode);
+                       lock::hold_mode mode, std::int64_t hold_number = 0);
   outcome extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                        std::int64_t lease_ms);
   outcome upgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   outcome downgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   // The same for a caller that keeps the operation until it is finished.
   outcome start(lock::acquire_operation& call);
-  outcome start_unlock(lock::operation& call, lock::hold_mode mode);
+  outcome start_unlock(lock::operation& call, lock::hold_mode mode, std::int64_t hold_number);
   outcome start_extend(lock::operation& call, std::int64_t lease_ms);
   // Extends a hold that is not renewed and has lost a tenth of its lease; false when nothing was
   // asked.
   bool start_top_up(lock::operation& call);
   // Gives the hold back without waiting for the answer.
-  void give_back(lock::hold_mode mode) noexcept;
+  void give_back(lock::hold_mode mode, std::int64_t hold_number) noexcept;
   // Ends a waiting acquire: ok, or not_owner when nothing waits.
   outcome cancel() override;
   // The same for every acquire from now on, until it is taken back.
@@ -87,6 +89,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   // When the hold ends, by CLOCK_BOOTTIME; 0 when there is none.
   [[nodiscard]] time_ns deadline_ns() const;
   [[nodiscard]] std::int64_t token() const;
+  // Of the present or the last hold; 0 before the first.
+  [[nodiscard]] std::int64_t hold_number() const;
   // How much there is of the lock, as far as this handle was told.
   [[nodiscard]] std::int64_t limit() const noexcept { return owner_.limit; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
@@ -96,6 +100,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   static lock_handle& of(lock::owner& who) noexcept {
     return *static_cast<handle_owner&>(who).handle;
   }
+  // What a call that has ended is about; it has a token if it began a hold.
+  void describe(event& told, std::int64_t token) const noexcept;
   void notice_lost() noexcept;
   void notice_at_risk(reason why) noexcept;
   // Takes a finished node that no queue wants.
@@ -121,6 +127,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
                  std::int64_t timeout_ms, Start&& start);
   outcome start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                         const lock::portion& wanted, std::int64_t timeout_ms, bool is_try);
+  outcome end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
+                   lock::operation* call, time_ns now);
   outcome ask(const protocol::command& asked, time_ns deadline);
   outcome rearm();
   outcome arm_notices();

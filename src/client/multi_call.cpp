@@ -155,8 +155,7 @@ bool multi_call::start_top_up(member_step& step) noexcept try {
 void multi_call::end_acquire() noexcept {
   if (result_.ok()) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      const auto& [handle, wanted] = members_[i];
-      if (handle->has_hold(wanted.mode)) continue;
+      if (members_[i].handle->has_hold(members_[i].wanted.mode)) continue;
       result_ =
           about(outcome::of(status::lost, "its lease ended while the others were acquired"), i);
       break;
@@ -164,8 +163,8 @@ void multi_call::end_acquire() noexcept {
   }
   if (result_.ok()) return;
   while (acquired_ > 0) {
-    const auto& [handle, wanted] = members_[--acquired_];
-    handle->give_back(wanted.mode);
+    const auto& item = members_[--acquired_];
+    item.handle->give_back(item.wanted.mode, 0);
   }
 }
 
@@ -204,11 +203,11 @@ bool multi_call::unlock_all() {
 
 // Without the memory for an unlock that is told of, the member is given back without a word.
 outcome multi_call::start_unlock(member_step& step) noexcept {
-  const auto& [handle, wanted] = members_[step.member];
+  const auto& item = members_[step.member];
   try {
-    return handle->start_unlock(step, wanted.mode);
+    return item.handle->start_unlock(step, item.wanted.mode, item.hold_number);
   } catch (const std::bad_alloc&) {
-    handle->give_back(wanted.mode);
+    item.handle->give_back(item.wanted.mode, item.hold_number);
     return outcome::of(status::no_memory);
   }
 }
@@ -220,8 +219,7 @@ outcome multi_call::start_unlock(member_step& step) noexcept {
 bool multi_call::extend_all() {
   if (!is_started_) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      const auto& [handle, wanted] = members_[i];
-      const auto held = handle->check_held(wanted.mode);
+      const auto held = members_[i].handle->check_held(members_[i].wanted.mode);
       if (held.ok()) continue;
       result_ = about(held, i);
       return false;

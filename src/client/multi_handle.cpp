@@ -45,13 +45,20 @@ outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::porti
 // ---- calls ----------------------------------------------------------------------------------
 
 // Takes the multi for this call, or says why not.
-outcome multi_handle::begin(const std::shared_ptr<multi_call>& call) {
+outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, std::int64_t hold_number) {
   const std::lock_guard guard(mutex_);
   if (client_->is_closed()) return client_freed();
+  const bool is_over = hold_number != hold_number_ || (open_ && open_->is_acquire());
+  if (hold_number != 0 && is_over) {
+    return outcome::of(status::lost, "this hold has ended; its multi was acquired again");
+  }
   if (open_) return outcome::of(status::busy, "another call on this multi is at work; wait for it");
   if (!call->is_acquire()) {
-    if (!is_held_) return outcome::of(status::not_owner, "this multi holds nothing");
-    if (call->what() == multi_call::purpose::extend) {
+    const bool is_extension = call->what() == multi_call::purpose::extend;
+    if (!is_held_ || (!is_extension && call->hold_number != hold_number_)) {
+      return outcome::of(status::not_owner, "this multi holds nothing");
+    }
+    if (is_extension) {
       extensions_.push_back(call);
     } else {
       open_ = call;
@@ -78,8 +85,11 @@ std::shared_ptr<multi_call> multi_handle::new_acquire(time_ns deadline, bool is_
 
 std::shared_ptr<multi_call> multi_handle::new_unlock() {
   const std::lock_guard guard(mutex_);
-  return std::make_shared<multi_call>(client_, shared_from_this(), members_,
-                                      multi_call::purpose::unlock, client_->command_deadline());
+  auto call =
+      std::make_shared<multi_call>(client_, shared_from_this(), members_,
+                                   multi_call::purpose::unlock, client_->command_deadline());
+  call->hold_number = hold_number_;
+  return call;
 }
 
 std::shared_ptr<multi_call> multi_handle::new_extend(std::int64_t lease_ms) {
@@ -89,8 +99,8 @@ std::shared_ptr<multi_call> multi_handle::new_extend(std::int64_t lease_ms) {
                                       lease_ms);
 }
 
-outcome multi_handle::run(const std::shared_ptr<multi_call>& call) {
-  if (auto begun = begin(call); !begun.ok()) return begun;
+outcome multi_handle::run(const std::shared_ptr<multi_call>& call, std::int64_t hold_number) {
+  if (auto begun = begin(call, hold_number); !begun.ok()) return begun;
   call->start();
   // Every step has the deadline, so it comes to an end.
   client_->servers().await_any(call->caller, time_never);
@@ -98,7 +108,8 @@ outcome multi_handle::run(const std::shared_ptr<multi_call>& call) {
 }
 
 outcome multi_handle::submit(const std::shared_ptr<multi_call>& call,
-                             const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
+                             const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                             std::int64_t hold_number) {
   auto event = std::make_unique<event_node>();
   event->told.kind = call->ends_in();
   event->told.tag = tag;
@@ -106,7 +117,7 @@ outcome multi_handle::submit(const std::shared_ptr<multi_call>& call,
   if (auto admitted = queue->admit(*event); !admitted.ok()) return admitted;
   outcome begun;
   try {
-    begun = begin(call);
+    begun = begin(call, hold_number);
   } catch (const std::bad_alloc&) {
     begun = outcome::of(status::no_memory);  // not begun, so the event has to go
   }
@@ -129,7 +140,7 @@ outcome multi_handle::acquire(std::int64_t timeout_ms) {
   return run(new_acquire(client::deadline_after(timeout_ms), false));
 }
 
-outcome multi_handle::unlock() { return run(new_unlock()); }
+outcome multi_handle::unlock(std::int64_t hold_number) { return run(new_unlock(), hold_number); }
 
 outcome multi_handle::extend(std::int64_t lease_ms) { return run(new_extend(lease_ms)); }
 
@@ -143,8 +154,9 @@ outcome multi_handle::acquire_async(const std::shared_ptr<event_queue>& queue, s
   return submit(new_acquire(client::deadline_after(timeout_ms), false), queue, tag);
 }
 
-outcome multi_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
-  return submit(new_unlock(), queue, tag);
+outcome multi_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                                   std::int64_t hold_number) {
+  return submit(new_unlock(), queue, tag, hold_number);
 }
 
 outcome multi_handle::extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
@@ -194,12 +206,19 @@ outcome multi_handle::watch(const std::shared_ptr<event_queue>& queue, std::int6
 
 void multi_handle::finished(const multi_call& call) noexcept {
   const std::lock_guard guard(mutex_);
+  const bool begins_hold = call.is_acquire() && call.result().ok();
+  if (begins_hold) ++hold_number_;
+  if (call.event && (begins_hold || !call.is_acquire())) {
+    call.event->told.hold_number = hold_number_;
+  }
   if (call.what() == multi_call::purpose::extend) {
     std::erase_if(extensions_, [&](const auto& open) { return open.get() == &call; });
     return;
   }
   open_.reset();
-  is_held_ = call.is_acquire() && call.result().ok();
+  is_held_ = begins_hold;
+  if (!is_held_) return;
+  for (auto& item : members_) item.hold_number = item.handle->hold_number();
 }
 
 void multi_handle::close() noexcept {
@@ -228,7 +247,7 @@ void multi_handle::release() noexcept {
     if (std::exchange(is_held_, false)) held.swap(members_);
   }
   while (!held.empty()) {
-    held.back().handle->give_back(held.back().wanted.mode);
+    held.back().handle->give_back(held.back().wanted.mode, held.back().hold_number);
     held.pop_back();
   }
 }
@@ -238,7 +257,9 @@ void multi_handle::release() noexcept {
 bool multi_handle::is_held() const {
   const std::lock_guard guard(mutex_);
   return is_held_ && std::all_of(members_.begin(), members_.end(), [](const member& item) {
-           return item.handle->has_hold(item.wanted.mode);
+           // A member that was lost may have been acquired again by itself.
+           return item.handle->has_hold(item.wanted.mode) &&
+                  item.handle->hold_number() == item.hold_number;
          });
 }
 
@@ -277,6 +298,11 @@ void multi_handle::name(outcome& how, const std::vector<member>& members) noexce
   how.describe(shown);
 } catch (const std::bad_alloc&) {
   return;  // without the names
+}
+
+std::int64_t multi_handle::hold_number() const {
+  const std::lock_guard guard(mutex_);
+  return hold_number_;
 }
 
 std::int64_t multi_handle::member_count() const {

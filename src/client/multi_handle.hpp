@@ -22,6 +22,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   struct member {
     std::shared_ptr<lock_handle> handle;
     lock::portion wanted;
+    std::int64_t hold_number = 0;  // of its part of the present hold
   };
   static constexpr std::size_t most_members = 64;
 
@@ -35,12 +36,14 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
 
   outcome try_acquire();
   outcome acquire(std::int64_t timeout_ms);
-  outcome unlock();
+  // Unlocks only the hold with this number; 0 is any.
+  outcome unlock(std::int64_t hold_number = 0);
   outcome extend(std::int64_t lease_ms);
   outcome try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   outcome acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                         std::int64_t timeout_ms);
-  outcome unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
+  outcome unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                       std::int64_t hold_number);
   outcome extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                        std::int64_t lease_ms);
   [[nodiscard]] const std::string& name() const noexcept override { return no_name_; }
@@ -61,6 +64,8 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   [[nodiscard]] std::int64_t valid_ms() const;
   [[nodiscard]] time_ns deadline_ns() const;
   [[nodiscard]] std::int64_t member_count() const;
+  // Of the present or the last hold; 0 before the first.
+  [[nodiscard]] std::int64_t hold_number() const;
 
   // For its call, which has ended.
   void finished(const multi_call& call) noexcept;
@@ -68,10 +73,11 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   void close() noexcept;
 
  private:
-  outcome run(const std::shared_ptr<multi_call>& call);
+  // `hold_number` is that of the hold that the call is about; 0 is any.
+  outcome run(const std::shared_ptr<multi_call>& call, std::int64_t hold_number = 0);
   outcome submit(const std::shared_ptr<multi_call>& call, const std::shared_ptr<event_queue>& queue,
-                 std::int64_t tag);
-  outcome begin(const std::shared_ptr<multi_call>& call);
+                 std::int64_t tag, std::int64_t hold_number = 0);
+  outcome begin(const std::shared_ptr<multi_call>& call, std::int64_t hold_number);
   std::shared_ptr<multi_call> new_acquire(time_ns deadline, bool is_try);
   std::shared_ptr<multi_call> new_unlock();
   std::shared_ptr<multi_call> new_extend(std::int64_t lease_ms);
@@ -84,6 +90,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   std::shared_ptr<multi_call> open_;  // an acquire or an unlock
   std::vector<std::shared_ptr<multi_call>> extensions_;
   bool is_held_ = false;
+  std::int64_t hold_number_ = 0;
   bool is_interrupted_ = false;
 };
 

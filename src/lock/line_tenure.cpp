@@ -169,6 +169,7 @@ void line::grant_to_next(time_ns now) {
 void line::grant(acquire_operation& next, time_ns from, time_ns now) {
   auto& owner = *next.owner;
   owner.token = next_token();
+  ++owner.hold_number;
   passes_.note_handed_out();
   owner.hold_once(next.wanted.mode);
   if (next.has_found_taken_) next.counts().handed_off(!passes_.is_first_holder());
@@ -249,6 +250,8 @@ void line::on_answer(std::uint32_t serial, const verdict& said, time_ns now) {
     if (!waiters_.empty()) note_taken(*waiters_.front());
   }
   handle(what, now);
+  // A renewal that was on its way says what "W" would have said (hazard 24).
+  if (is_retained() && current_->others_wait()) depart(now);
 }
 
 void line::on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait,

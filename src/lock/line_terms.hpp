@@ -24,7 +24,7 @@ inline lease_terms terms_of(const owner& holder, time_ns from) noexcept {
 
 inline wait_terms wait_terms_of(const acquire_operation& wanted,
                                 bool follows_own = false) noexcept {
-  return {!wanted.is_try, wanted.owner->poll_interval_ms, wanted.owner->poll_attempts, follows_own};
+  return {!wanted.is_try, wanted.owner->poll.interval_ms, wanted.owner->poll.attempts, follows_own};
 }
 
 }  // namespace mortise::lock

@@ -28,6 +28,13 @@ outcome owner::check_held() const {
   return {};
 }
 
+outcome owner::check_number(std::int64_t number) const {
+  if (number == 0) return {};
+  // While it acquires, the last hold has ended.
+  if (number == hold_number && state != owner_state::acquiring) return {};
+  return outcome::because(status::lost, "this hold has ended; its handle was acquired again");
+}
+
 outcome owner::unlock_lost(hold_mode mode) noexcept {
   --hold_count(mode);
   if (holds() == 0) state = owner_state::idle;

@@ -35,6 +35,12 @@ struct joint_hold {
   bool is_end_told = false;    // that this end is near
 };
 
+// How a lock whose protocol has no queue is waited for.
+struct polling {
+  std::int64_t interval_ms = 100;
+  std::int64_t attempts = -1;  // -1: no limit
+};
+
 struct owner {
   // Terms; fixed when the handle is made.
   std::int64_t lease_ms = 30'000;
@@ -47,8 +53,7 @@ struct owner {
   std::array<bool, 2> is_reentrant{};          // by mode
   std::int64_t limit = 1;                      // how much there is of the lock; a mutex is one
   std::array<std::int64_t, 2> lifetimes_ms{};  // of what other programs write, by mode
-  std::int64_t poll_interval_ms = 100;
-  std::int64_t poll_attempts = -1;  // -1: no limit
+  polling poll;
   std::string label;
   const char* lock_name = "";  // for whoever looks on (base/probe.hpp)
   // Where it is counted what becomes of this handle, by mode.
@@ -61,6 +66,7 @@ struct owner {
   joint_hold joint;
   std::array<std::int64_t, 2> hold_counts{};  // by mode
   std::int64_t token = 0;                     // of the present or the last hold
+  std::int64_t hold_number = 0;               // the same; each grant raises it
   acquire_operation* pending = nullptr;       // the acquire that waits
   reason loss = reason::none;                 // of the last hold that was lost
   bool is_interrupted = false;                // lets no acquire begin
@@ -95,6 +101,8 @@ struct owner {
   }
   // ok when it holds and no acquire or unlock is at work on it; what to say while one is.
   [[nodiscard]] outcome check_held() const;
+  // ok when that is the number of its present or last hold, or 0, which is any.
+  [[nodiscard]] outcome check_number(std::int64_t number) const;
   [[nodiscard]] outcome busy() const;
   // Of one that holds: whether it may acquire again, and whether it holds this once and nothing
   // else.

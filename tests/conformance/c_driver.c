@@ -238,11 +238,16 @@ static void make_call(const struct handle *handle, const char *name, int is_asyn
 }
 
 static void make_call_of_hold(struct hold *hold, const char *name, struct call *call) {
-  if (hold->is_over) {
+  const int is_unlock = strcmp(name, "unlock") == 0;
+  if (hold->is_over || (!is_unlock && hold_number_of(hold->handle) != hold->number)) {
     call_ended_hold(hold, name, call);
     return;
   }
-  make_call(hold->handle, method_of_hold(hold, name), 0, call);
+  if (is_unlock) {
+    call->status = unlock_hold(hold);
+  } else {
+    make_call(hold->handle, method_of_hold(hold, name), 0, call);
+  }
   change_hold(hold, name, call);
 }
 

@@ -42,7 +42,12 @@ def calls_of(header):
     """The commands of a driver: the methods of the kinds, and the forms that do not wait."""
     found = re.findall(r"mortise_(client|lock|rw|semaphore|multi)_([a-z_]+)\(", header)
     return {f"{kind}.{method}" for kind, method in found
-            if not method.startswith(("add_", "free", "new"))}
+            if not method.startswith(("add_", "free", "new")) and not is_of_hold(method)}
+
+
+def is_of_hold(method):
+    """What a hold is made of: the calls of a hold show it. The C driver makes them by these."""
+    return method == "hold_number" or method.endswith(("_hold", "_hold_async"))
 
 
 def getters_of(header):

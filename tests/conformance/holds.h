@@ -6,6 +6,7 @@ struct hold {
   const struct handle *handle;
   const char *ending; /* the handle's method that ends it */
   int64_t token;
+  int64_t number;
   int is_over;
 };
 
@@ -25,6 +26,26 @@ static const char *ending_of(const struct handle *handle, const char *acquire) {
   return strncmp(acquire, "read", 4) == 0 ? "read_unlock" : "write_unlock";
 }
 
+static int64_t hold_number_of(const struct handle *handle) {
+  if (handle->kind == LOCK) return mortise_lock_hold_number(handle->object);
+  if (handle->kind == RW) return mortise_rw_hold_number(handle->object);
+  if (handle->kind == SEMAPHORE) return mortise_semaphore_hold_number(handle->object);
+  return mortise_multi_hold_number(handle->object);
+}
+
+/* Never a later hold of the same handle. */
+static mortise_status unlock_hold(const struct hold *hold) {
+  void *const object = hold->handle->object;
+  if (hold->handle->kind == LOCK) return mortise_lock_unlock_hold(object, hold->number, error);
+  if (hold->handle->kind == MULTI) return mortise_multi_unlock_hold(object, hold->number, error);
+  if (hold->handle->kind == SEMAPHORE) {
+    return mortise_semaphore_release_hold(object, hold->number, error);
+  }
+  return strcmp(hold->ending, "read_unlock") == 0
+             ? mortise_rw_read_unlock_hold(object, hold->number, error)
+             : mortise_rw_write_unlock_hold(object, hold->number, error);
+}
+
 static void add_hold(const char *name, const struct handle *handle, const char *acquire,
                      int64_t token) {
   struct hold *hold = find_hold(name);
@@ -34,6 +55,7 @@ static void add_hold(const char *name, const struct handle *handle, const char *
   hold->handle = handle;
   hold->ending = ending_of(handle, acquire);
   hold->token = token;
+  hold->number = hold_number_of(handle);
   hold->is_over = 0;
 }
 
@@ -47,14 +69,14 @@ static const char *method_of_hold(const struct hold *hold, const char *method) {
   return method;
 }
 
-/* What a call on a hold that was ended comes to: the handle may have another by now. */
+/* What a call on a hold that has ended comes to: the handle may have another by now. */
 static void call_ended_hold(const struct hold *hold, const char *method, struct call *call) {
   if (strcmp(method, "token") == 0) {
     call->value = hold->token;
   } else if (strcmp(method, "is_held") == 0 || strcmp(method, "valid_ms") == 0) {
     call->value = 0;
   } else {
-    call->status = MORTISE_NOT_OWNER;
+    call->status = hold->is_over ? MORTISE_NOT_OWNER : MORTISE_LOST;
   }
 }
 

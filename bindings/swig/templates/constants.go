@@ -51,6 +51,6 @@ const (
 	maxMs = ${MORTISE_MAX_MS}
 	// queueCapacity is the most that the library allows: places are counted, not reserved.
 	queueCapacity = ${MORTISE_MAX_QUEUE_CAPACITY}
-	// recordFields are kind, tag, status and token.
+	// recordFields are kind, tag, status, token and hold number.
 	recordFields = ${MORTISE_RECORD_FIELDS}
 )

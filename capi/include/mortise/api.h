@@ -306,6 +306,29 @@ struct mortise_api {
   mortise_status (*options_set_retain_ms)(mortise_options *options, int64_t retain_ms,
                                           mortise_error *error);
   int32_t (*info_entry_is_retained)(const mortise_info *info, int64_t index);
+  int64_t (*lock_hold_number)(const mortise_lock *lock);
+  mortise_status (*lock_unlock_hold)(mortise_lock *lock, int64_t hold_number, mortise_error *error);
+  mortise_status (*lock_unlock_hold_async)(mortise_lock *lock, mortise_queue *queue, int64_t tag,
+                                           int64_t hold_number, mortise_error *error);
+  int64_t (*rw_hold_number)(const mortise_rw *rw);
+  mortise_status (*rw_read_unlock_hold)(mortise_rw *rw, int64_t hold_number, mortise_error *error);
+  mortise_status (*rw_read_unlock_hold_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                              int64_t hold_number, mortise_error *error);
+  mortise_status (*rw_write_unlock_hold)(mortise_rw *rw, int64_t hold_number, mortise_error *error);
+  mortise_status (*rw_write_unlock_hold_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                               int64_t hold_number, mortise_error *error);
+  int64_t (*semaphore_hold_number)(const mortise_semaphore *semaphore);
+  mortise_status (*semaphore_release_hold)(mortise_semaphore *semaphore, int64_t hold_number,
+                                           mortise_error *error);
+  mortise_status (*semaphore_release_hold_async)(mortise_semaphore *semaphore, mortise_queue *queue,
+                                                 int64_t tag, int64_t hold_number,
+                                                 mortise_error *error);
+  int64_t (*multi_hold_number)(const mortise_multi *multi);
+  mortise_status (*multi_unlock_hold)(mortise_multi *multi, int64_t hold_number,
+                                      mortise_error *error);
+  mortise_status (*multi_unlock_hold_async)(mortise_multi *multi, mortise_queue *queue, int64_t tag,
+                                            int64_t hold_number, mortise_error *error);
+  int64_t (*event_hold_number)(const mortise_event *event);
 };
 
 #endif  // MORTISE_API_H

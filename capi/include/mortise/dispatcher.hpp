@@ -137,7 +137,7 @@ class dispatcher {
   struct waiting {
     waiting(std::shared_ptr<detail::owner> owner, const detail::mode &mode,
             const std::stop_token &token, acquired function)
-        : of(std::move(owner)), how(&mode), done(std::move(function)), stop(token), scope(*of) {
+        : of(std::move(owner)), how(&mode), done(std::move(function)), stop(token) {
       if (stop.stop_possible()) on_stop.emplace(stop, interruption{of.get()});
     }
     ~waiting() {
@@ -149,7 +149,6 @@ class dispatcher {
     const detail::mode *how;
     acquired done;
     std::stop_token stop;
-    detail::acquire_scope scope;
     std::optional<std::stop_callback<interruption>> on_stop;
   };
 
@@ -182,13 +181,12 @@ class dispatcher {
     const auto of = found->second.of;
     const detail::mode &how = *found->second.how;
     const acquired done = std::move(found->second.done);
-    // Before what it gives can be unlocked.
     waits_.erase(found);
     if (event_.status() != status::ok) {
       if (done) done(unexpected(event_.outcome().error()));
       return;
     }
-    hold given(of, how);
+    hold given(of, how, event_.hold_number());
     if (done) {
       done(std::move(given));
     } else {

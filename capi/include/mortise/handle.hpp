@@ -23,6 +23,12 @@ inline namespace MORTISE_CXX_NAMESPACE {
  */
 class handle {
  public:
+  handle(const handle &) = delete;
+  handle &operator=(const handle &) = delete;
+  handle(handle &&) noexcept = default;
+  handle &operator=(handle &&) noexcept = default;
+  ~handle() = default;
+
   /** How long what is held is still valid by the local clock; 0 when nothing is. @since 1.2 */
   std::chrono::milliseconds valid() const noexcept {
     return std::chrono::milliseconds(calls().valid_ms(raw()));
@@ -156,7 +162,6 @@ class handle {
   /** What an acquire came to in C. */
   template <class Call>
   mortise_status wait_by(const timeout &wait, mortise_error *filled, const Call &call) {
-    const detail::acquire_scope scope(*owner_);
     return detail::call_until(*owner_, wait, [&call, filled] { return call(filled); });
   }
 #if MORTISE_HAS_EXCEPTIONS

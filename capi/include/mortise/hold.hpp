@@ -26,14 +26,14 @@ class hold {
       : owner_(std::move(other.owner_)),
         mode_(std::exchange(other.mode_, nullptr)),
         token_(other.token_),
-        term_(other.term_) {}
+        number_(other.number_) {}
   hold &operator=(hold &&other) noexcept {
     if (this == &other) return *this;
     end();
     owner_ = std::move(other.owner_);
     mode_ = std::exchange(other.mode_, nullptr);
     token_ = other.token_;
-    term_ = other.term_;
+    number_ = other.number_;
     return *this;
   }
   ~hold() { end(); }
@@ -44,14 +44,16 @@ class hold {
    * @since 1.2
    */
   bool is_held() const noexcept {
-    // In this order: what is held after the token was read may be another hold already.
-    return mode_ != nullptr && mode_->is_held(owner_->raw) != 0 && owner_->term() == term_;
+    // In this order: what is held after the number was read may be another hold already.
+    return mode_ != nullptr && mode_->is_held(owner_->raw) != 0 && is_current();
   }
   /** `is_held`, so that `if (auto hold = lock.acquire(5s))` has it in its body. @since 1.2 */
   explicit operator bool() const noexcept { return is_held(); }
   /**
-   * The fencing token: it rises with every grant of the name. It stays readable after the end. 0 of
-   * none, and of a multi, whose members have one each.
+   * The fencing token: it rises with every grant of a mutex or to a writer. Among readers tokens do
+   * not rise: a fence compares a reader's token with the highest token of a writer, and stores only
+   * writers' tokens. It stays readable after the end. 0 of none, and of a multi, whose members have
+   * one each.
    * @since 1.2
    */
   std::int64_t token() const noexcept { return token_; }
@@ -61,14 +63,14 @@ class hold {
   }
   /** When it ends unless it is renewed before; the epoch when it is over. @since 1.2 */
   boot_clock::time_point deadline() const noexcept {
-    const bool is_mine = mode_ != nullptr && owner_->term() == term_;
+    const bool is_mine = mode_ != nullptr && is_current();
     return boot_clock::time_point(
         std::chrono::nanoseconds(is_mine ? owner_->calls.deadline_ns(owner_->raw) : 0));
   }
 
   /**
-   * Gives the lock back. After it returns nothing is held by this, whatever it returns, but for
-   * status::busy: another thread acquires with the same handle.
+   * Gives the lock back, and never ends a later hold of the same handle. After it returns nothing
+   * is held by this, whatever it returns, but for status::busy: another thread unlocks this hold.
    * @return done; status::lost: it had been lost before; status::not_owner: there is none, or it
    *   was unlocked before; status::unknown, status::unreachable, status::refused: its lease ends it
    *   at the latest; status::busy, status::closed, status::forked.
@@ -77,8 +79,10 @@ class hold {
   result<void> unlock(std::nothrow_t) {
     if (mode_ == nullptr) return none();
     mortise_error *filled = detail::error_of_thread();
-    const auto [code, is_asked] = unlock_raw(filled);
-    return detail::done(code, is_asked ? filled : nullptr);
+    const mortise_status code = mode_->unlock_hold(owner_->raw, number_, filled);
+    // What was not accepted is held on.
+    if (code != MORTISE_BUSY) mode_ = nullptr;
+    return detail::done(code, filled);
   }
   /**
    * Makes it last at least this long from now; never shortens it. Of a multi all members.
@@ -91,7 +95,7 @@ class hold {
   template <class Count, class Period>
   result<void> extend(std::chrono::duration<Count, Period> lease, std::nothrow_t) {
     if (mode_ == nullptr) return none();
-    if (owner_->term() != term_) return lost();
+    if (!is_current()) return lost();
     mortise_error *filled = detail::error_of_thread();
     return detail::done(owner_->calls.extend(owner_->raw, detail::to_lease_ms(lease), filled),
                         filled);
@@ -105,9 +109,9 @@ class hold {
    */
   result<void> try_upgrade(std::nothrow_t) {
     if (mode_ == nullptr) return none();
-    if (owner_->term() != term_) return lost();
+    if (!is_current()) return lost();
     auto changed = change(mode_->upgrade);
-    if (changed) token_ = term_ = owner_->term();
+    if (changed) token_ = owner_->calls.token(owner_->raw);
     return changed;
   }
   /**
@@ -117,7 +121,7 @@ class hold {
    */
   result<void> downgrade(std::nothrow_t) {
     if (mode_ == nullptr) return none();
-    if (owner_->term() != term_) return lost();
+    if (!is_current()) return lost();
     return change(mode_->downgrade);
   }
   /**
@@ -130,10 +134,12 @@ class hold {
   result<void> unlock_async(queue &on, std::int64_t tag) {
     if (mode_ == nullptr) return none();
     mortise_error *filled = detail::error_of_thread();
-    const auto [code, is_asked] = unlock_by([&](const detail::mode &how) {
-      return how.unlock_async(owner_->raw, on.raw(), tag, filled);
-    });
-    return detail::done(code, is_asked ? filled : nullptr);
+    const mortise_status code =
+        mode_->unlock_hold_async(owner_->raw, on.raw(), tag, number_, filled);
+    const bool is_accepted =
+        code != MORTISE_BUSY && code != MORTISE_LIMIT && code != MORTISE_SHUT_DOWN;
+    if (is_accepted) mode_ = nullptr;
+    return detail::done(code, filled);
   }
 #if MORTISE_HAS_EXCEPTIONS
   /** As above, throwing exception, also with status::lost. @since 1.2 */
@@ -156,37 +162,19 @@ class hold {
   /** Lets go without unlocking: the handle holds on, to be unlocked by itself. @since 1.2 */
   void detach() noexcept { mode_ = nullptr; }
 
-  /** For the handles: what their owner holds now. */
-  hold(std::shared_ptr<detail::owner> of, const detail::mode &how) noexcept
-      : owner_(std::move(of)), mode_(&how), term_(owner_->term()) {
-    if (owner_->calls.token != nullptr) token_ = term_;
+  /** For the handles: what their owner holds now, or its hold with this number. */
+  hold(std::shared_ptr<detail::owner> of, const detail::mode &how, std::int64_t number = 0) noexcept
+      : owner_(std::move(of)),
+        mode_(&how),
+        number_(number != 0 ? number : owner_->calls.hold_number(owner_->raw)) {
+    if (owner_->calls.token != nullptr) token_ = owner_->calls.token(owner_->raw);
   }
 
  private:
-  struct unlock_outcome {
-    mortise_status code;
-    bool is_asked;
-  };
-
-  /** An unlock, by this call of C. */
-  template <class Call>
-  unlock_outcome unlock_by(const Call &call) {
-    const std::lock_guard guard(owner_->ending);
-    if (owner_->acquiring != 0) return {MORTISE_BUSY, false};
-    if (owner_->term() != term_) {
-      mode_ = nullptr;
-      return {MORTISE_LOST, false};
-    }
-    const mortise_status code = call(*mode_);
-    // What was not accepted is held on.
-    if (code != MORTISE_BUSY && code != MORTISE_LIMIT && code != MORTISE_SHUT_DOWN) mode_ = nullptr;
-    return {code, true};
-  }
-  unlock_outcome unlock_raw(mortise_error *filled) {
-    return unlock_by([&](const detail::mode &how) { return how.unlock(owner_->raw, filled); });
-  }
+  /** Whether the handle's hold is this one, also after its end. */
+  bool is_current() const noexcept { return owner_->calls.hold_number(owner_->raw) == number_; }
   void end() noexcept {
-    if (mode_ != nullptr) unlock_raw(nullptr);
+    if (mode_ != nullptr) mode_->unlock_hold(owner_->raw, number_, nullptr);
     mode_ = nullptr;
   }
   result<void> change(mortise_status (*call)(void *, mortise_error *)) {
@@ -210,7 +198,7 @@ class hold {
   std::shared_ptr<detail::owner> owner_;
   const detail::mode *mode_ = nullptr;
   std::int64_t token_ = 0;
-  std::int64_t term_ = 0;
+  std::int64_t number_ = 0;
 };
 
 }  // namespace MORTISE_CXX_NAMESPACE

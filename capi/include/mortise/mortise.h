@@ -97,8 +97,11 @@
 #define MORTISE_MAX_PERMITS 1000000
 /** The largest capacity of a queue, in events. */
 #define MORTISE_MAX_QUEUE_CAPACITY 1048576
-/** How many numbers one record of `mortise_queue_next_batch` has: kind, tag, status, token. */
-#define MORTISE_RECORD_FIELDS 4
+/**
+ * How many numbers one record of `mortise_queue_next_batch` has: kind, tag, status, token, hold
+ * number.
+ */
+#define MORTISE_RECORD_FIELDS 5
 
 /*
  * The keys of `mortise_options_set`, which are those of a URL's query and of config files, too. A
@@ -986,6 +989,28 @@ MORTISE_API int64_t mortise_lock_deadline_ns(const mortise_lock *lock);
  */
 MORTISE_API int64_t mortise_lock_token(const mortise_lock *lock);
 /**
+ * The number of the hold among all holds of this handle: 1 for the first, and each grant raises it.
+ * It does not change during a hold, and stays readable after the end until the next acquire. 0
+ * before the first. Two holds of one handle never have the same number, whereas consecutive holds
+ * of a reader may have the same token. Sends nothing.
+ * @since 1.2
+ */
+MORTISE_API int64_t mortise_lock_hold_number(const mortise_lock *lock);
+/**
+ * As `mortise_lock_unlock`, but ends only the hold with this number, never a later one of the same
+ * handle. For programs whose threads share a handle, and for objects that stand for one hold.
+ * @param hold_number What `mortise_lock_hold_number` returned during the hold; 1 or more.
+ * @return As `mortise_lock_unlock`. MORTISE_LOST: that hold has ended, and the handle was acquired
+ * again or is acquiring; nothing was unlocked.
+ * @since 1.2
+ */
+MORTISE_API mortise_status mortise_lock_unlock_hold(mortise_lock *lock, int64_t hold_number,
+                                                    mortise_error *error);
+/** As `mortise_lock_unlock_hold`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.2 */
+MORTISE_API mortise_status mortise_lock_unlock_hold_async(mortise_lock *lock, mortise_queue *queue,
+                                                          int64_t tag, int64_t hold_number,
+                                                          mortise_error *error);
+/**
  * Asks the server who holds the lock and who waits. To decide whether to act, use
  * `mortise_lock_is_held`: what the server says may be old when it arrives.
  * @param info filled on MORTISE_OK.
@@ -1149,11 +1174,29 @@ MORTISE_API int64_t mortise_rw_deadline_ns(const mortise_rw *rw);
 /** As `mortise_lock_valid_ms`. @since 1.1 */
 MORTISE_API int64_t mortise_rw_valid_ms(const mortise_rw *rw);
 /**
- * As `mortise_lock_token`. A writer's token is above every earlier reader's and writer's; readers
- * that were let in together, and those of one client, may have the same.
+ * As `mortise_lock_token`, for a writer: its token is above every earlier reader's and writer's. A
+ * reader's token is above every earlier writer's and below every later one's. Among readers tokens
+ * do not rise, and readers of one client may have the same: a fence compares a reader's token with
+ * the highest token of a writer, and stores only writers' tokens.
  * @since 1.1
  */
 MORTISE_API int64_t mortise_rw_token(const mortise_rw *rw);
+/** As `mortise_lock_hold_number`. An upgrade or a downgrade does not change it. @since 1.2 */
+MORTISE_API int64_t mortise_rw_hold_number(const mortise_rw *rw);
+/** As `mortise_lock_unlock_hold`, of a reader. @since 1.2 */
+MORTISE_API mortise_status mortise_rw_read_unlock_hold(mortise_rw *rw, int64_t hold_number,
+                                                       mortise_error *error);
+/** As `mortise_rw_read_unlock_hold`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.2 */
+MORTISE_API mortise_status mortise_rw_read_unlock_hold_async(mortise_rw *rw, mortise_queue *queue,
+                                                             int64_t tag, int64_t hold_number,
+                                                             mortise_error *error);
+/** As `mortise_lock_unlock_hold`, of a writer. @since 1.2 */
+MORTISE_API mortise_status mortise_rw_write_unlock_hold(mortise_rw *rw, int64_t hold_number,
+                                                        mortise_error *error);
+/** As `mortise_rw_write_unlock_hold`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.2 */
+MORTISE_API mortise_status mortise_rw_write_unlock_hold_async(mortise_rw *rw, mortise_queue *queue,
+                                                              int64_t tag, int64_t hold_number,
+                                                              mortise_error *error);
 /** As `mortise_lock_query`: up to 16 holders, then up to 16 waiters. @since 1.1 */
 MORTISE_API mortise_status mortise_rw_query(mortise_rw *rw, mortise_info *info,
                                             mortise_error *error);
@@ -1258,8 +1301,23 @@ MORTISE_API int32_t mortise_semaphore_is_held(const mortise_semaphore *semaphore
 MORTISE_API int64_t mortise_semaphore_deadline_ns(const mortise_semaphore *semaphore);
 /** As `mortise_lock_valid_ms`. @since 1.1 */
 MORTISE_API int64_t mortise_semaphore_valid_ms(const mortise_semaphore *semaphore);
-/** As `mortise_lock_token`; holders that were let in together may share one. @since 1.1 */
+/**
+ * As `mortise_lock_token`; holders that were let in together may share one. Holders of permits hold
+ * at the same time, so a fence cannot order them by their tokens.
+ * @since 1.1
+ */
 MORTISE_API int64_t mortise_semaphore_token(const mortise_semaphore *semaphore);
+/** As `mortise_lock_hold_number`. @since 1.2 */
+MORTISE_API int64_t mortise_semaphore_hold_number(const mortise_semaphore *semaphore);
+/** As `mortise_lock_unlock_hold`. @since 1.2 */
+MORTISE_API mortise_status mortise_semaphore_release_hold(mortise_semaphore *semaphore,
+                                                          int64_t hold_number,
+                                                          mortise_error *error);
+/** As `mortise_semaphore_release_hold`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.2 */
+MORTISE_API mortise_status mortise_semaphore_release_hold_async(mortise_semaphore *semaphore,
+                                                                mortise_queue *queue, int64_t tag,
+                                                                int64_t hold_number,
+                                                                mortise_error *error);
 /** As `mortise_lock_query`: up to 16 holders, then up to 16 waiters. @since 1.1 */
 MORTISE_API mortise_status mortise_semaphore_query(mortise_semaphore *semaphore, mortise_info *info,
                                                    mortise_error *error);
@@ -1380,6 +1438,21 @@ MORTISE_API int32_t mortise_multi_is_held(const mortise_multi *multi);
 MORTISE_API int64_t mortise_multi_valid_ms(const mortise_multi *multi);
 /** `mortise_lock_deadline_ns` of the member that ends first; 0 unless all are held. @since 1.1 */
 MORTISE_API int64_t mortise_multi_deadline_ns(const mortise_multi *multi);
+/**
+ * As `mortise_lock_hold_number`, of the multi's own holds; its members have numbers of their own. A
+ * member that is acquired by itself after it was lost is not part of the multi's hold: then
+ * `mortise_multi_is_held` stays 0, and an unlock of the multi does not unlock that member.
+ * @since 1.2
+ */
+MORTISE_API int64_t mortise_multi_hold_number(const mortise_multi *multi);
+/** As `mortise_lock_unlock_hold`, of all members. @since 1.2 */
+MORTISE_API mortise_status mortise_multi_unlock_hold(mortise_multi *multi, int64_t hold_number,
+                                                     mortise_error *error);
+/** As `mortise_multi_unlock_hold`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.2 */
+MORTISE_API mortise_status mortise_multi_unlock_hold_async(mortise_multi *multi,
+                                                           mortise_queue *queue, int64_t tag,
+                                                           int64_t hold_number,
+                                                           mortise_error *error);
 /** How many members it has. @since 1.1 */
 MORTISE_API int64_t mortise_multi_member_count(const mortise_multi *multi);
 /** As `mortise_multi_try`, ending in one MORTISE_EVENT_ACQUIRED, without a token. @since 1.1 */
@@ -1493,7 +1566,7 @@ MORTISE_API mortise_status mortise_queue_next(mortise_queue *queue, int64_t time
                                               mortise_event *event, mortise_error *error);
 /**
  * As `mortise_queue_next` for many events at once, as plain numbers: record i has its kind, tag,
- * status and token at records[i * MORTISE_RECORD_FIELDS + 0 … 3].
+ * status, token and hold number at records[i * MORTISE_RECORD_FIELDS + 0 … 4].
  * @param records room for `capacity` records.
  * @param capacity 1 or more.
  * @param count set to the number of records written; required.
@@ -1537,6 +1610,12 @@ MORTISE_API int64_t mortise_event_tag(const mortise_event *event);
 MORTISE_API mortise_status mortise_event_status(const mortise_event *event);
 /** The fencing token of the hold that the event is about; 0 when there is none. @since 1.0 */
 MORTISE_API int64_t mortise_event_token(const mortise_event *event);
+/**
+ * The number of the hold that the event is about, as `mortise_lock_hold_number`; for a loss or a
+ * risk of a watched multi that of the member. 0 when there is none.
+ * @since 1.2
+ */
+MORTISE_API int64_t mortise_event_hold_number(const mortise_event *event);
 /** As `mortise_error_message`; "" when the call did not fail. @since 1.0 */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_message(const mortise_event *event);
 /**

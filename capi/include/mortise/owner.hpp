@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "queue.hpp"
@@ -24,6 +23,7 @@ struct kind {
   mortise_status (*watch)(void *, mortise_queue *, std::int64_t, mortise_error *);
   std::int64_t (*valid_ms)(void *);
   std::int64_t (*deadline_ns)(void *);
+  std::int64_t (*hold_number)(void *);
   const char *(*name)(void *, std::size_t *);
   std::int64_t (*token)(void *);
   mortise_status (*query)(void *, mortise_info *, mortise_error *);
@@ -36,7 +36,10 @@ struct mode {
   mortise_status (*attempt)(void *, mortise_error *);
   mortise_status (*acquire)(void *, std::int64_t, mortise_error *);
   mortise_status (*unlock)(void *, mortise_error *);
-  mortise_status (*unlock_async)(void *, mortise_queue *, std::int64_t, mortise_error *);
+  /** The same of one hold, by its number. */
+  mortise_status (*unlock_hold)(void *, std::int64_t, mortise_error *);
+  mortise_status (*unlock_hold_async)(void *, mortise_queue *, std::int64_t, std::int64_t,
+                                      mortise_error *);
   std::int32_t (*is_held)(void *);
   /** What changes it into the other; NULL where there is none. */
   mortise_status (*upgrade)(void *, mortise_error *);
@@ -62,40 +65,11 @@ class owner {
   owner(const owner &) = delete;
   owner &operator=(const owner &) = delete;
 
-  /** What tells one hold from the next: the token, of a multi its first member's. */
-  std::int64_t term() const noexcept {
-    if (calls.token != nullptr) return calls.token(raw);
-    return members.empty() ? 0 : members.front()->term();
-  }
-
   const kind &calls;
   void *const raw;
   std::vector<std::shared_ptr<owner>> members;
   /** Whether the user has interrupted it, which the end of a wait must not undo. */
   std::atomic<bool> is_interrupted{false};
-  /**
-   * An unlock looks first whether its hold is still the one that C knows. Meanwhile no acquire may
-   * begin, and while one is at work that cannot be known: an old hold must never end a new one.
-   */
-  std::mutex ending;
-  int acquiring = 0;
-};
-
-/** While it lives, an acquire is at work. */
-class acquire_scope {
- public:
-  explicit acquire_scope(owner &of) : of_(of) { count(1); }
-  ~acquire_scope() { count(-1); }
-  acquire_scope(const acquire_scope &) = delete;
-  acquire_scope &operator=(const acquire_scope &) = delete;
-
- private:
-  void count(int by) {
-    const std::lock_guard guard(of_.ending);
-    of_.acquiring += by;
-  }
-
-  owner &of_;
 };
 
 /** Makes a call that waits; a stop that is requested meanwhile, or was before, interrupts it. */

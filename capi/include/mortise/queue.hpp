@@ -25,6 +25,11 @@ class event {
   mortise::status status() const noexcept { return detail::to_status(mortise_event_status(raw())); }
   /** The fencing token of the hold that it is about; 0 when there is none. @since 1.2 */
   std::int64_t token() const noexcept { return mortise_event_token(raw()); }
+  /**
+   * The number of the hold that it is about among the holds of its handle; 0 when there is none.
+   * @since 1.2
+   */
+  std::int64_t hold_number() const noexcept { return mortise_event_hold_number(raw()); }
   /** What was wrong, or is; "" when nothing. @since 1.2 */
   std::string_view message() const noexcept { return mortise_event_message(raw()); }
   /** Why the hold was lost, or is at risk. @since 1.2 */

@@ -14,23 +14,32 @@ inline constexpr kind rw_kind = {
     erased<mortise_rw_extend_async>::call, erased<mortise_rw_cancel>::call,
     erased<mortise_rw_interrupt>::call,    erased<mortise_rw_watch>::call,
     erased<mortise_rw_valid_ms>::call,     erased<mortise_rw_deadline_ns>::call,
-    erased<mortise_rw_name>::call,         erased<mortise_rw_token>::call,
-    erased<mortise_rw_query>::call,        erased<mortise_rw_force_release>::call};
+    erased<mortise_rw_hold_number>::call,  erased<mortise_rw_name>::call,
+    erased<mortise_rw_token>::call,        erased<mortise_rw_query>::call,
+    erased<mortise_rw_force_release>::call};
 
 /** Reading and writing, which change into each other. */
 struct rw_modes {
   static const mode reading, writing;
 };
-inline constexpr mode rw_modes::reading = {
-    erased<mortise_rw_read_try>::call,    erased<mortise_rw_read_acquire>::call,
-    erased<mortise_rw_read_unlock>::call, erased<mortise_rw_read_unlock_async>::call,
-    erased<mortise_rw_is_reading>::call,  erased<mortise_rw_upgrade_try>::call,
-    erased<mortise_rw_downgrade>::call,   &rw_modes::writing};
-inline constexpr mode rw_modes::writing = {
-    erased<mortise_rw_write_try>::call,    erased<mortise_rw_write_acquire>::call,
-    erased<mortise_rw_write_unlock>::call, erased<mortise_rw_write_unlock_async>::call,
-    erased<mortise_rw_is_writing>::call,   erased<mortise_rw_upgrade_try>::call,
-    erased<mortise_rw_downgrade>::call,    &rw_modes::reading};
+inline constexpr mode rw_modes::reading = {erased<mortise_rw_read_try>::call,
+                                           erased<mortise_rw_read_acquire>::call,
+                                           erased<mortise_rw_read_unlock>::call,
+                                           erased<mortise_rw_read_unlock_hold>::call,
+                                           erased<mortise_rw_read_unlock_hold_async>::call,
+                                           erased<mortise_rw_is_reading>::call,
+                                           erased<mortise_rw_upgrade_try>::call,
+                                           erased<mortise_rw_downgrade>::call,
+                                           &rw_modes::writing};
+inline constexpr mode rw_modes::writing = {erased<mortise_rw_write_try>::call,
+                                           erased<mortise_rw_write_acquire>::call,
+                                           erased<mortise_rw_write_unlock>::call,
+                                           erased<mortise_rw_write_unlock_hold>::call,
+                                           erased<mortise_rw_write_unlock_hold_async>::call,
+                                           erased<mortise_rw_is_writing>::call,
+                                           erased<mortise_rw_upgrade_try>::call,
+                                           erased<mortise_rw_downgrade>::call,
+                                           &rw_modes::reading};
 
 }  // namespace detail
 

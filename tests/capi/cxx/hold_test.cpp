@@ -1,4 +1,5 @@
 /** A hold begins with an acquire, and ends once. */
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -177,6 +178,37 @@ void a_lease_ends_by_itself() {
   CHECK(unlocked.error().reason() == mortise::reason::expired);
 }
 
+// Readers of one client share a hold of the server's, so the second hold has the first one's token.
+void a_lost_hold_of_a_reader_stays_lost() {
+  mortise::client client = open_client();
+  mortise::rw other = open_rw(client, "readers");
+  const auto reads = *other.read(patience, std::nothrow);
+  mortise::rw rw = *mortise::rw::make(client, "readers", mortise::options().max_hold(1s));
+  mortise::hold first = *rw.read(patience, std::nothrow);
+  wait_until([&] { return !first; });
+  mortise::hold second = *rw.read(patience, std::nothrow);
+  CHECK_NUMBER(first.token(), second.token());
+  CHECK(!first.is_held());
+  CHECK_NUMBER(0, first.valid().count());
+  CHECK_RESULT(status::lost, first.extend(1s, std::nothrow));
+  first = {};
+  CHECK(second.is_held());
+}
+
+// One hold at a time, and each ends: nothing stays held.
+void threads_that_share_a_handle_leave_nothing_held() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "threads"), other = open_lock(client, "threads");
+  const auto use = [&lock] {
+    for (int i = 0; i < 500; ++i) static_cast<void>(lock.acquire(10ms, std::nothrow));
+  };
+  std::thread first(use), second(use);
+  first.join();
+  second.join();
+  CHECK(!lock.is_held());
+  CHECK_RESULT(status::ok, other.try_acquire(std::nothrow));
+}
+
 }  // namespace
 
 void test_holds() {
@@ -191,4 +223,6 @@ void test_holds() {
   RUN(each_hold_of_a_reentrant_handle_is_unlocked);
   RUN(times_are_of_the_right_size);
   RUN(a_lease_ends_by_itself);
+  RUN(a_lost_hold_of_a_reader_stays_lost);
+  RUN(threads_that_share_a_handle_leave_nothing_held);
 }

@@ -3,6 +3,15 @@
 
 namespace {
 
+// A copy would be the same owner: a reentrant lock passed by value would let two threads in.
+template <class Handle>
+constexpr bool is_only_moved =
+    !std::is_copy_constructible_v<Handle> && !std::is_copy_assignable_v<Handle> &&
+    std::is_nothrow_move_constructible_v<Handle> && std::is_nothrow_move_assignable_v<Handle>;
+static_assert(is_only_moved<mortise::lock> && is_only_moved<mortise::rw>);
+static_assert(is_only_moved<mortise::semaphore> && is_only_moved<mortise::multi>);
+static_assert(is_only_moved<mortise::client> && is_only_moved<mortise::queue>);
+
 void many_read_or_one_writes() {
   mortise::client client = open_client();
   mortise::rw one = open_rw(client, "rw"), other = open_rw(client, "rw");

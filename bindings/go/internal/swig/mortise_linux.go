@@ -83,22 +83,22 @@ typedef long long swig_type_53;
 typedef long long swig_type_54;
 typedef long long swig_type_55;
 typedef long long swig_type_56;
-typedef _gostring_ swig_type_57;
+typedef long long swig_type_57;
 typedef long long swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
-typedef long long swig_type_61;
+typedef _gostring_ swig_type_61;
 typedef long long swig_type_62;
 typedef long long swig_type_63;
 typedef long long swig_type_64;
-typedef _gostring_ swig_type_65;
+typedef long long swig_type_65;
 typedef long long swig_type_66;
 typedef long long swig_type_67;
 typedef long long swig_type_68;
-typedef long long swig_type_69;
+typedef _gostring_ swig_type_69;
 typedef long long swig_type_70;
 typedef long long swig_type_71;
-typedef _gostring_ swig_type_72;
+typedef long long swig_type_72;
 typedef long long swig_type_73;
 typedef long long swig_type_74;
 typedef long long swig_type_75;
@@ -109,10 +109,10 @@ typedef long long swig_type_79;
 typedef long long swig_type_80;
 typedef long long swig_type_81;
 typedef long long swig_type_82;
-typedef long long swig_type_83;
+typedef _gostring_ swig_type_83;
 typedef long long swig_type_84;
 typedef long long swig_type_85;
-typedef _gostring_ swig_type_86;
+typedef long long swig_type_86;
 typedef long long swig_type_87;
 typedef long long swig_type_88;
 typedef long long swig_type_89;
@@ -122,8 +122,8 @@ typedef long long swig_type_92;
 typedef long long swig_type_93;
 typedef long long swig_type_94;
 typedef long long swig_type_95;
-typedef _gostring_ swig_type_96;
-typedef long long swig_type_97;
+typedef long long swig_type_96;
+typedef _gostring_ swig_type_97;
 typedef long long swig_type_98;
 typedef long long swig_type_99;
 typedef long long swig_type_100;
@@ -137,7 +137,7 @@ typedef long long swig_type_107;
 typedef long long swig_type_108;
 typedef long long swig_type_109;
 typedef long long swig_type_110;
-typedef long long swig_type_111;
+typedef _gostring_ swig_type_111;
 typedef long long swig_type_112;
 typedef long long swig_type_113;
 typedef long long swig_type_114;
@@ -166,6 +166,26 @@ typedef long long swig_type_136;
 typedef long long swig_type_137;
 typedef long long swig_type_138;
 typedef long long swig_type_139;
+typedef long long swig_type_140;
+typedef long long swig_type_141;
+typedef long long swig_type_142;
+typedef long long swig_type_143;
+typedef long long swig_type_144;
+typedef long long swig_type_145;
+typedef long long swig_type_146;
+typedef long long swig_type_147;
+typedef long long swig_type_148;
+typedef long long swig_type_149;
+typedef long long swig_type_150;
+typedef long long swig_type_151;
+typedef long long swig_type_152;
+typedef long long swig_type_153;
+typedef long long swig_type_154;
+typedef long long swig_type_155;
+typedef long long swig_type_156;
+typedef long long swig_type_157;
+typedef long long swig_type_158;
+typedef long long swig_type_159;
 extern void _wrap_Swig_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_swig_3b6e2bb8607e0ea4(swig_intgo arg1);
 extern swig_type_1 _wrap_go_drain_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
@@ -252,104 +272,118 @@ extern int _wrap_lock_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_type_54 _wrap_lock_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_type_55 _wrap_lock_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_type_56 _wrap_lock_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_57 _wrap_lock_hold_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_lock_unlock_hold_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_58 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_hold_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_59 arg3, swig_type_60 arg4, uintptr_t arg5);
 extern int _wrap_lock_query_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_57 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_58 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_59 arg3, swig_type_60 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_61 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_62 arg3, swig_type_63 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_65 arg2, uintptr_t arg3, uintptr_t arg4);
+extern int _wrap_lock_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_62 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, swig_type_64 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_65 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, swig_type_67 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_69 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_rw_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_rw_read_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_66 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_70 arg2, uintptr_t arg3);
 extern int _wrap_rw_read_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_write_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_67 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_71 arg2, uintptr_t arg3);
 extern int _wrap_rw_write_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_upgrade_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_downgrade_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_68 arg2, uintptr_t arg3);
+extern int _wrap_rw_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_72 arg2, uintptr_t arg3);
 extern int _wrap_rw_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_rw_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_is_reading_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_rw_is_writing_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_69 _wrap_rw_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_70 _wrap_rw_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_71 _wrap_rw_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_73 _wrap_rw_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_74 _wrap_rw_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_75 _wrap_rw_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_76 _wrap_rw_hold_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_rw_read_unlock_hold_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_77 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_hold_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, swig_type_79 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_hold_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_80 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_hold_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_81 arg3, swig_type_82 arg4, uintptr_t arg5);
 extern int _wrap_rw_query_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_72 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, swig_type_75 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_77 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, swig_type_79 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_80 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_81 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_82 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_83 arg3, swig_type_84 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_85 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_86 arg2, swig_type_87 arg3, uintptr_t arg4, uintptr_t arg5);
+extern int _wrap_rw_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_83 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_84 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_85 arg3, swig_type_86 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_87 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_88 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_89 arg3, swig_type_90 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_91 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, swig_type_95 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_97 arg2, swig_type_98 arg3, uintptr_t arg4, uintptr_t arg5);
 extern void _wrap_semaphore_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_88 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_89 arg2, swig_type_90 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_99 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_100 arg2, swig_type_101 arg3, uintptr_t arg4);
 extern int _wrap_semaphore_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_91 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_92 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_102 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_103 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_semaphore_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_semaphore_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_93 _wrap_semaphore_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_94 _wrap_semaphore_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_95 _wrap_semaphore_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_104 _wrap_semaphore_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_105 _wrap_semaphore_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_106 _wrap_semaphore_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_107 _wrap_semaphore_hold_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_semaphore_release_hold_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_108 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_release_hold_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_109 arg3, swig_type_110 arg4, uintptr_t arg5);
 extern int _wrap_semaphore_query_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_96 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, swig_type_98 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, swig_type_100 arg4, swig_type_101 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_103 arg3, swig_type_104 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_111 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_112 arg3, swig_type_113 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_114 arg3, swig_type_115 arg4, swig_type_116 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_117 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_118 arg3, swig_type_119 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_120 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_multi_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern void _wrap_multi_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_multi_add_lock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_reader_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_writer_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, uintptr_t arg4);
+extern int _wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_121 arg3, uintptr_t arg4);
 extern int _wrap_multi_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_107 arg2, uintptr_t arg3);
+extern int _wrap_multi_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_122 arg2, uintptr_t arg3);
 extern int _wrap_multi_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_108 arg2, uintptr_t arg3);
+extern int _wrap_multi_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_123 arg2, uintptr_t arg3);
 extern int _wrap_multi_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_multi_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_109 _wrap_multi_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_110 _wrap_multi_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_111 _wrap_multi_member_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_112 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_113 arg3, swig_type_114 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_115 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_116 arg3, swig_type_117 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_118 arg3, uintptr_t arg4);
+extern swig_type_124 _wrap_multi_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_125 _wrap_multi_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_126 _wrap_multi_hold_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_multi_unlock_hold_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_127 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_hold_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_128 arg3, swig_type_129 arg4, uintptr_t arg5);
+extern swig_type_130 _wrap_multi_member_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_131 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_132 arg3, swig_type_133 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_134 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, swig_type_136 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_137 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_info_new_swig_3b6e2bb8607e0ea4(void);
 extern void _wrap_info_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_info_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_info_is_mine_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_119 _wrap_info_time_left_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_120 _wrap_info_latest_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_121 _wrap_info_holder_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_122 _wrap_info_shown_holder_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_123 _wrap_info_permits_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_124 _wrap_info_permits_in_use_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_125 _wrap_info_waiter_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_126 _wrap_info_entry_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_127 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_128 arg2);
-extern int _wrap_info_entry_is_retained_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_129 arg2);
-extern swig_type_130 _wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_131 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_132 arg2);
-extern swig_type_133 _wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_134 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_135 arg2);
-extern uintptr_t _wrap_queue_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_136 arg2, uintptr_t arg3);
+extern swig_type_138 _wrap_info_time_left_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_139 _wrap_info_latest_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_140 _wrap_info_holder_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_141 _wrap_info_shown_holder_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_142 _wrap_info_permits_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_143 _wrap_info_permits_in_use_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_144 _wrap_info_waiter_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_145 _wrap_info_entry_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_146 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_147 arg2);
+extern int _wrap_info_entry_is_retained_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_148 arg2);
+extern swig_type_149 _wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_150 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_151 arg2);
+extern swig_type_152 _wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_153 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_154 arg2);
+extern uintptr_t _wrap_queue_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_155 arg2, uintptr_t arg3);
 extern void _wrap_queue_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_queue_fd_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern void _wrap_queue_wake_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
@@ -357,9 +391,10 @@ extern void _wrap_queue_shutdown_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern uintptr_t _wrap_event_new_swig_3b6e2bb8607e0ea4(void);
 extern void _wrap_event_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_event_get_kind_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_137 _wrap_event_tag_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_156 _wrap_event_tag_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_event_status_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_138 _wrap_event_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_157 _wrap_event_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_158 _wrap_event_hold_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_voidp _wrap_event_message_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_event_reason_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_voidp _wrap_event_lock_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_voidp arg2);
@@ -367,7 +402,7 @@ extern int _wrap_event_log_level_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_event_log_subject_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_voidp _wrap_log_level_text_swig_3b6e2bb8607e0ea4(int arg1);
 extern swig_voidp _wrap_log_subject_text_swig_3b6e2bb8607e0ea4(int arg1);
-extern swig_type_139 _wrap_event_left_out_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+extern swig_type_159 _wrap_event_left_out_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern swig_voidp _wrap_event_server_text_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_event_is_retryable_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
 extern int _wrap_event_is_ambiguous_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
@@ -1128,6 +1163,33 @@ func Lock_token(arg1 uintptr) (_swig_ret int64) {
 	return swig_r
 }
 
+func Lock_hold_number(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_lock_hold_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Lock_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_58(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Lock_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_59(_swig_i_2), C.swig_type_60(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
 func Lock_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
@@ -1142,7 +1204,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_57)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_61)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1155,7 +1217,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_58(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_62(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1166,7 +1228,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_59(_swig_i_2), C.swig_type_60(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.swig_type_64(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1176,7 +1238,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_61(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_65(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1187,7 +1249,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_62(_swig_i_2), C.swig_type_63(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_66(_swig_i_2), C.swig_type_67(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1197,7 +1259,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1207,7 +1269,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_65)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_69)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1232,7 +1294,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_70(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1257,7 +1319,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_67(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_71(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1290,7 +1352,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_68(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_72(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1346,6 +1408,53 @@ func Rw_token(arg1 uintptr) (_swig_ret int64) {
 	return swig_r
 }
 
+func Rw_hold_number(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_rw_hold_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Rw_read_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_77(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Rw_read_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.swig_type_79(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
+func Rw_write_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Rw_write_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_81(_swig_i_2), C.swig_type_82(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
 func Rw_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
@@ -1360,7 +1469,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_72)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_83)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1373,7 +1482,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_84(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1384,7 +1493,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_85(_swig_i_2), C.swig_type_86(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1394,7 +1503,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_87(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1404,7 +1513,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_77(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_88(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1415,7 +1524,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.swig_type_79(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_89(_swig_i_2), C.swig_type_90(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1425,7 +1534,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_80(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_91(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1435,7 +1544,7 @@ func Rw_upgrade_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_81(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_92(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1445,7 +1554,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_82(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1456,7 +1565,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_83(_swig_i_2), C.swig_type_84(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.swig_type_95(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1466,7 +1575,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_85(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1477,7 +1586,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_86)(unsafe.Pointer(&_swig_i_1)), C.swig_type_87(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_97)(unsafe.Pointer(&_swig_i_1)), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1494,7 +1603,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_99(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1504,7 +1613,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1), C.swig_type_90(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_100(_swig_i_1), C.swig_type_101(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1521,7 +1630,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_91(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_102(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1530,7 +1639,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_92(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_103(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1579,6 +1688,33 @@ func Semaphore_token(arg1 uintptr) (_swig_ret int64) {
 	return swig_r
 }
 
+func Semaphore_hold_number(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_semaphore_hold_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Semaphore_release_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_108(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Semaphore_release_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_109(_swig_i_2), C.swig_type_110(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
 func Semaphore_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
@@ -1593,7 +1729,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_96)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_111)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1607,7 +1743,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.swig_type_98(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_112(_swig_i_2), C.swig_type_113(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1619,7 +1755,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.swig_type_100(_swig_i_3), C.swig_type_101(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_114(_swig_i_2), C.swig_type_115(_swig_i_3), C.swig_type_116(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1629,7 +1765,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_117(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1640,7 +1776,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_103(_swig_i_2), C.swig_type_104(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_118(_swig_i_2), C.swig_type_119(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1650,7 +1786,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_120(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1700,7 +1836,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_121(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1717,7 +1853,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_107(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_122(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1734,7 +1870,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_108(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_123(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1776,6 +1912,33 @@ func Multi_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	return swig_r
 }
 
+func Multi_hold_number(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_multi_hold_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Multi_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_127(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Multi_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_128(_swig_i_2), C.swig_type_129(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
 func Multi_member_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
@@ -1789,7 +1952,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_112(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_131(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1800,7 +1963,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_113(_swig_i_2), C.swig_type_114(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_132(_swig_i_2), C.swig_type_133(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1810,7 +1973,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_115(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_134(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1821,7 +1984,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_116(_swig_i_2), C.swig_type_117(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), C.swig_type_136(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1831,7 +1994,7 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_118(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_137(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1920,7 +2083,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_127(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_146(_swig_i_1)))
 	return swig_r
 }
 
@@ -1928,7 +2091,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_128(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_147(_swig_i_1)))
 	return swig_r
 }
 
@@ -1936,7 +2099,7 @@ func Info_entry_is_retained(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_129(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_148(_swig_i_1)))
 	return swig_r
 }
 
@@ -1944,7 +2107,7 @@ func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_131(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_150(_swig_i_1)))
 	return swig_r
 }
 
@@ -1952,7 +2115,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_132(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_151(_swig_i_1)))
 	return swig_r
 }
 
@@ -1960,7 +2123,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_134(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_153(_swig_i_1)))
 	return swig_r
 }
 
@@ -1968,7 +2131,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_135(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_154(_swig_i_1)))
 	return swig_r
 }
 
@@ -1977,7 +2140,7 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_136(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_155(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2039,6 +2202,13 @@ func Event_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	swig_r = (int64)(C._wrap_event_token_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Event_hold_number(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_event_hold_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

@@ -193,6 +193,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
     record[1] = mortise_event_tag(event);
     record[2] = mortise_event_status(event);
     record[3] = mortise_event_token(event);
+    record[4] = mortise_event_hold_number(event);
     if (record[2] != MORTISE_OK || record[0] == MORTISE_EVENT_LOG) break;
   }
   return count;
@@ -1525,6 +1526,57 @@ long long _wrap_lock_token_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
 }
 
 
+long long _wrap_lock_hold_number_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_lock *)_swig_go_0; 
+  
+  result = (int64_t)mortise_lock_hold_number((struct mortise_lock const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_lock_unlock_hold_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_lock *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_lock_unlock_hold(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_lock_unlock_hold_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_lock *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (int64_t)_swig_go_3; 
+  arg5 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_lock_unlock_hold_async(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 int _wrap_lock_query_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
@@ -1930,6 +1982,95 @@ long long _wrap_rw_token_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
   arg1 = (mortise_rw *)_swig_go_0; 
   
   result = (int64_t)mortise_rw_token((struct mortise_rw const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_rw_hold_number_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  
+  result = (int64_t)mortise_rw_hold_number((struct mortise_rw const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_rw_read_unlock_hold_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_rw_read_unlock_hold(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_rw_read_unlock_hold_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (int64_t)_swig_go_3; 
+  arg5 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_rw_read_unlock_hold_async(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_rw_write_unlock_hold_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_rw_write_unlock_hold(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_rw_write_unlock_hold_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (int64_t)_swig_go_3; 
+  arg5 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_rw_write_unlock_hold_async(arg1,arg2,arg3,arg4,arg5);
   _swig_go_result = result; 
   return _swig_go_result;
 }
@@ -2375,6 +2516,57 @@ long long _wrap_semaphore_token_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_g
 }
 
 
+long long _wrap_semaphore_hold_number_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_semaphore *)_swig_go_0; 
+  
+  result = (int64_t)mortise_semaphore_hold_number((struct mortise_semaphore const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_semaphore_release_hold_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_semaphore *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_semaphore_release_hold(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_semaphore_release_hold_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_semaphore *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (int64_t)_swig_go_3; 
+  arg5 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_semaphore_release_hold_async(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 int _wrap_semaphore_query_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
@@ -2742,6 +2934,57 @@ long long _wrap_multi_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_
   arg1 = (mortise_multi *)_swig_go_0; 
   
   result = (int64_t)mortise_multi_deadline_ns((struct mortise_multi const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_multi_hold_number_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_multi *)_swig_go_0; 
+  
+  result = (int64_t)mortise_multi_hold_number((struct mortise_multi const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_multi_unlock_hold_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_multi *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_multi_unlock_hold(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_multi_unlock_hold_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_multi *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (int64_t)_swig_go_3; 
+  arg5 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_multi_unlock_hold_async(arg1,arg2,arg3,arg4,arg5);
   _swig_go_result = result; 
   return _swig_go_result;
 }
@@ -3243,6 +3486,19 @@ long long _wrap_event_token_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
   arg1 = (mortise_event *)_swig_go_0; 
   
   result = (int64_t)mortise_event_token((struct mortise_event const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_event_hold_number_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_event *)_swig_go_0; 
+  
+  result = (int64_t)mortise_event_hold_number((struct mortise_event const *)arg1);
   _swig_go_result = result; 
   return _swig_go_result;
 }

@@ -100,6 +100,9 @@ final class MortiseNative {
   public final static native long lock_valid_ms(long jarg1);
   public final static native long lock_deadline_ns(long jarg1);
   public final static native long lock_token(long jarg1);
+  public final static native long lock_hold_number(long jarg1);
+  public final static native int lock_unlock_hold(long jarg1, long jarg2);
+  public final static native int lock_unlock_hold_async(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native int lock_query(long jarg1, long jarg2);
   public final static native int lock_force_release(long jarg1, byte[] jarg2);
   public final static native int lock_try_async(long jarg1, long jarg2, long jarg3);
@@ -125,6 +128,11 @@ final class MortiseNative {
   public final static native long rw_deadline_ns(long jarg1);
   public final static native long rw_valid_ms(long jarg1);
   public final static native long rw_token(long jarg1);
+  public final static native long rw_hold_number(long jarg1);
+  public final static native int rw_read_unlock_hold(long jarg1, long jarg2);
+  public final static native int rw_read_unlock_hold_async(long jarg1, long jarg2, long jarg3, long jarg4);
+  public final static native int rw_write_unlock_hold(long jarg1, long jarg2);
+  public final static native int rw_write_unlock_hold_async(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native int rw_query(long jarg1, long jarg2);
   public final static native int rw_force_release(long jarg1, byte[] jarg2);
   public final static native int rw_read_try_async(long jarg1, long jarg2, long jarg3);
@@ -150,6 +158,9 @@ final class MortiseNative {
   public final static native long semaphore_deadline_ns(long jarg1);
   public final static native long semaphore_valid_ms(long jarg1);
   public final static native long semaphore_token(long jarg1);
+  public final static native long semaphore_hold_number(long jarg1);
+  public final static native int semaphore_release_hold(long jarg1, long jarg2);
+  public final static native int semaphore_release_hold_async(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native int semaphore_query(long jarg1, long jarg2);
   public final static native int semaphore_force_release(long jarg1, byte[] jarg2);
   public final static native int semaphore_try_async(long jarg1, long jarg2, long jarg3, long jarg4);
@@ -172,6 +183,9 @@ final class MortiseNative {
   public final static native int multi_is_held(long jarg1);
   public final static native long multi_valid_ms(long jarg1);
   public final static native long multi_deadline_ns(long jarg1);
+  public final static native long multi_hold_number(long jarg1);
+  public final static native int multi_unlock_hold(long jarg1, long jarg2);
+  public final static native int multi_unlock_hold_async(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native long multi_member_count(long jarg1);
   public final static native int multi_try_async(long jarg1, long jarg2, long jarg3);
   public final static native int multi_acquire_async(long jarg1, long jarg2, long jarg3, long jarg4);
