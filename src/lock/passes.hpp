@@ -22,8 +22,9 @@ class passes {
     count_ = 0;
     began_ = now;
   }
+  // A claim that is retained may be passed on without an end, and only the first passes count.
   void note_pass() noexcept {
-    ++count_;
+    count_ = std::min(count_ + 1, batch_passes);
     is_first_holder_ = false;
   }
   [[nodiscard]] bool is_first_holder() const noexcept { return is_first_holder_; }
@@ -41,7 +42,8 @@ class passes {
   // the server's clock, which counts in microseconds (hazard 30): taking up what was retained
   // asks nobody.
   [[nodiscard]] std::int64_t tokens_to_draw(bool others_wait, time_ns now) const noexcept {
-    const auto usable = others_wait ? std::int64_t{batch_passes} - count_ : reserve_tokens;
+    const auto usable =
+        others_wait ? std::max<std::int64_t>(batch_passes - count_, 1) : reserve_tokens;
     return std::clamp<std::int64_t>(std::min(credit_ / 2, (now - drawn_at_) / token_ns), 1, usable);
   }
   void note_drawn(std::int64_t tokens, time_ns now) noexcept {

@@ -200,6 +200,22 @@ TEST_F(gate_retention_test, a_renewal_that_was_on_its_way_does_not_bring_others)
   EXPECT_EQ(link_.count(), asked);
 }
 
+TEST_F(gate_retention_test, hazard_24_a_renewal_that_tells_of_others_gives_it_back) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  answer_last(granted(first_token, 2), start_ns + ms(1));
+  const auto due = start_ns + ms(lease_ms / 3 + lease_ms / 20);
+  gate_.on_timer(due);
+  const auto renewal = link_.last();
+  ASSERT_EQ(renewal.what, step::renew);
+  unlock(first_, due + ms(1));
+  ASSERT_TRUE(gate_.is_retained());
+  auto others = said(answer::renewed);
+  others.others_wait = true;
+  gate_.on_answer(renewal.tenure, renewal.serial, others, due + ms(2));
+  EXPECT_FALSE(gate_.is_retained());
+  EXPECT_EQ(link_.last().what, step::release);
+}
+
 TEST_F(gate_retention_test, hazard_24_it_is_given_back_when_words_may_have_been_missed) {
   retain_first();
   gate_.on_up(start_ns + ms(3));
