@@ -149,6 +149,8 @@ local function serve(self, event)
   self.sleepers[event.tag] = nil
   sleeper.event = event
   if not is_closed(sleeper) then
+    -- What the coroutine drops is to be collected before it sleeps again.
+    sleeper.object = nil
     sleeper.wake()
   elseif event.status == core.OK then
     give_back(self, sleeper)

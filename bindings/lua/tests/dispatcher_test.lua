@@ -264,6 +264,29 @@ check.case("a grant for a coroutine that was closed is given back", function(nam
   check.equal(lock:is_held(), false)
 end)
 
+check.case("a lock that a woken coroutine drops is collected before it sleeps again", function(name)
+  local client = check.client()
+  local dispatcher, holder = assert(new_dispatcher(client)), client:lock(name .. "'")
+  local function take()
+    local lock = client:lock(name)
+    assert(dispatcher:await(lock, "acquire"))
+  end
+  check.run(dispatcher, function()
+    take()
+    collectgarbage()
+    collectgarbage()
+    check.eventually(function() return client:lock(name):try() end)
+    -- So is a hold.
+    local hold = assert(holder:try())
+    local dropped = setmetatable({hold}, {__mode = "v"})
+    assert(dispatcher:await(hold, "unlock"))
+    hold = nil -- luacheck: ignore 311
+    collectgarbage()
+    collectgarbage()
+    check.equal(dropped[1], nil, "what the hold is")
+  end)
+end)
+
 check.case("a watch is replaced and ended", function(name)
   local client = check.client()
   local dispatcher = assert(new_dispatcher(client))
