@@ -78,7 +78,7 @@ local function sleep_through(self, object, method, ...)
   while not sleeper.event do sleep() end
   local event = sleeper.event
   if event.status ~= core.OK then return nil, event.message, event.status, event.details end
-  return object:hold_of(method) or true
+  return object:hold_of(method, event) or true
 end
 
 --- Calls a method of a lock or a hold, one that has an `_async` form or is a `with`, and lets other
@@ -138,7 +138,7 @@ end
 
 -- A grant that nobody takes is not to stay.
 local function give_back(self, sleeper)
-  local unwanted = sleeper.object:hold_of(sleeper.method)
+  local unwanted = sleeper.object:hold_of(sleeper.method, sleeper.event)
   if unwanted then unwanted:begin("unlock", self.queue, UNREAD) end
 end
 

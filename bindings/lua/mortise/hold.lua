@@ -10,15 +10,16 @@ function hold.__tostring(self)
   return ("mortise.hold (%s)"):format(self.token and ("token %.0f"):format(self.token) or "multi")
 end
 
---- `ending` is the name of the owner's method that ends this hold.
-function hold.new(owner, ending)
-  local new = setmetatable({owner = owner, ending = ending, token = owner.token and owner:token()},
-                           hold)
-  owner.latest = new
-  if owner.holds then
-    owner.holds[new] = true
-    owner.upgrading = nil
-  end
+--- `ending` is the name of the C layer's function that ends this hold. `event` is that of its
+-- grant; without one the hold is the owner's present one.
+function hold.new(owner, ending, event)
+  local calls, c_owner = owner.calls, owner.handle
+  local new = setmetatable({
+    owner = owner, ending = ending,
+    number = event and event.hold_number or calls.hold_number(c_owner),
+    token = calls.token and (event and event.token or calls.token(c_owner)),
+  }, hold)
+  if owner.holds then owner.holds[new] = true end
   return new
 end
 
@@ -30,65 +31,118 @@ local function title(owner)
   return ('"%s%s": '):format(shown, #name > 64 and "…" or "")
 end
 
--- What the C layer's function for a method of the owner gives, or nil, message, code, as long as
--- this hold is the owner's. A handle that was acquired anew has a higher token, and a multi, which
--- has none, a later hold: that one is not ours to end.
-local function ask(self, method, ...)
+-- The owner of a hold that was not ended here, or nil, message, code.
+local function owner_of(self)
   if getmetatable(self) ~= hold then
     return nil, "hold has to be of type hold, not " .. type(self), core.INVALID_ARGUMENT
   end
-  local owner, is_ours = self.owner, not self.is_over
-  if is_ours and self.token then
-    local token, message, code = owner.calls.token(owner.handle)
-    if not token then return nil, message, code end
-    is_ours = token <= self.token
-  elseif is_ours then
-    is_ours = owner.latest == self
+  if not self.is_over then return self.owner end
+  return nil, title(self.owner) .. "this hold has ended already", core.NOT_OWNER
+end
+
+-- Whether the owner's latest hold is this one, or nil, message, code. A token does not tell:
+-- consecutive holds of a reader may have the same.
+local function is_latest(self)
+  local number, message, code = self.owner.calls.hold_number(self.owner.handle)
+  if not number then return nil, message, code end
+  return number == self.number
+end
+
+-- true if it is, or nil, message, code, details.
+local function check_latest(self)
+  local owner = self.owner
+  local is_mine, message, code = is_latest(self)
+  if is_mine then return true end
+  if is_mine == nil then return nil, message, code end
+  return nil, title(owner) .. "this hold has ended; its handle was acquired again", core.LOST, {
+    reason = core.REASON_NONE, lock_name = owner.calls.name and owner.calls.name(owner.handle),
+    server_text = "", is_retryable = false, is_ambiguous = false,
+  }
+end
+
+-- Calls the C layer's function for a method of the owner if the owner's hold is this one.
+local function call(self, method, ...)
+  local owner, message, code = owner_of(self)
+  if not owner then return nil, message, code end
+  local is_mine, details
+  is_mine, message, code, details = check_latest(self)
+  if not is_mine then return nil, message, code, details end
+  return owner.calls[method](owner.handle, ...)
+end
+
+-- What the owner says of itself if its hold is this one, else nil.
+local function look(self, method)
+  local owner, message, code = owner_of(self)
+  if owner then
+    local seen
+    seen, message, code = owner.calls[method](owner.handle)
+    -- In this order: what is held after the number was read may be another hold already.
+    if seen ~= nil and is_latest(self) then return seen end
   end
-  if not is_ours then
-    local is_changing = self.token and owner.upgrading == self.token and not self.is_over
-    if not is_changing then
-      return nil, title(owner) .. "this hold has ended already", core.NOT_OWNER
-    end
-    return nil, title(owner) .. "the event of this hold's upgrade has to be taken first", core.BUSY
-  end
-  local call = owner.calls[method]
-  if not call then return nil, tostring(self) .. " has no " .. method, core.INVALID_ARGUMENT end
-  return call(owner.handle, ...)
+  if code == core.INVALID_ARGUMENT then error(message, 3) end
 end
 
 -- With these an unlock was not even begun, and the hold is as it was.
 local NOT_BEGUN = {[core.BUSY] = true, [core.LIMIT] = true, [core.SHUT_DOWN] = true,
                    [core.NO_MEMORY] = true}
 
-local OTHER = {read_unlock = "write_unlock", write_unlock = "read_unlock"}
+local READ, WRITE = "read_unlock_hold", "write_unlock_hold"
+local OTHER = {[READ] = WRITE, [WRITE] = READ}
 
 -- Whether the owner holds anything, by the local clock.
 local function holds_nothing(owner)
   return owner.calls.deadline_ns(owner.handle) == 0
 end
 
--- Ends this hold; with the suffix "_async" begins to.
-local function finish(self, suffix, ...)
-  local ending = type(self) == "table" and self.ending
-  local is_ok, message, code, details = ask(self, ending and ending .. suffix, ...)
-  if code == core.NOT_OWNER and OTHER[ending] and not self.is_over and
-    holds_nothing(self.owner) then
-    -- It was lost while it was being changed, and ends as what it was to be.
-    is_ok, message, code, details = ask(self, OTHER[ending] .. suffix, ...)
+--- Lets a hold know that it was upgraded, which gives it another token under its number. Gives
+-- whether it was.
+function hold.follow_upgrade(self)
+  if self.ending ~= READ then return false end
+  local owner = self.owner
+  local token = owner.calls.token(owner.handle)
+  -- In this order: the token that was read is that of the number.
+  if token == self.token or not is_latest(self) then return false end
+  self.token, self.ending = token, WRITE
+  return true
+end
+
+-- Whether this hold ends in another way than it knew, as it does from now on.
+local function has_changed(self)
+  if hold.follow_upgrade(self) then return true end
+  if not OTHER[self.ending] or not holds_nothing(self.owner) then return false end
+  -- It may have been lost while it was being changed, and ends as what it was to be.
+  self.ending = OTHER[self.ending]
+  return true
+end
+
+local function end_here(self, queue, tag)
+  local calls, c_owner = self.owner.calls, self.owner.handle
+  if not queue then return calls[self.ending](c_owner, self.number) end
+  return calls[self.ending .. "_async"](c_owner, queue.handle, tag, self.number)
+end
+
+-- Ends this hold; with a queue begins to.
+local function finish(self, queue, tag)
+  local owner, message, code = owner_of(self)
+  if not owner then return nil, message, code end
+  local is_ok, details
+  is_ok, message, code, details = end_here(self, queue, tag)
+  if code == core.NOT_OWNER and has_changed(self) then
+    is_ok, message, code, details = end_here(self, queue, tag)
   end
   if code == core.INVALID_ARGUMENT then return nil, message, code end
   self.is_over = is_ok or not NOT_BEGUN[code]
   return is_ok, message, code, details
 end
 
--- The method that says whether there is a hold, by the one that ends it.
-local IS_HELD = {unlock = "is_held", release = "is_held", read_unlock = "is_reading",
-                 write_unlock = "is_writing"}
+-- The method that says whether there is a hold, by what ends it.
+local IS_HELD = {unlock_hold = "is_held", release_hold = "is_held", [READ] = "is_reading",
+                 [WRITE] = "is_writing"}
 
---- true, or nil, message, code: LOST when the hold had been lost before.
+--- true, or nil, message, code: LOST when the hold had been lost before, or when it had ended and
+-- its handle was acquired again.
 function hold:unlock()
-  local is_ok, message, code, details = finish(self, "")
+  local is_ok, message, code, details = finish(self)
   if code == core.INVALID_ARGUMENT then error(message, 2) end
   if is_ok then return true end
   return nil, message, code, details
@@ -96,23 +150,24 @@ end
 
 --- Whether this hold is still valid by the local clock. Sends nothing.
 function hold:is_held()
-  local is_held, message, code = ask(self, type(self) == "table" and IS_HELD[self.ending])
-  if code == core.INVALID_ARGUMENT then error(message, 2) end
-  if code == core.BUSY then return not holds_nothing(self.owner) end
+  local is_held = look(self, type(self) == "table" and IS_HELD[self.ending])
+  if is_held == false and hold.follow_upgrade(self) then
+    is_held = look(self, IS_HELD[self.ending])
+  end
   return is_held or false
 end
 
 --- How long it is still valid by the local clock, in milliseconds.
 function hold:valid_ms()
-  local left_ms, message, code = ask(self, "valid_ms")
-  if code == core.INVALID_ARGUMENT then error(message, 2) end
-  if code == core.BUSY then return self.owner:valid_ms() end
+  local left_ms = look(self, "valid_ms")
   return left_ms or 0
 end
 
 --- Makes the hold last at least `lease_ms` (the lock's lease unless given) from now.
 function hold:extend(lease_ms)
-  local is_ok, message, code, details = ask(self, "extend", lease_ms)
+  local is_ok, message, code, details = call(self, "extend", lease_ms)
+  -- Meanwhile an acquire in the background may have got another hold, which it then extended.
+  if is_ok then is_ok, message, code, details = check_latest(self) end
   if is_ok then return true end
   if code == core.INVALID_ARGUMENT then error(message, 2) end
   return nil, message, code, details
@@ -125,8 +180,8 @@ function hold.hold_of() end
 
 --- For the dispatcher: begins `unlock` or `extend`, which ends on a queue. Misuse is returned, too.
 function hold:begin(method, queue, tag, ...)
-  if method ~= "unlock" then return ask(self, method .. "_async", queue.handle, tag, ...) end
-  return finish(self, "_async", queue.handle, tag)
+  if method ~= "unlock" then return call(self, method .. "_async", queue.handle, tag, ...) end
+  return finish(self, queue, tag)
 end
 
 -- With these nothing is held here any more, and the lease ends what the server may still have.

@@ -10,34 +10,34 @@ local locks = {}
 
 -- Mutex. try() and acquire([timeout_ms]) give a hold; with(fn [, timeout_ms]).
 locks.lock = owner.class(
-  "lock", {try = "unlock", acquire = "unlock"}, {with = "acquire"},
-  {"is_held", "valid_ms", "deadline_ns", "token", "name"},
+  "lock", {try = "unlock_hold", acquire = "unlock_hold"}, {with = "acquire"},
+  {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
   {"unlock", "extend", "cancel", "interrupt"})
 
 -- Read-write lock, the same for each side.
 locks.rw = owner.class(
   "rw", {
-    read_try = "read_unlock", read_acquire = "read_unlock",
-    write_try = "write_unlock", write_acquire = "write_unlock",
+    read_try = "read_unlock_hold", read_acquire = "read_unlock_hold",
+    write_try = "write_unlock_hold", write_acquire = "write_unlock_hold",
   },
   {with_read = "read_acquire", with_write = "write_acquire"},
-  {"is_reading", "is_writing", "valid_ms", "deadline_ns", "token", "name"},
+  {"is_reading", "is_writing", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
   {"read_unlock", "write_unlock", "extend", "cancel", "interrupt"})
 
 -- These give the hold that there is, which they change.
-change.add(locks.rw, "rw", {upgrade_try = "write_unlock", downgrade = "read_unlock"})
+change.add(locks.rw, "rw", {upgrade_try = "write_unlock_hold", downgrade = "read_unlock_hold"})
 
 -- Semaphore. try([weight]), acquire([weight [, timeout_ms]]), with(fn [, weight [, timeout_ms]]).
 locks.semaphore = owner.class(
-  "semaphore", {try = "release", acquire = "release"}, {with = "acquire"},
-  {"is_held", "valid_ms", "deadline_ns", "token", "name"},
+  "semaphore", {try = "release_hold", acquire = "release_hold"}, {with = "acquire"},
+  {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
   {"release", "resize", "extend", "cancel", "interrupt"})
 
 -- All of several locks or none. add_lock(lock), add_reader(rw), add_writer(rw) and
 -- add_semaphore(semaphore [, weight]) make members.
 locks.multi = owner.class(
-  "multi", {try = "unlock", acquire = "unlock"}, {with = "acquire"},
-  {"is_held", "valid_ms", "deadline_ns", "member_count"},
+  "multi", {try = "unlock_hold", acquire = "unlock_hold"}, {with = "acquire"},
+  {"is_held", "valid_ms", "deadline_ns", "hold_number", "member_count"},
   {"unlock", "extend", "cancel", "interrupt"})
 
 for _, name in ipairs {"add_lock", "add_reader", "add_writer", "add_semaphore"} do

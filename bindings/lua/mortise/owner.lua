@@ -42,17 +42,17 @@ local function begin(self, method, queue, tag, ...)
   return self.calls[method .. "_async"](self.handle, queue.handle, tag, ...)
 end
 
--- For the dispatcher: the hold that a method has acquired; nil if it acquires none.
-local function hold_of(self, method)
+-- For the dispatcher: the hold that a method has acquired, by its event; nil if it acquires none.
+local function hold_of(self, method, event)
   local ending = self.endings[method]
-  return ending and hold.new(self, ending)
+  return ending and hold.new(self, ending, event)
 end
 
 --- A class from the C layer's functions `<prefix>_<method>`. `endings` says for each method that
--- acquires which one ends its hold, `blocks` for each `with` which one acquires; `looks` ask nobody
--- and take nothing, `plain` are the other methods. What has an `_async` form in C gets it here:
--- `<method>_async(queue, tag, …)`. `calls` has the C layer's functions by the names of the methods;
--- they do not raise misuse.
+-- acquires which function ends its hold by the number, `blocks` for each `with` which one
+-- acquires; `looks` ask nobody and take nothing, `plain` are the other methods. What has an
+-- `_async` form in C gets it here: `<method>_async(queue, tag, …)`. `calls` has the C layer's
+-- functions by the names of the methods; they do not raise misuse.
 function owner.class(prefix, endings, blocks, looks, plain)
   local class = handle.class(prefix, core[prefix .. "_free"])
   class.endings, class.blocks, class.calls = endings, blocks, {}
@@ -66,7 +66,10 @@ function owner.class(prefix, endings, blocks, looks, plain)
     end
   end
 
-  for name, ending in pairs(endings) do add(name, acquiring(in_c(name), ending)) end
+  for name, ending in pairs(endings) do
+    add(name, acquiring(in_c(name), ending))
+    for _, each in ipairs {ending, ending .. "_async"} do class.calls[each] = in_c(each) end
+  end
   for name, acquire in pairs(blocks) do class[name] = running(in_c(acquire), endings[acquire]) end
   for _, name in ipairs(looks) do add(name, handle.look(in_c(name))) end
   for _, name in ipairs(plain) do add(name, handle.method(in_c(name))) end

@@ -22,6 +22,7 @@ local function read(event)
     tag = core.event_tag(event),
     status = status,
     token = core.event_token(event),
+    hold_number = core.event_hold_number(event),
   }
   local reason = core.event_reason(event)
   if reason ~= core.REASON_NONE then result.reason = reason end
@@ -55,16 +56,16 @@ function queue:take(timeout_ms)
   if is_ok then
     local event = read(filled)
     if event.kind == core.EVENT_UPGRADED and event.status == core.OK then
-      change.upgraded(self.upgrades, event)
+      change.upgraded(self.upgrades)
     end
     return event
   end
   return nil, message, code, details
 end
 
---- The oldest event, after at most `timeout_ms`: a table with kind, tag, status, token, and if need
--- be message, lock_name, reason and details; of a line of the log also level, subject and left_out.
--- Or nil, message, code: TIMED_OUT, or SHUT_DOWN once it is drained.
+--- The oldest event, after at most `timeout_ms`: a table with kind, tag, status, token,
+-- hold_number, and if need be message, lock_name, reason and details; of a line of the log also
+-- level, subject and left_out. Or nil, message, code: TIMED_OUT, or SHUT_DOWN once it is drained.
 function queue:next(timeout_ms)
   local event, message, code, details = queue.take(self, timeout_ms)
   if event then return event end

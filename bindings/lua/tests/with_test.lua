@@ -107,7 +107,7 @@ check.case("with says when it leaves the lock held", function(name)
     assert(lock:unlock())
     return assert(lock:acquire(20000))
   end)
-  check.outcome(mortise.NOT_OWNER, value, message, code)
+  check.outcome(mortise.LOST, value, message, code)
   check.equal(given:unlock(), true)
 end)
 
