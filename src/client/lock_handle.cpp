@@ -142,7 +142,7 @@ outcome lock_handle::acquire(const lock::portion& wanted, std::int64_t timeout_m
   call.wanted = wanted;
   if (call.is_try) timeout_ms = command_timeout_ms();
   return block(call, timeout_ms, [&](lock::gate& gate, time_ns now) {
-    auto armed = rearm();
+    auto armed = rearm(gate, now);
     return armed.ok() ? gate.acquire(call, now) : armed;
   });
 }
@@ -266,7 +266,7 @@ outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, st
         call.owner = &owner_;
         call.is_try = is_try;
         call.wanted = wanted;
-        auto armed = rearm();
+        auto armed = rearm(gate, now);
         return armed.ok() ? gate.acquire(call, now) : armed;
       });
   // A shutdown in between has not seen it.
@@ -319,7 +319,7 @@ outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std
 outcome lock_handle::start(lock::acquire_operation& call) {
   call.owner = &owner_;
   return gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
-    auto armed = rearm();
+    auto armed = rearm(gate, now);
     return armed.ok() ? gate.acquire(call, now) : armed;
   });
 }
@@ -385,8 +385,10 @@ outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag)
   });
 }
 
-// Before each acquire, because the hold before may have used up its notices. Under the mutex.
-outcome lock_handle::rearm() {
+// Before each acquire, because the hold before may have used up its notices. Whether that was lost
+// by now has to be known first: it would use up those of the next. Under the mutex.
+outcome lock_handle::rearm(lock::gate& gate, time_ns now) {
+  gate.settle(now);
   auto armed = arm_notices();
   if (armed.code != status::shut_down) return armed;
   end_watch();  // nobody will read that queue any more

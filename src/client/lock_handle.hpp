@@ -130,7 +130,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
                    lock::operation* call, time_ns now);
   outcome ask(const protocol::command& asked, time_ns deadline);
-  outcome rearm();
+  outcome rearm(lock::gate& gate, time_ns now);
   outcome arm_notices();
   void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code, reason why) noexcept;
   void end_watch() noexcept;

@@ -32,6 +32,9 @@ class gate {
   outcome raise(owner& owner, operation& done, time_ns now);
   outcome lower(owner& owner, std::int64_t weight, operation& done, time_ns now);
 
+  // Ends what the clock says is lost, and tells of that. Each of the above begins with it.
+  void settle(time_ns now);
+
   // Ends an accepted operation because of its deadline (`timed_out`), a cancel or a close. What has
   // been asked of the server is taken back in the background. No effect once it is finished.
   void abandon(operation& given_up, status why, time_ns now);
@@ -101,7 +104,6 @@ class gate {
   line& idle_line();
   // The line whose claim has this owner token, or nullptr.
   [[nodiscard]] line* line_of(std::string_view token) const noexcept;
-  void settle(time_ns now);
   void add_holders(gate_report& told, const line& in, time_ns now) const;
 
   gate_context common_;
