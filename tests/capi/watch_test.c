@@ -346,6 +346,30 @@ static void every_hold_of_a_blocking_acquire_has_its_own_notices(void) {
   mortise_queue_free(queue);
 }
 
+/* The handle is acquired again at the moment of the loss, which the acquire finds by itself then.
+ */
+static void a_loss_that_an_acquire_finds_is_told_and_the_next_one_too(void) {
+  mortise_queue *queue = open_queue(client, 0);
+  mortise_lock *lock = open_leased("again", "50ms", "off");
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 3, NULL));
+  enum { holds = 60 };
+  for (int i = 0; i < holds; ++i) {
+    CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
+    while (mortise_lock_is_held(lock)) {
+    }
+  }
+  mortise_event *event = mortise_event_new();
+  for (int64_t number = 1; number <= holds;) {
+    CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+    if (mortise_event_get_kind(event) != MORTISE_EVENT_LOST) continue;
+    CHECK_NUMBER(number, mortise_event_hold_number(event));
+    ++number;
+  }
+  mortise_event_free(event);
+  mortise_lock_free(lock);
+  mortise_queue_free(queue);
+}
+
 static void every_hold_of_a_multi_has_its_own_notices(void) {
   mortise_queue *queue = open_queue(client, 0);
   mortise_lock *lock = open_leased("member", "150ms", "off");
@@ -394,6 +418,7 @@ int main(void) {
   RUN(notices_are_never_dropped);
   RUN(every_hold_has_its_own_notices);
   RUN(every_hold_of_a_blocking_acquire_has_its_own_notices);
+  RUN(a_loss_that_an_acquire_finds_is_told_and_the_next_one_too);
   RUN(every_hold_of_a_multi_has_its_own_notices);
   RUN(a_freed_handle_leaves_its_place);
   RUN(a_log_tells_of_the_server_and_of_losses);
