@@ -23,9 +23,26 @@ var notCalled = map[string]string{
 	"event_tag":        drained,
 	"event_status":     drained,
 	"event_token":      drained,
+
+	"event_hold_number": drained,
+
+	"lock_unlock":       byNumber,
+	"rw_read_unlock":    byNumber,
+	"rw_write_unlock":   byNumber,
+	"semaphore_release": byNumber,
+	"multi_unlock":      byNumber,
+
+	"lock_unlock_async":       byNumber,
+	"rw_read_unlock_async":    byNumber,
+	"rw_write_unlock_async":   byNumber,
+	"semaphore_release_async": byNumber,
+	"multi_unlock_async":      byNumber,
 }
 
-const drained = "mortise_go_drain in go.i does it for many events at once"
+const (
+	drained  = "mortise_go_drain in go.i does it for many events at once"
+	byNumber = "a Hold ends by its number, which ends no later one"
+)
 
 // The options of the header that no With function sets, and why.
 var notSet = map[string]string{

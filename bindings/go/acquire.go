@@ -52,7 +52,7 @@ func (h *handle) attempt(ctx context.Context, c *call, hold *Hold, submit submis
 	timeoutMs int64) (*Hold, error) {
 	c.onEnd = func(told event) {
 		if told.failure == nil {
-			hold.term = h.grant(told.token)
+			hold.term = h.grant(told.token, told.number)
 		}
 	}
 	err := h.start(c, func(address, queue uintptr, tag int64, details uintptr) int32 {

@@ -9,6 +9,7 @@ import (
 // event is how a call ended; failure is nil when it did what its name says.
 type event struct {
 	token   int64
+	number  int64 // of the hold that it is about
 	failure *Error
 	line    *LogLine // of a log
 }

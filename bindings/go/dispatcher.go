@@ -43,7 +43,7 @@ func (r *reader) take(
 	for i := int64(0); i < count; i++ {
 		record := r.records[i*recordFields : (i+1)*recordFields]
 		status := Status(record[2])
-		told := event{token: record[3]}
+		told := event{token: record[3], number: record[4]}
 		hasTexts = status != 0 || record[0] == eventLog
 		if status != 0 {
 			told.failure = r.failure(status)

@@ -17,6 +17,7 @@ type kind struct {
 	validMs   func(address uintptr) int64
 	deadline  func(address uintptr) int64
 	token     func(address uintptr) int64
+	number    func(address uintptr) int64
 	extend    func(address, queue uintptr, tag, leaseMs int64, details uintptr) int32
 	query     func(address, info, details uintptr) int32
 	force     func(address uintptr, owner string, details uintptr) int32
@@ -26,7 +27,7 @@ type kind struct {
 
 // mode is how something is held: a lock can be held to read or to write.
 type mode struct {
-	unlock func(address, queue uintptr, tag int64, details uintptr) int32
+	unlock func(address, queue uintptr, tag, number int64, details uintptr) int32
 	isHeld func(address uintptr) int32
 }
 
@@ -46,7 +47,8 @@ type handle struct {
 
 	terms         sync.Mutex
 	term          *term
-	early         []notice // of holds that are not known yet, or not any more
+	number        int64    // of the last hold that was taken note of
+	early         []notice // of holds that are not known yet
 	isAcquiring   bool
 	isInterrupted atomic.Bool
 	raising       chan struct{} // closed when the upgrade at work has ended
@@ -134,28 +136,59 @@ func (h *handle) start(c *call,
 	})
 }
 
-// grant takes note of an acquire.
-func (h *handle) grant(token int64) *term {
+// grant takes note of an acquire. The number tells whether it began a hold, or is one more of the
+// hold there is.
+func (h *handle) grant(token, number int64) *term {
 	h.terms.Lock()
 	defer h.terms.Unlock()
-	if h.term != nil && token != 0 && token == h.term.token.Load() && h.term.reason() == nil {
+	if h.term != nil && h.term.number == number {
 		h.term.count++
 		return h.term
 	}
-	if h.term != nil {
-		h.term.end(h.failure(ErrLost, "the hold was lost before the next was granted"))
+	if number < h.number { // of a member, which was lost and has a hold of its own since
+		passed := newTerm(token, number)
+		passed.end(h.lost())
+		return passed
 	}
-	h.term = newTerm(token)
+	if h.term != nil {
+		h.term.end(h.lost())
+	}
+	h.term = newTerm(token, number)
+	h.number = number
 	for _, notice := range h.early {
-		if notice.token == token {
+		if notice.number == number {
 			notice.tell(h.term)
 		}
 	}
 	h.early = nil
-	for _, member := range h.members {
-		member.grant(look(member, member.kind.token)).joins(h.term)
-	}
+	h.grantMembers()
 	return h.term
+}
+
+// grantMembers takes note of what the members hold as parts of a multi's new hold; guarded by the
+// terms' mutex.
+func (h *handle) grantMembers() {
+	if len(h.members) == 0 {
+		return
+	}
+	type part struct{ token, number int64 }
+	parts := make([]part, len(h.members))
+	for i, member := range h.members {
+		parts[i] = part{look(member, member.kind.token), look(member, member.kind.number)}
+	}
+	// A member that was lost may have a hold of its own by now, whose number is no part of this. C
+	// knows; and what all hold now they held when they were asked.
+	if look(h, allHeld.isHeld) == 0 {
+		h.term.end(h.failure(ErrLost, "a member was lost"))
+		return
+	}
+	for i, member := range h.members {
+		member.grant(parts[i].token, parts[i].number).joins(h.term)
+	}
+}
+
+func (h *handle) lost() *Error {
+	return h.failure(ErrLost, "the hold was lost before the next was granted")
 }
 
 // forget takes note of one unlock; guarded by the terms' mutex.
@@ -189,9 +222,9 @@ func (h *handle) dropTerm(reason *Error) {
 
 // notice is that a hold is lost or at risk.
 type notice struct {
-	kind  int64
-	token int64
-	lost  *Error
+	kind   int64
+	number int64
+	lost   *Error
 }
 
 func (n notice) tell(t *term) {
@@ -203,17 +236,20 @@ func (n notice) tell(t *term) {
 }
 
 // notice takes note of a loss or a risk; called by the dispatcher. It may be of a hold before the
-// last, or faster than the grant, which a quick call tells.
+// last, which the grant of that has ended, or faster than the grant, which a quick call tells.
 func (h *handle) notice(kind int64, told event) {
-	n := notice{kind, told.token, told.failure}
+	n := notice{kind, told.number, told.failure}
 	if n.lost == nil || n.lost.Status != ErrLost {
 		n.lost = h.failure(ErrLost, "the hold was lost")
 	}
 	h.terms.Lock()
 	t := h.term
-	if t == nil || t.token.Load() != n.token {
-		h.early = append(h.early, n)
+	if t == nil || t.number != n.number {
 		t = nil
+		// With the last number it may be of a hold that was acquired once more meanwhile.
+		if n.number >= h.number {
+			h.early = append(h.early, n)
+		}
 	}
 	h.terms.Unlock()
 	if t != nil {
@@ -221,15 +257,21 @@ func (h *handle) notice(kind int64, told event) {
 	}
 }
 
-func (h *handle) extend(ctx context.Context, lease time.Duration) error {
+// extend prolongs the hold that C has; it is an error if that is not the one with this number.
+func (h *handle) extend(ctx context.Context, lease time.Duration, number int64) error {
 	if lease < 0 {
 		return failure(ErrInvalidArgument, "lease: "+lease.String()+" is negative; give a time to come")
 	}
-	c := h.engine.newQuickCall(nil)
+	var extended int64
+	c := h.engine.newQuickCall(func(told event) { extended = told.number })
 	defer c.done(h.engine)
-	return h.call(ctx, c, func(address, queue uintptr, tag int64, details uintptr) int32 {
+	err := h.call(ctx, c, func(address, queue uintptr, tag int64, details uintptr) int32 {
 		return h.kind.extend(address, queue, tag, milliseconds(lease), details)
 	})
+	if err == nil && extended != number {
+		return h.lost()
+	}
+	return err
 }
 
 func (h *handle) query(ctx context.Context) (*Info, error) {

@@ -15,11 +15,12 @@ type Hold struct {
 	term     *term
 	mode     atomic.Pointer[mode]
 	unlocked atomic.Pointer[Error] // why it was over then; nil before
+	isKept   bool                  // C did not take the unlock; guarded by the handle's mutex
 }
 
 // nowhere is the term of an empty Hold.
 var nowhere = func() *term {
-	t := newTerm(0)
+	t := newTerm(0, 0)
 	t.end(noHold())
 	return t
 }()
@@ -59,6 +60,23 @@ func (h *Hold) Err() error {
 	return nil
 }
 
+// over is Err, and knows a loss also before that was told: by the number of a later hold.
+func (h *Hold) over() error {
+	if err := h.Err(); err != nil {
+		return err
+	}
+	if h.isLast() {
+		return nil
+	}
+	if err := h.Err(); err != nil { // it was closed meanwhile
+		return err
+	}
+	return h.core().lost()
+}
+
+// isLast tells whether the handle has had no later hold.
+func (h *Hold) isLast() bool { return h.owner.number() == h.term.number }
+
 // Lost is closed when the hold is lost: its lease ended, or the server says that it is no longer
 // ours. After an unlock it stays open, so who waits for it has to wait for Context, too.
 func (h *Hold) Lost() <-chan struct{} { return h.during().whenLost() }
@@ -94,7 +112,8 @@ func (h *Hold) keptBy(ctx context.Context) context.Context {
 // a process that was stopped for long.
 func (h *Hold) IsHeld() bool {
 	// Not by Valid, whose last millisecond is 0: who is told that the hold is over must not extend it.
-	return h.Err() == nil && h.owner.isHeld(h.mode.Load().isHeld)
+	// In this order: what is held after the number was read may be another hold already.
+	return h.Err() == nil && h.owner.isHeld(h.mode.Load().isHeld) && h.isLast()
 }
 
 // Valid is how long the hold is still valid by the local clock, in whole milliseconds; 0 when it
@@ -103,25 +122,31 @@ func (h *Hold) Valid() time.Duration {
 	if h.Err() != nil {
 		return 0
 	}
-	return h.owner.valid()
+	valid := h.owner.valid()
+	if !h.isLast() {
+		return 0
+	}
+	return valid
 }
 
 // Extend makes the hold last at least this long from now; 0 is the lease that the handle was made
 // with. It never shortens it. Of a Multi all members are extended; a failure names the one that was
 // not, and the others are extended nevertheless, unless one had been lost before: then none is.
 func (h *Hold) Extend(ctx context.Context, lease time.Duration) error {
-	if err := h.Err(); err != nil {
+	if err := h.over(); err != nil {
 		return h.core().told(ctx, err)
 	}
 	defer runtime.KeepAlive(h)
-	return h.core().told(ctx, h.core().extend(ctx, lease))
+	return h.core().told(ctx, h.core().extend(ctx, lease, h.term.number))
 }
 
-// Unlock gives the lock back. The context bounds the wait for the answer only: the lock is given
-// back also when the context is over, or nil. After it returns nothing is held, whatever it
-// returns, but for ErrBusy: then another goroutine acquires with this handle. ErrLost says that the
-// hold was lost before, and a second Unlock is ErrNotOwner. A context that ends with this very hold
-// bounds nothing here; the wait then ends with the command timeout at the latest.
+// Unlock gives the lock back, and never ends a later hold of the same handle. First it cancels the
+// contexts of the hold, so that they are over before another holds. The context bounds the wait for
+// the answer only: the lock is given back also when the context is over, or nil. ErrLost says that
+// the hold was lost before, and a second Unlock is ErrNotOwner. After ErrBusy, ErrLimit and
+// ErrNoMemory the lock was not given back, and is renewed: call Unlock once more. The Hold and its
+// contexts are over all the same. After anything else nothing is held. A context that ends with
+// this very hold bounds nothing here; the wait then ends with the command timeout at the latest.
 func (h *Hold) Unlock(ctx context.Context) error {
 	defer runtime.KeepAlive(h)
 	ctx = given(ctx)

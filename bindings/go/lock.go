@@ -19,13 +19,14 @@ var lockKind = &kind{
 	validMs:   swig.Lock_valid_ms,
 	deadline:  swig.Lock_deadline_ns,
 	token:     swig.Lock_token,
+	number:    swig.Lock_hold_number,
 	extend:    swig.Lock_extend_async,
 	query:     swig.Lock_query,
 	force:     swig.Lock_force_release,
 	watch:     swig.Lock_watch,
 }
 
-var held = &mode{swig.Lock_unlock_async, swig.Lock_is_held}
+var held = &mode{swig.Lock_unlock_hold_async, swig.Lock_is_held}
 
 // NewLock makes a new owner of the mutex of this name, which is 1 to 1024 bytes of any value.
 // Nothing is sent. Options are laid over those of the client.

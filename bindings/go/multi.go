@@ -19,10 +19,11 @@ var multiKind = &kind{
 	interrupt: swig.Multi_interrupt,
 	validMs:   swig.Multi_valid_ms,
 	deadline:  swig.Multi_deadline_ns,
+	number:    swig.Multi_hold_number,
 	extend:    swig.Multi_extend_async,
 }
 
-var allHeld = &mode{swig.Multi_unlock_async, swig.Multi_is_held}
+var allHeld = &mode{swig.Multi_unlock_hold_async, swig.Multi_is_held}
 
 // Member is what a Multi can be made of; see OfLock, ToRead, ToWrite and OfSemaphore.
 type Member struct {

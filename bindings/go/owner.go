@@ -72,6 +72,12 @@ func (o *owner) token() int64 {
 	return look(o.handle, o.handle.kind.token)
 }
 
+// number is that of its last hold, also after its end; 0 when it was closed.
+func (o *owner) number() int64 {
+	defer runtime.KeepAlive(o)
+	return look(o.handle, o.handle.kind.number)
+}
+
 func (o *owner) valid() time.Duration {
 	if o == nil {
 		return 0

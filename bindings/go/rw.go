@@ -20,6 +20,7 @@ var rwKind = &kind{
 	validMs:   swig.Rw_valid_ms,
 	deadline:  swig.Rw_deadline_ns,
 	token:     swig.Rw_token,
+	number:    swig.Rw_hold_number,
 	extend:    swig.Rw_extend_async,
 	query:     swig.Rw_query,
 	force:     swig.Rw_force_release,
@@ -27,8 +28,8 @@ var rwKind = &kind{
 }
 
 var (
-	reading = &mode{swig.Rw_read_unlock_async, isEither}
-	writing = &mode{swig.Rw_write_unlock_async, isEither}
+	reading = &mode{swig.Rw_read_unlock_hold_async, isEither}
+	writing = &mode{swig.Rw_write_unlock_hold_async, isEither}
 )
 
 // isEither tells whether a read-write lock is held. C has changed its mode before a Hold knows of
@@ -97,7 +98,7 @@ func (r *RW) change(ctx context.Context, hold *Hold,
 		return failure(ErrInvalidArgument, "hold: of another handle; give one of this read-write lock")
 	}
 	defer runtime.KeepAlive(o)
-	if err := hold.Err(); err != nil {
+	if err := hold.over(); err != nil {
 		return o.core().told(ctx, err)
 	}
 	return o.handle.told(ctx, turn(o.handle, ctx, hold))
@@ -162,7 +163,7 @@ func (h *handle) upgrade(ctx context.Context, hold *Hold) error {
 	c := newCall(func(told event) {
 		h.terms.Lock()
 		defer h.terms.Unlock()
-		if told.failure == nil {
+		if told.failure == nil && told.number == hold.term.number {
 			hold.term.token.Store(told.token)
 			hold.mode.Store(writing)
 		}

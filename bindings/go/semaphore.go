@@ -20,13 +20,14 @@ var semaphoreKind = &kind{
 	validMs:   swig.Semaphore_valid_ms,
 	deadline:  swig.Semaphore_deadline_ns,
 	token:     swig.Semaphore_token,
+	number:    swig.Semaphore_hold_number,
 	extend:    swig.Semaphore_extend_async,
 	query:     swig.Semaphore_query,
 	force:     swig.Semaphore_force_release,
 	watch:     swig.Semaphore_watch,
 }
 
-var permitted = &mode{swig.Semaphore_release_async, swig.Semaphore_is_held}
+var permitted = &mode{swig.Semaphore_release_hold_async, swig.Semaphore_is_held}
 
 // NewSemaphore makes a new owner of permits of this name; see NewLock. The first to use the name
 // sets the number of permits for all, 1 to 1000000; Resize changes it.

@@ -9,8 +9,9 @@ import (
 // term is one uninterrupted hold of a handle, however often that was acquired meanwhile. What
 // nobody has asked for is not made.
 type term struct {
-	token atomic.Int64
-	count int // of Holds not unlocked; guarded by the handle's mutex
+	number int64        // of the hold in C: later holds may have the same token
+	token  atomic.Int64 // which an upgrade changes
+	count  int          // of Holds not unlocked; guarded by the handle's mutex
 
 	mutex    sync.Mutex
 	multi    *term // that of the multi which this is a part of
@@ -28,32 +29,35 @@ type binding struct {
 	place  int
 }
 
-func newTerm(token int64) *term {
-	t := &term{count: 1}
+func newTerm(token, number int64) *term {
+	t := &term{number: number, count: 1}
 	t.token.Store(token)
 	return t
 }
 
-// end ends the term for ever; the first reason stays.
+// end ends the term for ever. The first reason stays, unless it is that of an unlock which then
+// found the hold lost.
 func (t *term) end(reason *Error) {
+	isLoss := reason.Status == ErrLost
+	if isLoss {
+		t.risk() // also where that notice comes later
+	}
 	t.mutex.Lock()
-	isFirst := t.over == nil
-	if isFirst {
-		t.over = reason
-		if t.lost != nil && reason.Status == ErrLost {
-			close(t.lost)
-		}
+	if t.over != nil && !(isLoss && t.over.Status == ErrNotOwner) {
+		t.mutex.Unlock()
+		return
+	}
+	t.over = reason
+	if isLoss && t.lost != nil {
+		close(t.lost)
 	}
 	multi, bindings := t.multi, t.bindings
 	t.bindings = nil
 	t.mutex.Unlock()
-	if !isFirst {
-		return
-	}
 	for _, bound := range bindings {
 		bound.cancel(reason)
 	}
-	if multi != nil && reason.Status == ErrLost {
+	if isLoss && multi != nil {
 		multi.end(reason)
 	}
 }
@@ -153,11 +157,18 @@ func (t *term) bounds(parent context.Context) (context.Context, context.CancelFu
 	}
 }
 
-// joins makes the term a part of a multi's, which is lost with it.
+// joins makes the term a part of a multi's, which is lost with it, also when it was lost before.
 func (t *term) joins(multi *term) {
 	t.mutex.Lock()
-	defer t.mutex.Unlock()
 	t.multi = multi
+	over, isAtRisk := t.over, t.isAtRisk
+	t.mutex.Unlock()
+	if isAtRisk {
+		multi.risk()
+	}
+	if over != nil && over.Status == ErrLost {
+		multi.end(over)
+	}
 }
 
 // leaves ends that, and says whether it was so.

@@ -15,10 +15,6 @@ func (h *handle) unlock(ctx context.Context, hold *Hold) error {
 		h.terms.Unlock()
 		return h.unlockAfter(ctx, raising, hold)
 	}
-	if h.isAcquiring {
-		h.terms.Unlock()
-		return failure(ErrBusy, "this handle is acquiring; give each goroutine a handle of its own")
-	}
 	c := h.engine.newQuickCall(nil)
 	err := h.release(hold, c)
 	h.terms.Unlock()
@@ -94,28 +90,37 @@ func (h *handle) hasDeparted(ctx context.Context) error {
 	return nil
 }
 
-// release hands the unlock of a hold to C and takes note of it; guarded by the terms' mutex, so
-// that no grant comes between.
+// release ends a hold and then hands its unlock to C; guarded by the terms' mutex. C ends no other
+// hold than that with the number.
 func (h *handle) release(hold *Hold, c *call) error {
-	if hold.unlocked.Load() != nil {
+	isFirst := hold.unlocked.Load() == nil
+	if !isFirst && !hold.isKept {
 		return failure(ErrNotOwner, "this hold was unlocked before")
 	}
 	over := hold.term.reason()
-	if over != nil && h.term != hold.term {
+	if isFirst {
+		reason := over
+		if reason == nil {
+			reason = h.failure(ErrNotOwner, "this hold was unlocked")
+		}
+		hold.unlocked.Store(reason)
+		// Before C knows: from then on another may hold, while work goes on under the contexts.
+		if h.term == hold.term {
+			h.forget(hold.term, reason)
+		}
+	}
+	unlock := hold.mode.Load().unlock
+	err := h.start(c, func(address, queue uintptr, tag int64, details uintptr) int32 {
+		return unlock(address, queue, tag, hold.term.number, details)
+	})
+	hold.isKept = errors.Is(err, ErrBusy) || errors.Is(err, ErrLimit) || errors.Is(err, ErrNoMemory)
+	if errors.Is(err, ErrLost) {
+		if over != nil && over.Status == ErrLost {
+			return over // C may not know any more why
+		}
+		errors.As(err, &over)
 		hold.unlocked.Store(over)
-		return over // C knows later holds only
+		hold.term.end(over)
 	}
-	err := h.start(c, hold.mode.Load().unlock)
-	reason := h.failure(ErrNotOwner, "this hold was unlocked")
-	if errors.Is(err, ErrLost) { // C counts this as an unlock, too
-		errors.As(err, &reason)
-	} else if err != nil {
-		return err
-	}
-	if over == nil {
-		over = reason
-	}
-	hold.unlocked.Store(over)
-	h.forget(hold.term, reason)
 	return err
 }

@@ -142,12 +142,12 @@ func TestLossBeforeTheGrantIsKnown(t *testing.T) {
 	hold, err := lock.Acquire(within(t))
 	must(t, err)
 	must(t, hold.Unlock(within(t)))
-	lock.owner.handle.notice(eventAtRisk, event{token: hold.Token() + 1})
-	lock.owner.handle.notice(eventLost, event{token: hold.Token() + 1})
-	later := lock.owner.handle.grant(hold.Token() + 1)
+	lock.owner.handle.notice(eventAtRisk, event{number: 2})
+	lock.owner.handle.notice(eventLost, event{number: 2})
+	later := lock.owner.handle.grant(hold.Token(), 2)
 	receive(t, "the loss is known", later.whenLost())
 	receive(t, "the risk is known", later.whenAtRisk())
-	if next := lock.owner.handle.grant(hold.Token() + 2); next.reason() != nil {
+	if next := lock.owner.handle.grant(hold.Token(), 3); next.reason() != nil {
 		t.Fatal("a later hold is lost with an earlier one")
 	}
 }
