@@ -23,7 +23,7 @@ final class Core {
   }
 
   private static final int BATCH = 256;
-  private static final int FIELDS = 8;
+  private static final int FIELDS = 9;
 
   private final NativeHandle client;
   private final long queue;
@@ -98,7 +98,7 @@ final class Core {
       if (code == Constants.SHUT_DOWN) {
         future.completeExceptionally(MortiseException.closed("the client"));
       } else if (!isAccepted) {
-        future.complete(new Event(code, 0)); // an outcome that was known at once
+        future.complete(Event.of(code)); // an outcome that was known at once
       }
     } catch (MortiseException refused) {
       future.completeExceptionally(refused);
@@ -302,6 +302,7 @@ final class Core {
     int kind = (int) records[at];
     long tag = records[at + 1];
     long token = records[at + 3];
+    long holdNumber = records[at + 8];
     if (kind == Constants.EVENT_LOG) {
       tellReport(log.get(), tag, line(records, at, detail));
       return;
@@ -313,7 +314,8 @@ final class Core {
     if (kind == Constants.EVENT_LOST || kind == Constants.EVENT_AT_RISK) {
       Watch watch = watches.get(tag);
       LossReason reason = LossReason.of((int) records[at + 4]);
-      if (watch != null) callBack(() -> watch.tell(token, kind == Constants.EVENT_LOST, reason));
+      boolean isLost = kind == Constants.EVENT_LOST;
+      if (watch != null) callBack(() -> watch.tell(token, holdNumber, isLost, reason));
       return;
     }
     CompletableFuture<Event> future = waiting.remove(tag);
@@ -321,7 +323,7 @@ final class Core {
     if (detail != null) {
       future.completeExceptionally((MortiseException) detail);
     } else {
-      future.complete(new Event((int) records[at + 2], token));
+      future.complete(new Event((int) records[at + 2], token, holdNumber));
     }
   }
 

@@ -32,6 +32,8 @@ final class FutureAcquire<T> extends Pending {
   private final Function<Event, T> result;
   private final CompletableFuture<T> told = new CompletableFuture<>();
   private State state = State.BEHIND;
+  /** What was granted; 0 until then. */
+  private long holdNumber;
   /** What the user is told of a grant, so that one's own result can be known from another's. */
   private volatile T granted;
 
@@ -74,7 +76,7 @@ final class FutureAcquire<T> extends Pending {
           if (isFree) {
             takeTurn(clock);
           } else {
-            owner.core().callBack(() -> tell(new Event(Status.TIMED_OUT.code(), 0)));
+            owner.core().callBack(() -> tell(Event.of(Status.TIMED_OUT.code())));
           }
         });
   }
@@ -93,6 +95,7 @@ final class FutureAcquire<T> extends Pending {
     boolean isGranted = failure == null && event.isOk();
     synchronized (this) {
       state = isGranted ? State.GRANTED : State.ENDED;
+      if (isGranted) holdNumber = event.holdNumber();
     }
     if (!isGranted) {
       owner.turn().leave(this);
@@ -164,6 +167,6 @@ final class FutureAcquire<T> extends Pending {
   }
 
   private void giveBack() {
-    mode.unlockLater().whenComplete((event, failure) -> owner.turn().leave(this));
+    mode.unlockLater(holdNumber).whenComplete((event, failure) -> owner.turn().leave(this));
   }
 }

@@ -5,21 +5,34 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** One grant, with its leases: more than one only where the owner is reentrant. */
 final class Hold {
+  /** What a multi's hold has of one member. */
+  record Part(Owner member, long number) {}
+
+  private final long number;
+  /** None but of a multi. */
+  private final List<Part> parts;
   /** Changes only by an upgrade. */
   private volatile long token;
 
   private final List<Lease> leases = new CopyOnWriteArrayList<>();
 
-  Hold(long token) {
-    this.token = token;
+  Hold(Event grant, List<Part> parts) {
+    this.number = grant.holdNumber();
+    this.token = grant.token();
+    this.parts = parts;
+  }
+
+  /** No other hold of its owner has it, whereas readers of one client have the same token. */
+  long number() {
+    return number;
+  }
+
+  List<Part> parts() {
+    return parts;
   }
 
   long token() {
     return token;
-  }
-
-  boolean isEmpty() {
-    return leases.isEmpty();
   }
 
   void add(Lease lease) {

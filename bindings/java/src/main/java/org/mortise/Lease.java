@@ -54,7 +54,8 @@ public final class Lease implements AutoCloseable {
    * @return true until it is released or lost
    */
   public boolean isHeld() {
-    return isCurrent() && owner.isHeld();
+    // In this order: what is held after the look at the number may be another hold already.
+    return !isReleased.get() && owner.isHeld() && owner.isCurrent(hold);
   }
 
   /**
@@ -64,7 +65,8 @@ public final class Lease implements AutoCloseable {
    * @return milliseconds, rounded down; 0 when it is not held
    */
   public long validMillis() {
-    return isCurrent() ? owner.validMillis() : 0;
+    long valid = owner.validMillis();
+    return !isReleased.get() && owner.isCurrent(hold) ? valid : 0;
   }
 
   /**
@@ -85,7 +87,7 @@ public final class Lease implements AutoCloseable {
     if (loss != null) return loss;
     var asked = new LossFuture(this);
     if (!isReleased.get()) {
-      owner.addLoss(asked);
+      owner.addLoss(asked, hold);
       if (isLost()) owner.core().callBack(() -> asked.complete(LossReason.UNKNOWN));
     }
     loss = asked;
@@ -93,8 +95,8 @@ public final class Lease implements AutoCloseable {
   }
 
   /** Whether it is not held, although nobody has released it. */
-  boolean isLost() {
-    return !owner.isCurrent(hold) || owner.isOver();
+  private boolean isLost() {
+    return owner.isOver() || !owner.isCurrent(hold);
   }
 
   /**
@@ -141,10 +143,10 @@ public final class Lease implements AutoCloseable {
    *     confirm the end, which comes with the end of the lease at the latest
    */
   public boolean release() {
-    if (!begin()) return false;
+    if (!isReleased.compareAndSet(false, true)) return false;
     int code;
     try {
-      code = mode.unlock();
+      code = mode.unlock(hold.number());
     } catch (MortiseException failure) {
       ended(failure);
       throw failure;
@@ -159,8 +161,8 @@ public final class Lease implements AutoCloseable {
    * @return completed as {@link #release} returns
    */
   public CompletableFuture<Boolean> releaseAsync() {
-    if (!begin()) return CompletableFuture.completedFuture(false);
-    CompletableFuture<Event> end = mode.unlockLater();
+    if (!isReleased.compareAndSet(false, true)) return CompletableFuture.completedFuture(false);
+    CompletableFuture<Event> end = mode.unlockLater(hold.number());
     // Busy is said at once or not at all.
     end.whenComplete((event, failure) -> ended(failure));
     return owner.deliver(end, event -> wasHeld(event.code()));
@@ -185,20 +187,14 @@ public final class Lease implements AutoCloseable {
   /** Nobody has it, and the hold is given back by another. */
   void forget() {
     isReleased.set(true);
-    owner.end(this, hold);
-  }
-
-  /** Whether it is the first to release, and of a hold that is still the owner's. */
-  private boolean begin() {
-    // An old lease must not end a later hold of the same owner.
-    return isReleased.compareAndSet(false, true) && owner.isCurrent(hold);
+    hold.remove(this);
   }
 
   private void ended(Throwable failure) {
     if (failure instanceof MortiseException said && said.status() == Status.BUSY) {
       isReleased.set(false);
     } else {
-      owner.end(this, hold);
+      hold.remove(this);
       forgetLoss();
     }
   }
@@ -207,14 +203,13 @@ public final class Lease implements AutoCloseable {
     if (loss != null) owner.removeLoss(loss);
   }
 
-  private boolean isCurrent() {
-    return !isReleased.get() && owner.isCurrent(hold);
-  }
-
   private void requireCurrent() {
-    if (!isCurrent()) {
+    if (isReleased.get()) {
       throw MortiseException.ofOutcome(Status.NOT_OWNER.code(), owner.ownName());
     }
+    if (owner.isCurrent(hold)) return;
+    if (owner.isClosed()) throw owner.closed();
+    throw MortiseException.ofOutcome(Status.LOST.code(), owner.ownName());
   }
 
   private static boolean wasHeld(int code) {

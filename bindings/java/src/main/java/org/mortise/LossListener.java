@@ -1,8 +1,9 @@
 package org.mortise;
 
 /**
- * Is told when a hold is lost, or is about to be. It runs on the client's callback executor, and
- * what it throws goes to that thread's uncaught exception handler.
+ * Is told when a hold is lost, or is about to be, once for each hold. Several holds of a reader can
+ * have the same token. It runs on the client's callback executor, and what it throws goes to that
+ * thread's uncaught exception handler.
  */
 @FunctionalInterface
 public interface LossListener {

@@ -14,8 +14,8 @@ final class Mode implements Acquirable {
       OwnerCalls.Start tryLater,
       OwnerCalls.Acquire acquireNow,
       OwnerCalls.Wait acquireLater,
-      LongToIntFunction unlockNow,
-      OwnerCalls.Start unlockLater) {}
+      OwnerCalls.Unlock unlockNow,
+      OwnerCalls.UnlockLater unlockLater) {}
 
   private final Owner owner;
   private final Calls calls;
@@ -27,40 +27,43 @@ final class Mode implements Acquirable {
 
   // ---- for the Lock adapters: without leases ---------------------------------------------------
 
-  boolean tryNow() {
+  /** What it has got; null when somebody else holds it. */
+  Event tryNow() {
     Turn turn = owner.turn();
     turn.takeHere();
     try {
-      return isAcquired(tryCode());
+      return ifAcquired(tryHere());
     } finally {
       turn.leave(Pending.IN_A_CALL);
     }
   }
 
   /** Waits as long as it takes. */
-  void lock() {
+  Event lock() {
     Turn turn = owner.turn();
     turn.takeHere();
     try {
-      int code =
-          waitsInCall()
-              ? acquireInCall(Times.FOREVER)
-              : Threads.join(waitFor(Times.FOREVER)).code();
-      requireAcquired(code);
+      Event end =
+          waitsInCall() ? acquireInCall(Times.FOREVER) : Threads.join(waitFor(Times.FOREVER));
+      requireAcquired(end.code());
+      return end;
     } finally {
       turn.leave(Pending.IN_A_CALL);
     }
   }
 
-  /** Waits; an interrupt ends that at once, and what was granted nevertheless is given back. */
-  boolean await(long timeoutMillis) throws InterruptedException {
+  /**
+   * Waits; an interrupt ends that at once, and what was granted nevertheless is given back. It
+   * returns null when the time has passed.
+   */
+  Event await(long timeoutMillis) throws InterruptedException {
     if (Thread.interrupted()) throw new InterruptedException();
     Turn turn = owner.turn();
     long left = turn.takeHere(timeoutMillis);
-    if (left == Turn.TOO_LATE) return false;
-    int code;
+    if (left == Turn.TOO_LATE) return null;
+    Event end;
     try {
-      code = waitsInCall() ? awaitCall(left) : awaitEvent(left);
+      end = waitsInCall() ? awaitCall(left) : awaitEvent(left);
     } catch (InterruptedException interrupted) {
       throw interrupted; // the turn is that of what is being given up
     } catch (Throwable failed) {
@@ -68,7 +71,7 @@ final class Mode implements Acquirable {
       throw failed;
     }
     turn.leave(Pending.IN_A_CALL);
-    return isAcquired(code);
+    return ifAcquired(end);
   }
 
   /**
@@ -80,34 +83,34 @@ final class Mode implements Acquirable {
     return calls.acquireNow != null && !Threads.mustNotBlock();
   }
 
-  private int acquireInCall(long timeoutMillis) {
+  private Event acquireInCall(long timeoutMillis) {
     if (!owner.core().mayWait()) {
-      int code = owner.call(calls.tryNow);
-      if (code != Status.NOT_ACQUIRED.code() || timeoutMillis == 0) return code;
+      Event end = owner.acquire(calls.tryNow);
+      if (!end.is(Status.NOT_ACQUIRED) || timeoutMillis == 0) return end;
       owner.core().checkMayWait();
     }
-    return owner.call(it -> calls.acquireNow.acquire(it, timeoutMillis));
+    return owner.acquire(it -> calls.acquireNow.acquire(it, timeoutMillis));
   }
 
-  private int awaitCall(long timeoutMillis) throws InterruptedException {
+  private Event awaitCall(long timeoutMillis) throws InterruptedException {
     var interruption = new Interruption(owner);
     interruption.watch();
-    int code;
+    Event end;
     try {
-      code = acquireInCall(timeoutMillis);
+      end = acquireInCall(timeoutMillis);
     } finally {
       interruption.unwatch();
     }
-    if (!Thread.interrupted()) return code;
-    giveUp(CompletableFuture.completedFuture(new Event(code, 0)));
+    if (!Thread.interrupted()) return end;
+    giveUp(CompletableFuture.completedFuture(end));
     throw new InterruptedException();
   }
 
-  private int awaitEvent(long timeoutMillis) throws InterruptedException {
+  private Event awaitEvent(long timeoutMillis) throws InterruptedException {
     owner.core().checkMayWait();
     CompletableFuture<Event> end = waitFor(timeoutMillis);
     try {
-      return Threads.get(end).code();
+      return Threads.get(end);
     } catch (InterruptedException interrupted) {
       owner.cancelQuietly();
       giveUp(end);
@@ -125,22 +128,23 @@ final class Mode implements Acquirable {
           }
         };
     owner.turn().passTo(givenUp);
-    end.handle((event, failure) -> failure == null && event.isOk())
-        .thenCompose(isGranted -> isGranted ? unlockLater() : end)
+    end.thenCompose(event -> event.isOk() ? unlockLater(event.holdNumber()) : end)
         .whenComplete((event, failure) -> owner.turn().leave(givenUp));
   }
 
-  /** Ends the hold, and says how: OK, LOST or NOT_OWNER. */
-  int unlock() {
-    if (!Threads.mustNotBlock()) return owner.call(calls.unlockNow);
-    return Threads.join(unlockLater()).code();
+  /** Ends the hold with this number and no other, and says how: OK, LOST or NOT_OWNER. */
+  int unlock(long holdNumber) {
+    if (Threads.mustNotBlock()) return Threads.join(unlockLater(holdNumber)).code();
+    return owner.call(it -> calls.unlockNow.unlock(it, holdNumber));
   }
 
   /** As {@link #unlock}. When the queue is too full for its event, a helper makes the call. */
-  CompletableFuture<Event> unlockLater() {
-    CompletableFuture<Event> end = owner.start(calls.unlockLater);
+  CompletableFuture<Event> unlockLater(long holdNumber) {
+    CompletableFuture<Event> end =
+        owner.start((it, queue, tag) -> calls.unlockLater.start(it, queue, tag, holdNumber));
     if (!isRefused(end, Status.LIMIT)) return end;
-    return Threads.help(() -> new Event(owner.call(calls.unlockNow), 0));
+    return Threads.help(
+        () -> Event.of(owner.call(it -> calls.unlockNow.unlock(it, holdNumber))));
   }
 
   /** Whether the call was not even begun, and for this reason. */
@@ -157,9 +161,9 @@ final class Mode implements Acquirable {
     throw MortiseException.ofOutcome(code, owner.ownName());
   }
 
-  private int tryCode() {
-    if (!Threads.mustNotBlock()) return owner.call(calls.tryNow);
-    return Threads.join(owner.start(calls.tryLater)).code();
+  private Event tryHere() {
+    if (!Threads.mustNotBlock()) return owner.acquire(calls.tryNow);
+    return Threads.join(owner.start(calls.tryLater));
   }
 
   private CompletableFuture<Event> waitFor(long timeoutMillis) {
@@ -167,29 +171,36 @@ final class Mode implements Acquirable {
     return owner.start((handle, queue, tag) -> call.start(handle, queue, tag, timeoutMillis));
   }
 
-  private boolean isAcquired(int code) {
-    if (code == Status.NOT_ACQUIRED.code() || code == Status.TIMED_OUT.code()) return false;
-    requireAcquired(code);
-    return true;
+  /** The same event, or null when the lock was not to be had; any other outcome is thrown. */
+  private Event ifAcquired(Event end) {
+    if (end.is(Status.NOT_ACQUIRED) || end.is(Status.TIMED_OUT)) return null;
+    requireAcquired(end.code());
+    return end;
+  }
+
+  /** Waits as long as it takes, as the other one does. */
+  Event await() throws InterruptedException {
+    Event end = await(Times.FOREVER);
+    // Only a protocol that gives up after so many attempts ends such a wait with nothing.
+    if (end == null) requireAcquired(Status.NOT_ACQUIRED.code());
+    return end;
   }
 
   // ---- with leases -----------------------------------------------------------------------------
 
   @Override
   public Optional<Lease> tryAcquire() {
-    return tryNow() ? Optional.of(lease()) : Optional.empty();
+    return Optional.ofNullable(tryNow()).map(this::lease);
   }
 
   @Override
   public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
-    return await(Times.timeoutMillis(timeout)) ? Optional.of(lease()) : Optional.empty();
+    return Optional.ofNullable(await(Times.timeoutMillis(timeout))).map(this::lease);
   }
 
   @Override
   public Lease acquire() throws InterruptedException {
-    // Only a protocol that gives up after so many attempts ends such a wait with nothing.
-    if (!await(Times.FOREVER)) requireAcquired(Status.NOT_ACQUIRED.code());
-    return lease();
+    return lease(await());
   }
 
   @Override
@@ -208,7 +219,7 @@ final class Mode implements Acquirable {
         this::waitFor,
         event -> {
           requireAcquired(event.code());
-          return lease();
+          return lease(event);
         },
         Times.FOREVER);
   }
@@ -218,12 +229,12 @@ final class Mode implements Acquirable {
     return new FutureAcquire<>(owner, this, question, result).begin(timeoutMillis);
   }
 
-  private Lease lease() {
-    return owner.grant(this);
+  private Lease lease(Event grant) {
+    return owner.grant(this, grant);
   }
 
   private Optional<Lease> leaseIfAcquired(Event event) {
-    return isAcquired(event.code()) ? Optional.of(lease()) : Optional.empty();
+    return Optional.ofNullable(ifAcquired(event)).map(this::lease);
   }
 
   /** The lease in a result that nobody was told; the hold itself is given back by another. */

@@ -34,18 +34,17 @@ public final class MortiseLock extends ThreadOwnedLock {
       return true;
     }
     MutexOwner owner = pool.take(name, options);
-    boolean isAcquired = false;
+    Event grant = null;
     try {
-      isAcquired = attempt.acquire(owner.mode());
+      grant = attempt.acquire(owner.mode());
     } finally {
-      if (!isAcquired) pool.giveBack(owner);
+      if (grant == null) pool.giveBack(owner);
     }
-    if (isAcquired) {
-      held = new ThreadHold<>(owner);
-      held.writes = 1;
-      holds.put(name, held);
-    }
-    return isAcquired;
+    if (grant == null) return false;
+    held = new ThreadHold<>(owner, grant.holdNumber());
+    held.writes = 1;
+    holds.put(name, held);
+    return true;
   }
 
   /**
@@ -61,7 +60,7 @@ public final class MortiseLock extends ThreadOwnedLock {
     if (--held.writes > 0) return;
     holds.remove(name);
     try {
-      requireReleased(held.owner().mode().unlock(), name);
+      requireReleased(held.unlock(held.owner().mode()), name);
     } finally {
       pool.giveBack(held.owner());
     }

@@ -132,14 +132,14 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   private ThreadHold<ReadWriteOwner> first(ThreadOwnedLock.Attempt attempt, boolean isWriting)
       throws InterruptedException {
     ReadWriteOwner owner = pool.take(name, options);
-    boolean isAcquired = false;
+    Event grant = null;
     try {
-      isAcquired = attempt.acquire(owner.mode(isWriting));
+      grant = attempt.acquire(owner.mode(isWriting));
     } finally {
-      if (!isAcquired) pool.giveBack(owner);
+      if (grant == null) pool.giveBack(owner);
     }
-    if (!isAcquired) return null;
-    var held = new ThreadHold<>(owner);
+    if (grant == null) return null;
+    var held = new ThreadHold<>(owner, grant.holdNumber());
     holds.put(name, held);
     return held;
   }
@@ -147,7 +147,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   private void last(ThreadHold<ReadWriteOwner> held, boolean isWriting) {
     holds.remove(name);
     try {
-      ThreadOwnedLock.requireReleased(held.owner().mode(isWriting).unlock(), name);
+      ThreadOwnedLock.requireReleased(held.unlock(held.owner().mode(isWriting)), name);
     } finally {
       pool.giveBack(held.owner());
     }

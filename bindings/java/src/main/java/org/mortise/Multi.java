@@ -18,6 +18,7 @@ public final class Multi extends LeasingOwner {
           MortiseNative::multi_free,
           MortiseNative::multi_is_held,
           it -> 0,
+          MortiseNative::multi_hold_number,
           MortiseNative::multi_valid_ms,
           MortiseNative::multi_deadline_ns,
           MortiseNative::multi_extend,
@@ -33,8 +34,8 @@ public final class Multi extends LeasingOwner {
           MortiseNative::multi_try_async,
           null,
           MortiseNative::multi_acquire_async,
-          MortiseNative::multi_unlock,
-          MortiseNative::multi_unlock_async);
+          MortiseNative::multi_unlock_hold,
+          MortiseNative::multi_unlock_hold_async);
 
   private static final int MOST_SHOWN = 3;
 
@@ -151,10 +152,17 @@ public final class Multi extends LeasingOwner {
     return List.copyOf(members);
   }
 
+  @Override
+  Hold newHold(Event grant) {
+    List<Hold.Part> parts =
+        members().stream().map(member -> new Hold.Part(member, member.holdNumber())).toList();
+    return new Hold(grant, parts);
+  }
+
   /** It is lost with the first of its members. */
   @Override
-  void addLoss(LossFuture loss) {
-    for (Owner member : members()) member.addLoss(loss);
+  void addLoss(LossFuture loss, Hold hold) {
+    for (Hold.Part part : hold.parts()) part.member().addLoss(loss, part.number());
   }
 
   @Override

@@ -8,6 +8,7 @@ public final class MutexOwner extends LeasingOwner {
           MortiseNative::lock_free,
           MortiseNative::lock_is_held,
           MortiseNative::lock_token,
+          MortiseNative::lock_hold_number,
           MortiseNative::lock_valid_ms,
           MortiseNative::lock_deadline_ns,
           MortiseNative::lock_extend,
@@ -23,8 +24,8 @@ public final class MutexOwner extends LeasingOwner {
           MortiseNative::lock_try_async,
           MortiseNative::lock_acquire,
           MortiseNative::lock_acquire_async,
-          MortiseNative::lock_unlock,
-          MortiseNative::lock_unlock_async);
+          MortiseNative::lock_unlock_hold,
+          MortiseNative::lock_unlock_hold_async);
 
   private final Mode mode = new Mode(this, EXCLUSIVE);
 

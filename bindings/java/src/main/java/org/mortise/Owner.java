@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,7 +29,8 @@ public abstract class Owner implements AutoCloseable {
   private final OwnerCalls calls;
   private final NativeHandle handle;
   private final Cleaner.Cleanable cleanable;
-  private final AtomicReference<Hold> current = new AtomicReference<>();
+  /** Of those that have leases. */
+  private final AtomicReference<Hold> newest = new AtomicReference<>();
   /** Null until it is first needed; guarded by its tag. */
   private Watch watch;
   private final Turn turn;
@@ -141,6 +143,11 @@ public abstract class Owner implements AutoCloseable {
     return read(calls.isHeld()::applyAsInt) != 0;
   }
 
+  /** The number of its hold, or of its last one; 0 before the first. Each grant raises it. */
+  long holdNumber() {
+    return read(calls.holdNumber());
+  }
+
   /**
    * The fencing token of its hold, or of its last one.
    *
@@ -243,9 +250,13 @@ public abstract class Owner implements AutoCloseable {
     }
   }
 
-  /** From now on this is told of its losses. */
-  void addLoss(LossFuture loss) {
-    watched().add(loss);
+  /** From now on this is told of the loss of that hold. */
+  void addLoss(LossFuture loss, Hold hold) {
+    addLoss(loss, hold.number());
+  }
+
+  void addLoss(LossFuture loss, long holdNumber) {
+    watched().add(loss, holdNumber);
   }
 
   void removeLoss(LossFuture loss) {
@@ -305,6 +316,20 @@ public abstract class Owner implements AutoCloseable {
     long address = handle.enter();
     try {
       return call.applyAsInt(address);
+    } finally {
+      handle.exit();
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /** An acquire of this thread. The number of what it has got cannot be that of a later hold. */
+  Event acquire(LongToIntFunction acquire) {
+    long address = handle.enter();
+    try {
+      int code = acquire.applyAsInt(address);
+      if (code != Status.OK.code()) return Event.of(code);
+      long holdNumber = calls.holdNumber().applyAsLong(address);
+      return new Event(code, calls.token().applyAsLong(address), holdNumber);
     } finally {
       handle.exit();
       Reference.reachabilityFence(this);
@@ -375,30 +400,39 @@ public abstract class Owner implements AutoCloseable {
 
   // ---- leases ----------------------------------------------------------------------------------
 
-  /** The lease for a grant that has just come. A reentrant acquire has the token of the first. */
-  Lease grant(Mode mode) {
-    long token = token();
-    Hold hold =
-        current.updateAndGet(
-            old -> old != null && token != 0 && old.token() == token ? old : new Hold(token));
+  /** The lease for a grant. A reentrant acquire has the number of the first. */
+  Lease grant(Mode mode, Event grant) {
+    Hold hold = hold(grant);
     var lease = new Lease(this, hold, mode);
     hold.add(lease);
     return lease;
   }
 
-  boolean isCurrent(Hold hold) {
-    return current.get() == hold;
+  private Hold hold(Event grant) {
+    Hold fresh = newHold(grant);
+    // The thread of an earlier grant, which was lost since, may be the later one here.
+    Hold known =
+        newest.accumulateAndGet(
+            fresh, (old, mine) -> old == null || old.number() < mine.number() ? mine : old);
+    return known.number() == fresh.number() ? known : fresh;
   }
 
-  /** The lease leaves its hold. */
-  void end(Lease lease, Hold hold) {
-    hold.remove(lease);
-    if (hold.isEmpty()) current.compareAndSet(hold, null);
+  Hold newHold(Event grant) {
+    return new Hold(grant, List.of());
+  }
+
+  /** Whether no other hold has followed it, also when it has ended; of a multi in no member. */
+  boolean isCurrent(Hold hold) {
+    if (holdNumber() != hold.number()) return false;
+    for (Hold.Part part : hold.parts()) {
+      if (part.member().holdNumber() != part.number()) return false;
+    }
+    return true;
   }
 
   /** The hold has another mode and perhaps another token now. */
   void changeHold(Mode mode) {
-    Hold hold = current.get();
-    if (hold != null) hold.change(mode, token());
+    Hold hold = newest.get();
+    if (hold != null && isCurrent(hold)) hold.change(mode, token());
   }
 }

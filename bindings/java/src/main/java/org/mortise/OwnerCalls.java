@@ -10,6 +10,7 @@ record OwnerCalls(
     LongConsumer free,
     LongToIntFunction isHeld,
     LongUnaryOperator token,
+    LongUnaryOperator holdNumber,
     LongUnaryOperator validMillis,
     LongUnaryOperator deadlineNanos,
     Extend extend,
@@ -33,6 +34,16 @@ record OwnerCalls(
   /** The same as an event. */
   interface Wait {
     int start(long handle, long queue, long tag, long timeoutMillis);
+  }
+
+  /** Ends the hold with this number, and no other. */
+  interface Unlock {
+    int unlock(long handle, long holdNumber);
+  }
+
+  /** The same as an event. */
+  interface UnlockLater {
+    int start(long handle, long queue, long tag, long holdNumber);
   }
 
   interface Extend {

@@ -13,6 +13,7 @@ public final class ReadWriteOwner extends Owner {
           MortiseNative::rw_free,
           it -> MortiseNative.rw_is_reading(it) | MortiseNative.rw_is_writing(it),
           MortiseNative::rw_token,
+          MortiseNative::rw_hold_number,
           MortiseNative::rw_valid_ms,
           MortiseNative::rw_deadline_ns,
           MortiseNative::rw_extend,
@@ -28,16 +29,16 @@ public final class ReadWriteOwner extends Owner {
           MortiseNative::rw_read_try_async,
           MortiseNative::rw_read_acquire,
           MortiseNative::rw_read_acquire_async,
-          MortiseNative::rw_read_unlock,
-          MortiseNative::rw_read_unlock_async);
+          MortiseNative::rw_read_unlock_hold,
+          MortiseNative::rw_read_unlock_hold_async);
   private static final Mode.Calls WRITE =
       new Mode.Calls(
           MortiseNative::rw_write_try,
           MortiseNative::rw_write_try_async,
           MortiseNative::rw_write_acquire,
           MortiseNative::rw_write_acquire_async,
-          MortiseNative::rw_write_unlock,
-          MortiseNative::rw_write_unlock_async);
+          MortiseNative::rw_write_unlock_hold,
+          MortiseNative::rw_write_unlock_hold_async);
 
   private final Mode reading = new Mode(this, READ);
   private final Mode writing = new Mode(this, WRITE);

@@ -12,6 +12,7 @@ public final class SemaphoreOwner extends LeasingOwner {
           MortiseNative::semaphore_free,
           MortiseNative::semaphore_is_held,
           MortiseNative::semaphore_token,
+          MortiseNative::semaphore_hold_number,
           MortiseNative::semaphore_valid_ms,
           MortiseNative::semaphore_deadline_ns,
           MortiseNative::semaphore_extend,
@@ -70,7 +71,7 @@ public final class SemaphoreOwner extends LeasingOwner {
             (it, timeout) -> MortiseNative.semaphore_acquire(it, weight, timeout),
             (it, queue, tag, timeout) ->
                 MortiseNative.semaphore_acquire_async(it, queue, tag, weight, timeout),
-            MortiseNative::semaphore_release,
-            MortiseNative::semaphore_release_async));
+            MortiseNative::semaphore_release_hold,
+            MortiseNative::semaphore_release_hold_async));
   }
 }

@@ -3,15 +3,22 @@ package org.mortise;
 /** What one thread holds of one name. Only that thread uses it. */
 final class ThreadHold<T extends Owner> {
   private final T owner;
+  private final long number;
   int reads;
   int writes;
 
-  ThreadHold(T owner) {
+  ThreadHold(T owner, long number) {
     this.owner = owner;
+    this.number = number;
   }
 
   T owner() {
     return owner;
+  }
+
+  /** Ends it, and says how: OK, LOST or NOT_OWNER. */
+  int unlock(Mode mode) {
+    return mode.unlock(number);
   }
 
   void requireNotLost() {

@@ -8,7 +8,8 @@ import java.util.concurrent.locks.Lock;
 abstract class ThreadOwnedLock implements Lock {
   /** How to acquire when this thread has no hold yet. */
   interface Attempt {
-    boolean acquire(Mode mode) throws InterruptedException;
+    /** What it has got; null when it was not to be had. */
+    Event acquire(Mode mode) throws InterruptedException;
   }
 
   /** Acquires once more for this thread. */
@@ -17,11 +18,7 @@ abstract class ThreadOwnedLock implements Lock {
   @Override
   public void lock() {
     try {
-      acquire(
-          mode -> {
-            mode.lock();
-            return true;
-          });
+      acquire(Mode::lock);
     } catch (InterruptedException impossible) {
       throw new AssertionError(impossible);
     }
@@ -30,11 +27,7 @@ abstract class ThreadOwnedLock implements Lock {
   @Override
   public void lockInterruptibly() throws InterruptedException {
     requireNotInterrupted();
-    acquire(
-        mode -> {
-          if (!mode.await(Times.FOREVER)) mode.requireAcquired(Status.NOT_ACQUIRED.code());
-          return true;
-        });
+    acquire(Mode::await);
   }
 
   @Override

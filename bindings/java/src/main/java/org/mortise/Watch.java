@@ -8,8 +8,18 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class Watch {
   private final Name name;
   private final List<LossListener> listeners = new CopyOnWriteArrayList<>();
-  /** Of leases that are not released. Each keeps its owner, so they are not kept here. */
-  private final List<WeakReference<LossFuture>> losses = new CopyOnWriteArrayList<>();
+  /** Of leases that are not released. */
+  private final List<Loss> losses = new CopyOnWriteArrayList<>();
+
+  /** The loss of one hold. The future keeps the lease and its owner, so it is not kept here. */
+  private static final class Loss extends WeakReference<LossFuture> {
+    private final long holdNumber;
+
+    Loss(LossFuture future, long holdNumber) {
+      super(future);
+      this.holdNumber = holdNumber;
+    }
+  }
 
   Watch(Name name) {
     this.name = name;
@@ -19,16 +29,16 @@ final class Watch {
     listeners.add(listener);
   }
 
-  void add(LossFuture loss) {
+  void add(LossFuture loss, long holdNumber) {
     losses.removeIf(known -> known.refersTo(null));
-    losses.add(new WeakReference<>(loss));
+    losses.add(new Loss(loss, holdNumber));
   }
 
   void remove(LossFuture loss) {
     losses.removeIf(known -> known.refersTo(loss));
   }
 
-  void tell(long token, boolean isLost, LossReason reason) {
+  void tell(long token, long holdNumber, boolean isLost, LossReason reason) {
     for (LossListener listener : listeners) {
       try {
         if (isLost) {
@@ -41,9 +51,10 @@ final class Watch {
       }
     }
     if (!isLost) return;
-    for (WeakReference<LossFuture> known : losses) {
-      LossFuture loss = known.get();
-      if (loss != null) loss.tell(token, reason);
+    for (Loss known : losses) {
+      // News of an earlier hold may come late, and that hold may have had the same token.
+      LossFuture loss = known.holdNumber == holdNumber ? known.get() : null;
+      if (loss != null) loss.complete(reason);
     }
   }
 }

@@ -1,0 +1,151 @@
+package org.mortise;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mortise.Waiting.assertStatus;
+import static org.mortise.Waiting.result;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Holds of a reader, which have the same token while another reader of its client reads on. */
+class ReaderHoldTest {
+  /** Long enough that a slow machine asks for the loss before it. */
+  private static final MortiseOptions LIMITED =
+      MortiseOptions.DEFAULTS.withMaxHold(Duration.ofSeconds(1));
+  private static final MortiseOptions BRIEF =
+      MortiseOptions.DEFAULTS.withMaxHold(Duration.ofMillis(50));
+  private static final int ROUNDS = 20;
+  @RegisterExtension static final Redis redis = new Redis();
+  private static MortiseClient client;
+  private static MortiseClient elsewhere;
+
+  @BeforeAll
+  static void open() {
+    client = MortiseClient.open(redis.url());
+    elsewhere = MortiseClient.open(redis.url());
+  }
+
+  @AfterAll
+  static void close() throws Exception {
+    client.close();
+    elsewhere.close();
+  }
+
+  private static Lease read(ReadWriteOwner owner) {
+    return owner.reading().tryAcquire().orElseThrow();
+  }
+
+  /** With an end that no test sees, whatever the owner's options say. */
+  private static Lease readForLong(ReadWriteOwner owner) {
+    for (; ; ) {
+      Lease lease = read(owner);
+      try {
+        lease.extend(Duration.ofHours(1));
+        return lease;
+      } catch (MortiseException slow) {
+        assertEquals(Status.LOST, slow.status());
+      }
+    }
+  }
+
+  private static void untilLost(Lease lease) throws Exception {
+    Waiting.until("the loss of " + lease, () -> !lease.isHeld());
+  }
+
+  private static void assertLost(Lease lease) {
+    assertFalse(lease.isHeld());
+    assertEquals(0, lease.validMillis());
+    assertStatus(Status.LOST, () -> lease.extend(Duration.ZERO));
+  }
+
+  @Test
+  void aLostHoldStaysLostWhileItsOwnerReadsAgain() throws Exception {
+    var asked = client.readWrite("again", LIMITED);
+    var silent = client.readWrite("again", LIMITED);
+    Lease keeping = read(client.readWrite("again"));
+    Lease early = read(asked);
+    Lease unasked = read(silent);
+    CompletableFuture<LossReason> lost = early.lost();
+    untilLost(early);
+    untilLost(unasked);
+    Lease late = readForLong(asked);
+    Lease lateToo = readForLong(silent);
+    CompletableFuture<LossReason> ofLate = late.lost();
+    assertEquals(early.token(), late.token());
+    assertLost(early);
+    assertLost(unasked);
+    assertEquals(LossReason.MAX_HOLD, result(lost));
+    assertEquals(LossReason.UNKNOWN, result(unasked.lost()));
+    assertFalse(ofLate.isDone());
+    assertFalse(early.release());
+    assertFalse(result(unasked.releaseAsync()));
+    assertTrue(late.isHeld());
+    assertTrue(lateToo.isHeld());
+    assertTrue(keeping.release());
+    assertTrue(lateToo.release());
+    assertTrue(elsewhere.readWrite("again").writing().tryAcquire().isEmpty());
+    assertTrue(late.release());
+    assertFalse(ofLate.isDone());
+  }
+
+  /** The news of each loss comes when its owner reads again, with the same token. */
+  @Test
+  void eachLossIsTold() throws Exception {
+    var callbacks = new LinkedBlockingQueue<Runnable>();
+    try (var late = MortiseClient.builder(redis.url()).callbackExecutor(callbacks::add).open()) {
+      Lease keeping = read(late.readWrite("each"));
+      var owner = late.readWrite("each", BRIEF);
+      var told = new ArrayList<Long>();
+      owner.addLossListener((name, token) -> told.add(token));
+      var losses = new ArrayList<CompletableFuture<LossReason>>();
+      for (int round = 0; round < ROUNDS; round++) {
+        Lease lease = read(owner);
+        assertEquals(keeping.token(), lease.token());
+        losses.add(lease.lost());
+        untilLost(lease);
+      }
+      // With the owner's next hold at hand, none of the losses is known by the time that passed.
+      Lease last = readForLong(owner);
+      var all = CompletableFuture.allOf(losses.toArray(CompletableFuture<?>[]::new));
+      while (!all.isDone() || told.size() < ROUNDS) {
+        Runnable callback = callbacks.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS);
+        assertTrue(callback != null, told.size() + " told, and " + losses);
+        callback.run();
+      }
+      for (long token : told) assertEquals(keeping.token(), token);
+      assertTrue(last.release());
+    }
+  }
+
+  @Test
+  void aMultiStaysLostWhileItsMemberReadsAgain() throws Exception {
+    Lease keeping = read(client.readWrite("member"));
+    var member = client.readWrite("member", LIMITED);
+    Lease all = client.multi().addReading(member).add(client.mutex("door")).acquire();
+    Lease silent =
+        client.multi().addReading(client.readWrite("member", LIMITED)).tryAcquire().orElseThrow();
+    CompletableFuture<LossReason> lost = all.lost();
+    untilLost(all);
+    untilLost(silent);
+    Lease own = readForLong(member);
+    assertEquals(keeping.token(), own.token());
+    assertLost(all);
+    assertEquals(LossReason.MAX_HOLD, result(lost));
+    assertEquals(LossReason.UNKNOWN, result(silent.lost()));
+    assertTrue(redis.exists("{mortise:door}"));
+    assertFalse(all.release());
+    assertFalse(redis.exists("{mortise:door}"));
+    assertTrue(own.isHeld());
+    assertTrue(own.release());
+    assertTrue(keeping.release());
+  }
+}
