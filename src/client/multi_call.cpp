@@ -219,8 +219,11 @@ outcome multi_call::start_unlock(member_step& step) noexcept {
 bool multi_call::extend_all() {
   if (!is_started_) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      const auto held = members_[i].handle->check_held(members_[i].wanted.mode);
-      if (held.ok()) continue;
+      auto held = members_[i].handle->check_held(members_[i].wanted.mode);
+      if (held.ok() && members_[i].is_of_hold()) continue;
+      if (held.ok()) {
+        held = outcome::of(status::not_owner, "its hold of this multi ended; it has a later one");
+      }
       result_ = about(held, i);
       return false;
     }

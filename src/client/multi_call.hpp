@@ -30,7 +30,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   std::unique_ptr<event_node> event;
   std::shared_ptr<event_queue> queue;
   net::caller caller;
-  // Of an unlock: the hold of the multi that its members' numbers are of.
+  // Of an unlock or an extension: the hold of the multi that its members' numbers are of.
   std::int64_t hold_number = 0;
   [[nodiscard]] const outcome& result() const noexcept { return result_; }
   [[nodiscard]] purpose what() const noexcept { return what_; }

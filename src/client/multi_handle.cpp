@@ -54,11 +54,11 @@ outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, std::int64_
   }
   if (open_) return outcome::of(status::busy, "another call on this multi is at work; wait for it");
   if (!call->is_acquire()) {
-    const bool is_extension = call->what() == multi_call::purpose::extend;
-    if (!is_held_ || (!is_extension && call->hold_number != hold_number_)) {
+    // Its members were read before; another thread may have unlocked and acquired since.
+    if (!is_held_ || call->hold_number != hold_number_) {
       return outcome::of(status::not_owner, "this multi holds nothing");
     }
-    if (is_extension) {
+    if (call->what() == multi_call::purpose::extend) {
       extensions_.push_back(call);
     } else {
       open_ = call;
@@ -94,9 +94,11 @@ std::shared_ptr<multi_call> multi_handle::new_unlock() {
 
 std::shared_ptr<multi_call> multi_handle::new_extend(std::int64_t lease_ms) {
   const std::lock_guard guard(mutex_);
-  return std::make_shared<multi_call>(client_, shared_from_this(), members_,
-                                      multi_call::purpose::extend, client_->command_deadline(),
-                                      lease_ms);
+  auto call = std::make_shared<multi_call>(client_, shared_from_this(), members_,
+                                           multi_call::purpose::extend, client_->command_deadline(),
+                                           lease_ms);
+  call->hold_number = hold_number_;
+  return call;
 }
 
 outcome multi_handle::run(const std::shared_ptr<multi_call>& call, std::int64_t hold_number) {
@@ -254,12 +256,13 @@ void multi_handle::release() noexcept {
 
 // ---- looking --------------------------------------------------------------------------------
 
+// A member that was lost may have been acquired again by itself.
+bool multi_handle::member::is_of_hold() const { return handle->hold_number() == hold_number; }
+
 bool multi_handle::is_held() const {
   const std::lock_guard guard(mutex_);
   return is_held_ && std::all_of(members_.begin(), members_.end(), [](const member& item) {
-           // A member that was lost may have been acquired again by itself.
-           return item.handle->has_hold(item.wanted.mode) &&
-                  item.handle->hold_number() == item.hold_number;
+           return item.handle->has_hold(item.wanted.mode) && item.is_of_hold();
          });
 }
 
@@ -275,7 +278,9 @@ time_ns multi_handle::deadline_ns() const {
   const std::lock_guard guard(mutex_);
   if (!is_held_ || members_.empty()) return 0;
   auto least = time_never;
-  for (const auto& item : members_) least = std::min(least, item.handle->deadline_ns());
+  for (const auto& item : members_) {
+    least = std::min(least, item.is_of_hold() ? item.handle->deadline_ns() : 0);
+  }
   return least;
 }
 

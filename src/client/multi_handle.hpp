@@ -23,6 +23,8 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
     std::shared_ptr<lock_handle> handle;
     lock::portion wanted;
     std::int64_t hold_number = 0;  // of its part of the present hold
+
+    [[nodiscard]] bool is_of_hold() const;
   };
   static constexpr std::size_t most_members = 64;
 

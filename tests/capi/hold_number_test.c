@@ -103,6 +103,9 @@ static void a_member_that_is_acquired_by_itself_is_not_of_the_multi(void) {
   CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(first, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(first, NULL));
   CHECK_NUMBER(0, mortise_multi_is_held(multi));
+  CHECK_NUMBER(0, mortise_multi_valid_ms(multi));
+  CHECK_NUMBER(0, mortise_multi_deadline_ns(multi));
+  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_multi_extend(multi, 0, NULL));
   CHECK_STATUS(MORTISE_LOST, mortise_multi_unlock_hold(multi, 1, NULL));
   CHECK_NUMBER(1, mortise_lock_is_held(first));
   CHECK_NUMBER(0, mortise_lock_is_held(second));

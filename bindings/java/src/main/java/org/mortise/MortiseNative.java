@@ -21,9 +21,9 @@ final class MortiseNative {
   private static native void initialize(Class<?> exception);
 
   /**
-   * Takes events off a queue, waiting for the first. Fills records with kind, tag, status, token
-   * and reason of each, and failures with the exception of each that tells of an error. Returns how many there
-   * are, or -1 once the queue is shut down and drained.
+   * Takes events off a queue, waiting for the first. Fills records with the nine numbers of each,
+   * from its kind to its hold number, and failures with the exception of each that reports an error.
+   * Returns how many there are, or -1 once the queue is shut down and drained.
    */
   static native int nextEvents(long queue, long timeoutMillis, long[] records, Object[] failures);
 
