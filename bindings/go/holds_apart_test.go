@@ -27,14 +27,14 @@ func untilOver(rw *RW) {
 
 func TestLostHoldStaysLostWhenItsHandleReadsAgain(t *testing.T) {
 	server := startServer(t)
-	kept, rw := readers(t, server.open(t), 2*time.Second)
+	// Longer than any machine stalls, because the next hold has to last until it is looked at.
+	kept, rw := readers(t, server.open(t), 4*time.Second)
 	lost, err := rw.Read(within(t))
 	must(t, err)
 	ctx := lost.Context()
 	untilOver(rw)
 	next, err := rw.Read(within(t))
 	must(t, err)
-	begun := time.Now()
 	if next.Token() != lost.Token() || next.Token() != kept.Token() {
 		t.Fatal("the tokens differ: ", kept.Token(), lost.Token(), next.Token())
 	}
@@ -51,12 +51,8 @@ func TestLostHoldStaysLostWhenItsHandleReadsAgain(t *testing.T) {
 	expect(t, lost.Err(), ErrLost)
 	must(t, kept.Unlock(within(t)))
 	_, err = server.open(t).rw(t, "a").TryWrite(within(t))
-	isHeld := next.IsHeld()
-	if time.Since(begun) > time.Second {
-		t.Skip("this machine is too slow to tell whether the next hold lasts")
-	}
 	expect(t, err, ErrNotAcquired)
-	if !isHeld {
+	if !next.IsHeld() {
 		t.Fatal("the end of a lost hold ended the next")
 	}
 	must(t, next.Unlock(within(t)))
@@ -127,7 +123,7 @@ func TestHoldKnowsALaterOneBeforeItIsTold(t *testing.T) {
 // A member of a multi that was lost and has a hold of its own is no part of the multi's any more.
 func TestLostMemberIsNoPartOfItsMulti(t *testing.T) {
 	client := startServer(t).open(t)
-	kept, brief := readers(t, client, 500*time.Millisecond)
+	kept, brief := readers(t, client, 4*time.Second)
 	all, err := client.NewMulti(ToRead(brief), OfLock(client.lock(t, "b")))
 	must(t, err)
 	hold, err := all.Acquire(within(t))
@@ -135,16 +131,11 @@ func TestLostMemberIsNoPartOfItsMulti(t *testing.T) {
 	untilOver(brief)
 	own, err := brief.Read(within(t))
 	must(t, err)
-	begun := time.Now()
 	receive(t, "the multi is lost", hold.Lost())
 	expect(t, hold.Err(), ErrLost)
 	expect(t, hold.Unlock(within(t)), ErrLost)
-	isHeld, err := own.IsHeld(), own.Err()
-	if time.Since(begun) > 250*time.Millisecond {
-		t.Skip("this machine is too slow to tell whether the member's hold lasts")
-	}
-	if !isHeld || err != nil {
-		t.Fatal("the unlock of the multi ended a later hold of its member: ", err)
+	if !own.IsHeld() || own.Err() != nil {
+		t.Fatal("the unlock of the multi ended a later hold of its member: ", own.Err())
 	}
 	must(t, own.Unlock(within(t)))
 	must(t, kept.Unlock(within(t)))
