@@ -16,6 +16,7 @@ const char* const version_help = R"HELP(Says which version this is.
 
 Usage: mortise version [OPTION...]
 
+      --json  the same as JSON
   -h, --help  this text
 )HELP";
 
@@ -23,8 +24,10 @@ Usage: mortise version [OPTION...]
 
 int print_version(int argc, const char* const* argv) {
   CLI::App app;
+  bool is_json = false;
+  app.add_flag("--json", is_json);
   if (!read_arguments(app, "version", version_help, argc, argv)) return exit_ok;
-  std::printf("mortise %s\n", mortise_version_text());
+  std::printf(is_json ? "{\"version\":\"%s\"}\n" : "mortise %s\n", mortise_version_text());
   return exit_ok;
 }
 

@@ -1,11 +1,37 @@
 #include "statistics/series_set.hpp"
 
+#include <algorithm>
+
+#include "base/utf8.hpp"
+
 namespace mortise::statistics {
 
 namespace {
 
 constexpr std::string_view other = "other";
 constexpr std::array use_names{"mutex", "writer", "reader", "semaphore"};
+
+// The text of a label: each name has a text of its own, which is UTF-8 without NUL. Texts of C end
+// at a NUL, and two series with one text make a scrape fail.
+std::string label_text(std::string_view name) {
+  static constexpr std::string_view digits = "0123456789ABCDEF";
+  static constexpr std::string_view mark = "\xEF\xBF\xBD";
+  std::string text;
+  while (!name.empty()) {
+    const auto size = utf8_size(name);
+    const auto part = name.substr(0, std::max<std::size_t>(size, 1));
+    if (size == 0 || part.front() == '\0' || part == mark) {
+      for (const char c : part) {
+        const auto byte = static_cast<unsigned char>(c);
+        text.append(mark).append(1, digits[byte >> 4U]).append(1, digits[byte & 0xFU]);
+      }
+    } else {
+      text += part;
+    }
+    name.remove_prefix(part.size());
+  }
+  return text;
+}
 
 std::vector<std::string_view> split(std::string_view list) {
   std::vector<std::string_view> parts;
@@ -71,7 +97,7 @@ void series_set::add_to(snapshot& into) const {
   for (const auto& [name, counts] : all_) {
     for (std::size_t use = 0; use < lock_use_count; ++use) {
       labels of{{"kind", use_names[use]}};
-      if (rule_ != "off") of.emplace_back("name", name);
+      if (rule_ != "off") of.emplace_back("name", label_text(name));
       counts[use].add_to(into, of);
     }
   }

@@ -2,6 +2,9 @@
 #include "statistics/snapshot.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -231,8 +234,38 @@ TEST(statistics_snapshot, a_label_of_any_bytes_is_told_safely) {
   all.of("", "a\"b\\c\nd\xFF", statistics::lock_use::mutex).hold_began();
   snapshot now;
   all.add_to(now);
-  EXPECT_EQ(value_of(now, "mortise_holds{kind=\"mutex\",name=\"a\\\"b\\\\c\\nd\xEF\xBF\xBD\"}"), 1);
-  EXPECT_NE(now.json().find("\"name\":\"a\\\"b\\\\c\\u000ad\xEF\xBF\xBD\""), std::string::npos);
+  EXPECT_EQ(value_of(now,
+                     "mortise_holds{kind=\"mutex\",name=\"a\\\"b\\\\c\\nd\xEF\xBF\xBD"
+                     "FF\"}"),
+            1);
+  EXPECT_NE(now.json().find("\"name\":\"a\\\"b\\\\c\\u000ad\xEF\xBF\xBD"
+                            "FF\""),
+            std::string::npos);
+}
+
+TEST(statistics_snapshot, names_that_differ_have_labels_that_differ) {
+  using namespace std::string_view_literals;
+  constexpr std::string_view names[] = {"a\xFF"sv,
+                                        "a\xFE"sv,
+                                        "a\0b"sv,
+                                        "a\0c"sv,
+                                        "a"sv,
+                                        "a\xEF\xBF\xBD"sv,
+                                        "a\xEF\xBF\xBD"
+                                        "FF"sv};
+  statistics::series_set all("name");
+  for (const auto name : names) all.of(name, "", statistics::lock_use::mutex).hold_began();
+  snapshot now;
+  all.add_to(now);
+  const auto text = now.prometheus();
+  EXPECT_EQ(text.find('\0'), std::string::npos);
+  std::set<std::string> lines;
+  std::istringstream all_lines(text);
+  for (std::string line; std::getline(all_lines, line);) {
+    const bool is_wanted = line.starts_with("mortise_holds{kind=\"mutex\"");
+    EXPECT_TRUE(!is_wanted || lines.insert(line).second) << line;
+  }
+  EXPECT_EQ(lines.size(), std::size(names));
 }
 
 TEST(statistics_snapshot, the_samples_are_those_of_the_text) {

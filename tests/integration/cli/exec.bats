@@ -256,6 +256,8 @@ load helpers
     run mortise "$words" extra
     fails_with 64
   done
+  run mortise version --json
+  [[ $output =~ ^\{\"version\":\"[0-9]+\.[0-9]+\.[0-9]+\"\}$ ]]
   run mortise version --help
   says "Usage: mortise version"
 }
