@@ -44,14 +44,18 @@ outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::porti
 
 // ---- calls ----------------------------------------------------------------------------------
 
+// Whether that is the number of the present hold, or 0, which is any.
+outcome multi_handle::check_number(std::int64_t hold_number) const {
+  const bool is_over = hold_number != hold_number_ || (open_ && open_->is_acquire());
+  if (hold_number == 0 || !is_over) return {};
+  return outcome::of(status::lost, "this hold has ended; its multi was acquired again");
+}
+
 // Takes the multi for this call, or says why not.
 outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, std::int64_t hold_number) {
   const std::lock_guard guard(mutex_);
   if (client_->is_closed()) return client_freed();
-  const bool is_over = hold_number != hold_number_ || (open_ && open_->is_acquire());
-  if (hold_number != 0 && is_over) {
-    return outcome::of(status::lost, "this hold has ended; its multi was acquired again");
-  }
+  if (auto checked = check_number(hold_number); !checked.ok()) return checked;
   if (open_) return outcome::of(status::busy, "another call on this multi is at work; wait for it");
   if (!call->is_acquire()) {
     // Its members were read before; another thread may have unlocked and acquired since.

@@ -80,6 +80,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   outcome submit(const std::shared_ptr<multi_call>& call, const std::shared_ptr<event_queue>& queue,
                  std::int64_t tag, std::int64_t hold_number = 0);
   outcome begin(const std::shared_ptr<multi_call>& call, std::int64_t hold_number);
+  [[nodiscard]] outcome check_number(std::int64_t hold_number) const;
   std::shared_ptr<multi_call> new_acquire(time_ns deadline, bool is_try);
   std::shared_ptr<multi_call> new_unlock();
   std::shared_ptr<multi_call> new_extend(std::int64_t lease_ms);

@@ -94,19 +94,26 @@ process_table::answer process_table::read_parent(pid_t process, pid_t& parent) c
 // Whether it is the process or one of its ancestors, up to this process.
 template <typename predicate>
 process_table::answer process_table::has_in_line(pid_t process, predicate is_it) const {
-  const pid_t self = ::getpid();
   for (int reading = 0; reading < most_readings; ++reading) {
-    pid_t one = process;
-    for (int length = 0; length < longest_line; ++length) {
-      if (is_it(one)) return answer::yes;
-      if (one == self || one <= 1) return answer::no;
-      const auto is_read = read_parent(one, one);
-      if (is_read == answer::unknown) return answer::unknown;
-      if (is_read == answer::no) {
-        if (one == process) return answer::no;
-        break;
-      }
-    }
+    if (const auto found = look_in_line(process, is_it)) return *found;
+  }
+  return answer::unknown;
+}
+
+// The same; nothing if an ancestor ended meanwhile, whose children have another parent by now.
+template <typename predicate>
+std::optional<process_table::answer> process_table::look_in_line(pid_t process,
+                                                                 predicate is_it) const {
+  pid_t one = process;
+  for (int length = 0; length < longest_line; ++length) {
+    if (is_it(one)) return answer::yes;
+    if (one == ::getpid() || one <= 1) return answer::no;
+    pid_t parent = 0;
+    const auto is_read = read_parent(one, parent);
+    if (is_read == answer::unknown) return answer::unknown;
+    if (is_read == answer::no && one != process) return {};
+    if (is_read == answer::no) return answer::no;
+    one = parent;
   }
   return answer::unknown;
 }

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <optional>
 
 namespace mortise::cli::exec {
 
@@ -37,6 +38,8 @@ class process_table {
   answer read_parent(pid_t process, pid_t& parent) const;
   template <typename predicate>
   answer has_in_line(pid_t process, predicate is_it) const;
+  template <typename predicate>
+  std::optional<answer> look_in_line(pid_t process, predicate is_it) const;
   bool is_supervisor(pid_t process) const;
   void visit(pid_t process, pid_t spared, int signal, listing& found) const;
   void send(pid_t process, pid_t parent, int signal) const;
