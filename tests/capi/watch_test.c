@@ -350,9 +350,9 @@ static void every_hold_of_a_blocking_acquire_has_its_own_notices(void) {
  */
 static void a_loss_that_an_acquire_finds_is_told_and_the_next_one_too(void) {
   mortise_queue *queue = open_queue(client, 0);
-  mortise_lock *lock = open_leased("again", "50ms", "off");
+  mortise_lock *lock = open_leased("again", "200ms", "off");
   CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 3, NULL));
-  enum { holds = 60 };
+  enum { holds = 40 };
   for (int i = 0; i < holds; ++i) {
     CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
     while (mortise_lock_is_held(lock)) {
