@@ -157,8 +157,8 @@ void attempt::on_timer(questions& to, time_ns now) {
 void attempt::plan_look(std::int64_t ttl_ms, std::int64_t place, questions& to,
                         time_ns now) noexcept {
   place = place < 0 ? 1 : std::min(place, look_places_max);
-  const auto interval =
-      to_ns(std::min(look_interval_ms * (place / look_first_places + 1), look_cap_ms));
+  const auto slower = std::max<std::int64_t>(place - 1, 0) / look_first_places;
+  const auto interval = to_ns(std::min(look_interval_ms * (slower + 1), look_cap_ms));
   // No key (-2): nobody holds it. A key without expiry (-1) is none that this protocol writes.
   const auto left_ms =
       ttl_ms == -1 ? look_cap_ms : std::clamp<std::int64_t>(ttl_ms, 0, look_cap_ms);

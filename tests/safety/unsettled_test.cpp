@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -190,6 +191,63 @@ TEST_P(unsettled, whoever_died_is_passed_at_once_when_the_server_is_settled) {
   // It was handed over by the release: nobody else is in the queue, or was granted it in between.
   EXPECT_EQ("0", server.command({"LLEN", queue_of(GetParam())}));
   check_order();
+}
+
+// Another client of the server, which has nothing to do with the lock, and whose connection is lost
+// again and again.
+class flapping_client {
+ public:
+  explicit flapping_client(test_server& server) : server_(server) {
+    server.command({"ACL", "SETUSER", "flapping", "on", "nopass", "~*", "&*", "+@all"});
+    client_ = open_client("unix://flapping:any@" + server.socket_path());
+    EXPECT_TRUE(answers(client_));
+  }
+  ~flapping_client() {
+    is_over_ = true;
+    thread_.join();
+  }
+  flapping_client(const flapping_client&) = delete;
+  flapping_client& operator=(const flapping_client&) = delete;
+
+ private:
+  void cut() {
+    while (!is_over_) {
+      server_.command({"CLIENT", "KILL", "USER", "flapping"});
+      eventually([&] { return is_over_.load(); }, 200);
+    }
+  }
+
+  test_server& server_;
+  client_handle client_;
+  std::atomic<bool> is_over_{false};
+  std::thread thread_{[this] { cut(); }};
+};
+
+// Each of the dead would cost 2 s.
+TEST_P(unsettled, hazard_24_many_who_died_cost_the_others_one_grace_period) {
+  constexpr int deaths = 8;
+  std::vector<std::unique_ptr<waiting_process>> dying;
+  for (int i = 0; i < deaths; ++i) {
+    dying.push_back(std::make_unique<waiting_process>(GetParam()));
+  }
+  test_server server;
+  hold(server.url());
+  for (int i = 0; i < deaths; ++i) {
+    dying[i]->begin(server.url());
+    ASSERT_TRUE(are_waiting(server, i + 1));
+  }
+  all_.push_back(std::make_unique<waiter>(server.url(), GetParam(), deaths + 1));
+  ASSERT_TRUE(are_waiting(server, deaths + 1));
+  const flapping_client flapping(server);
+  ASSERT_TRUE(eventually([&] {
+    return std::stoll(server.command({"PTTL", "mortise:fence"})) > 7'776'000'000;
+  }));
+  for (auto& process : dying) process->body().kill();
+  ASSERT_TRUE(eventually([&] { return count_of_subscribers(server) == 3; }));
+  ASSERT_EQ(MORTISE_OK, holder_->leave(permits));
+  const auto begin = boot_now();
+  check_order();
+  EXPECT_LT(ms_since(begin), deaths * second_ms);
 }
 
 INSTANTIATE_TEST_SUITE_P(safety, unsettled,

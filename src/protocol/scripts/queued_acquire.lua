@@ -16,6 +16,7 @@
 -- #include "inbox.lua"
 -- #include "mark.lua"
 -- #include "unsettled.lua"
+-- #include "grace.lua"
 -- #include "handover.lua"
 
 local owner, ttl, mode = ARGV[1], ARGV[2], ARGV[3]
@@ -45,14 +46,13 @@ if mode == 'try' then
   return {0, 0, now_us(), left, -1}
 end
 
--- Everything below waits. The queue lives this long beyond the last sign of a waiter, in ms.
-local QUEUE_LIFE = 300000
+-- Everything below waits.
 local place = mode == 'again' and redis.call('LPOS', KEYS[3], owner)
 if not place then
   place = redis.call('RPUSH', KEYS[3], owner) - 1
 end
 if place == 0 or mode == 'again' then
-  redis.call('PEXPIRE', KEYS[3], QUEUE_LIFE)
+  renew_queue()
 end
 
 if not held then

@@ -8,6 +8,7 @@
 -- #include "inbox.lua"
 -- #include "mark.lua"
 -- #include "unsettled.lua"
+-- #include "grace.lua"
 -- #include "handover.lua"
 
 local owner = ARGV[1]

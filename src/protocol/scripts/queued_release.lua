@@ -15,6 +15,7 @@ end
 -- #include "inbox.lua"
 -- #include "mark.lua"
 -- #include "unsettled.lua"
+-- #include "grace.lua"
 -- #include "handover.lua"
 
 local is_handed_over = hand_over(false)

@@ -13,6 +13,7 @@
 -- #include "kind.lua"
 -- #include "holders.lua"
 -- #include "unsettled.lua"
+-- #include "grace.lua"
 -- #include "admission.lua"
 
 if IS_FOREIGN then return foreign(KIND) end

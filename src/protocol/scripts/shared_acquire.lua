@@ -67,6 +67,7 @@ end
 -- Here, so that the common case does without.
 -- #include "inbox.lua"
 -- #include "unsettled.lua"
+-- #include "grace.lua"
 -- #include "admission.lua"
 
 if mode == 'try' then

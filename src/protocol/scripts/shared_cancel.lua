@@ -11,6 +11,7 @@
 -- #include "kind.lua"
 -- #include "holders.lua"
 -- #include "unsettled.lua"
+-- #include "grace.lua"
 -- #include "admission.lua"
 
 local weight, owner = tonumber(ARGV[4]), ARGV[1]

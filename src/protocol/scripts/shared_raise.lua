@@ -12,6 +12,7 @@
 -- #include "kind.lua"
 -- #include "holders.lua"
 -- #include "unsettled.lua"
+-- #include "grace.lua"
 -- #include "admission.lua"
 
 local owner = ARGV[1]

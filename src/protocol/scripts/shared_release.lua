@@ -38,6 +38,7 @@ end
 -- Here, so that the common case does without.
 -- #include "inbox.lua"
 -- #include "unsettled.lua"
+-- #include "grace.lua"
 -- #include "admission.lua"
 
 local count = let_in(false, nil, permits(ARGV[5]))

@@ -31,6 +31,7 @@ end
 -- Here, so that the common case does without.
 -- #include "inbox.lua"
 -- #include "unsettled.lua"
+-- #include "grace.lua"
 -- #include "admission.lua"
 
 drop(whole)

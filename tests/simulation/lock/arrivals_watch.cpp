@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::int64_t changed_ms = 5000;
 constexpr std::int64_t cut_off_ms = 2000;
+// What the TTL of a queue has beyond this is left of a grace period, and for how long its end is
+// known.
+constexpr std::int64_t grace_ms = 360'000;
+constexpr std::int64_t over_ms = 5000;
 
 }  // namespace
 
@@ -30,10 +34,45 @@ void arrivals_watch::look(const arguments& command) {
   until_ms_ = redis_.now_ms() + std::max({std::int64_t{0}, left_ms(), for_now});
 }
 
-bool arrivals_watch::keeps_place(const std::string& client) const {
-  if (redis_.hearers("mortise:inbox:" + client) > 0) return true;
+bool arrivals_watch::is_heard(const std::string& client) const {
+  return redis_.hearers("mortise:inbox:" + client) > 0;
+}
+
+bool arrivals_watch::keeps_place(const std::string& client, std::int64_t queue_expires_ms) const {
+  if (is_heard(client)) return true;
+  const auto left = queue_expires_ms - redis_.now_ms() - grace_ms;
+  if (left <= 0 && left > -over_ms) return false;
   // What was noted may be lost with the data.
   return is_unsettled() && world_.plan.is_exclusive;
+}
+
+void arrivals_watch::note_waiters(const std::string& lock_key,
+                                  const std::deque<std::string>& clients) {
+  auto& since_ms = absences_[lock_key].since_ms;
+  std::erase_if(since_ms, [&](const auto& item) {
+    return std::find(clients.begin(), clients.end(), item.first) == clients.end();
+  });
+  for (const auto& client : clients) {
+    if (is_heard(client)) {
+      since_ms.erase(client);
+    } else {
+      since_ms.try_emplace(client, redis_.now_ms());
+    }
+  }
+}
+
+bool arrivals_watch::is_waited_for_again(const std::string& lock_key, const std::string& client) {
+  if (is_heard(client) || !world_.plan.is_exclusive) return false;
+  auto& known = absences_[lock_key];
+  const auto now = redis_.now_ms();
+  const auto away = known.since_ms.find(client);
+  const bool is_again = away != known.since_ms.end() && away->second <= known.began_ms &&
+                        now >= known.ends_ms && now < known.ends_ms + over_ms;
+  if (now >= known.ends_ms) {
+    known.began_ms = now;
+    known.ends_ms = now + left_ms();
+  }
+  return is_again;
 }
 
 }  // namespace mortise::simulation

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <string>
 
 #include "protocol/owner_token.hpp"
@@ -20,6 +21,12 @@ inline std::string owner_of(const std::string& entry) {
 inline std::string client_of(const std::string& entry) {
   const auto owner = owner_of(entry);
   return std::string(protocol::split_owner_token(owner).client);
+}
+
+inline std::deque<std::string> clients_of(const std::deque<std::string>& queue) {
+  std::deque<std::string> clients;
+  for (const auto& entry : queue) clients.push_back(client_of(entry));
+  return clients;
 }
 
 }  // namespace mortise::simulation

@@ -36,6 +36,7 @@ class run {
   std::vector<std::string> waiters(const watched_name& of);
 
   void break_connection();
+  void break_one();
   void crash_client();
   void pause_client();
   void pause_server();

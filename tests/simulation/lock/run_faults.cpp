@@ -10,6 +10,7 @@ namespace mortise::simulation {
 void run::plan_faults() {
   const auto& plan = world_.plan;
   plan_fault(plan.breaks, &run::break_connection);
+  plan_fault(plan.flaps, &run::break_one);
   plan_fault(plan.crashes, &run::crash_client);
   plan_fault(plan.pauses, &run::pause_client);
   plan_fault(plan.server_pauses, &run::pause_server);
@@ -67,6 +68,13 @@ void run::resize() {
 void run::break_connection() {
   auto* const client = somebody();
   if (client != nullptr) client->cut();
+}
+
+// Always the same client, which is no excuse for what the others have to bear.
+void run::break_one() {
+  const auto living = std::find_if(clients_.begin(), clients_.end(),
+                                   [](const auto& client) { return !client->is_over(); });
+  if (living != clients_.end()) (*living)->flap();
 }
 
 void run::crash_client() {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lock/lease.hpp"
-#include "protocol/owner_token.hpp"
+#include "simulation/lock/queue_entry.hpp"
 
 namespace mortise::simulation {
 
@@ -24,7 +24,10 @@ server_watch::sight server_watch::look(const std::string& lock_key) {
       if (seen.expires_ms < redis_.now_ms()) seen.owner.clear();
     }
   }
-  if (const auto* queue = redis_.find(lock_key + ":q")) seen.queue = queue->items;
+  if (const auto* queue = redis_.find(lock_key + ":q")) {
+    seen.queue = queue->items;
+    seen.queue_expires_ms = queue->expires_ms;
+  }
   return seen;
 }
 
@@ -53,6 +56,7 @@ void server_watch::execute(session& from, const arguments& command) {
     return check_fence();
   }
   const auto before = look(lock_key);
+  arrivals_.note_waiters(lock_key, clients_of(before.queue));
   redis_.execute(from, command);
   const auto after = look(lock_key);
   if (world_.is_verbose) {
@@ -118,7 +122,7 @@ void server_watch::check_order(const std::string& lock_key, const std::string& a
                                const sight& before, const sight& after) {
   auto& facts = names_[lock_key];
   const auto is_alive = [&](const std::string& waiter) {
-    return arrivals_.keeps_place(std::string(protocol::split_owner_token(waiter).client));
+    return arrivals_.keeps_place(client_of(waiter), before.queue_expires_ms);
   };
   for (const auto& waiter : before.queue) {
     const bool is_passed =
@@ -132,6 +136,9 @@ void server_watch::check_order(const std::string& lock_key, const std::string& a
   if (after.owner != before.owner && served != facts.arrived.end()) {
     if (!is_alive(after.owner) && !arrivals_.is_unsettled()) {
       complain(lock_key, after.owner + " is dead and was served");
+    }
+    if (after.owner != actor && arrivals_.is_waited_for_again(lock_key, client_of(after.owner))) {
+      complain(lock_key, after.owner + " is dead and is waited for again");
     }
     for (const auto& waiter : before.queue) {
       const auto arrival = facts.arrived.find(waiter);
@@ -152,6 +159,7 @@ void server_watch::check_order(const std::string& lock_key, const std::string& a
 void server_watch::forget() {
   fence_ = 0;
   for (auto& [name, facts] : names_) facts.arrived.clear();
+  arrivals_.forget();
   shared_.forget();
 }
 

@@ -43,6 +43,7 @@ class server_watch {
     bool is_marked = false;
     std::int64_t expires_ms = -1;
     std::deque<std::string> queue;
+    std::int64_t queue_expires_ms = -1;
   };
   sight look(const std::string& lock_key);
   void compare(const std::string& lock_key, const std::string& actor, const sight& before,

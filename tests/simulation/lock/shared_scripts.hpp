@@ -19,11 +19,7 @@ inline const std::string whole = "1073741824";
 class shared_scripts : public ::testing::Test {
  protected:
   shared_scripts() {
-    for (const auto* name : {"a", "b", "c"}) {
-      auto& listener = inboxes_[name] = &server_.connect();
-      server_.call({"SUBSCRIBE", std::string("mortise:inbox:") + name}, listener);
-      listener->send = [this](std::string bytes) { told_ += bytes; };
-    }
+    for (const auto* client : {"a", "b", "c"}) arrive(client);
   }
   // A step of a read-write lock, or of a semaphore with three permits.
   reply rw(const redis::script& script, const std::string& owner, const std::string& weight,
@@ -53,6 +49,11 @@ class shared_scripts : public ::testing::Test {
   }
   std::int64_t cancel(const std::string& owner, const std::string& weight) {
     return rw(scripts::shared_cancel, owner, weight).integer;
+  }
+  void arrive(const std::string& client) {
+    auto& listener = inboxes_[client] = &server_.connect();
+    server_.call({"SUBSCRIBE", "mortise:inbox:" + client}, listener);
+    listener->send = [this](std::string bytes) { told_ += bytes; };
   }
   void die(const std::string& client) { server_.disconnect(*inboxes_[client]); }
   void pass_ms(std::int64_t ms) { now_us_ += ms * 1000; }

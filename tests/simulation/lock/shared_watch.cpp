@@ -15,6 +15,8 @@ namespace {
 // answer when it was asked.
 constexpr std::int64_t silent_ms = 5000;
 constexpr std::int64_t answer_ms = 1000;
+// What the TTL of a queue has beyond this is left of that time.
+constexpr std::int64_t asked_ttl_ms = 330'000;
 // How long a grant lasts at most that nobody has confirmed.
 constexpr std::int64_t unconfirmed_ms = 2000;
 constexpr std::int64_t unconfirmed_and_unsettled_ms = 5000;
@@ -25,8 +27,8 @@ void shared_watch::complain(const step& done, const std::string& what) {
   world_.violate("server, " + done.lock_key + ": " + what);
 }
 
-bool shared_watch::is_alive(const std::string& entry) const {
-  return arrivals_.keeps_place(client_of(entry));
+bool shared_watch::is_alive(const std::string& entry, const sight& before) const {
+  return arrivals_.keeps_place(client_of(entry), before.queue_expires_ms);
 }
 
 std::int64_t shared_watch::weight_in_force(const sight& seen) const {
@@ -76,6 +78,7 @@ void shared_watch::execute(session& from, const arguments& command, std::size_t 
   // Only what names the permits may set them.
   if (command.end() - values == 5) done.given_permits = values[4];
   const auto before = look(done);
+  arrivals_.note_waiters(done.lock_key, clients_of(before.queue));
   const auto send = from.send;
   from.send = [&](std::string bytes) {
     done.is_refused = done.is_refused || bytes.starts_with('-');
@@ -147,15 +150,18 @@ void shared_watch::check_newcomer(const step& done, const std::string& entry, co
   }
   if (had_another || !world_.plan.kills_old_sessions) return;  // raised or lowered
   // What a broken connection still had under way may come after its client has gone.
-  if (owner != done.actor && !is_alive(entry) && !arrivals_.is_unsettled()) {
+  if (owner != done.actor && !is_alive(entry, before) && !arrivals_.is_unsettled()) {
     complain(done, entry + " is dead and was let in");
+  }
+  if (owner != done.actor && arrivals_.is_waited_for_again(done.lock_key, client_of(entry))) {
+    complain(done, entry + " is dead and is waited for again");
   }
   // First come, first served, except that the dead are passed over.
   const auto& arrived = names_[done.lock_key].arrived;
   const auto served = arrived.find(entry);
   for (const auto& waiter : after.queue) {
     const auto arrival = arrived.find(waiter);
-    if (arrival == arrived.end() || !is_alive(waiter)) continue;
+    if (arrival == arrived.end() || !is_alive(waiter, before)) continue;
     if (served == arrived.end() || arrival->second < served->second) {
       complain(done, entry + " was let in before " + waiter);
     }
@@ -174,7 +180,7 @@ void shared_watch::check_weight(const step& done, const sight& before, const sig
   };
   if (!has(before) || has(after) || after.queue.empty() || !world_.plan.is_exclusive) return;
   const auto& head = after.queue.front();
-  if (weight + weight_of(head) <= after.permits && is_alive(head)) {
+  if (weight + weight_of(head) <= after.permits && is_alive(head, before)) {
     complain(done, done.actor + " left room for " + head + ", who still waits");
   }
 }
@@ -185,13 +191,12 @@ void shared_watch::check_weight(const step& done, const sight& before, const sig
 void shared_watch::check_passed(const step& done, const std::string& entry, const facts& seen,
                                 const sight& before, const sight& after) {
   const bool is_let_in = after.holders.contains(entry);
-  if (is_let_in || owner_of(entry) == done.actor || !is_alive(entry)) return;
+  if (is_let_in || owner_of(entry) == done.actor || !is_alive(entry, before)) return;
   if (weight_of(entry) > after.permits) return;
   const auto now = redis_.now_ms();
-  const bool is_silent =
-      now - seen.sign_ms >= silent_ms || (seen.asked_ms > 0 && now - seen.asked_ms >= answer_ms);
-  if (client_of(entry) != client_of(before.queue.front()) || !is_silent ||
-      arrivals_.is_unsettled()) {
+  const bool is_unanswered = seen.asked_ms > 0 && now - seen.asked_ms >= answer_ms;
+  const bool is_silent = now - seen.sign_ms >= silent_ms && !arrivals_.is_unsettled();
+  if (client_of(entry) != client_of(before.queue.front()) || !(is_silent || is_unanswered)) {
     complain(done, done.actor + " passed " + entry + ", which lives; it looked " +
                        std::to_string(now - seen.sign_ms) + " ms ago");
   }
@@ -206,7 +211,7 @@ void shared_watch::note_signs(const step& done, facts& seen, const sight& before
   if (before.queue.empty() || before.queue.front() != head || is_own_look) {
     seen.sign_ms = now;
     seen.asked_ms = 0;
-  } else if (after.queue_expires_ms != before.queue_expires_ms) {
+  } else if (after.queue_expires_ms == now + asked_ttl_ms + answer_ms) {
     seen.asked_ms = now;
   }
   if (after.queue_expires_ms < 0) complain(done, "the queue never ends");

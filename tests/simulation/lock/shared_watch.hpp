@@ -16,7 +16,7 @@ namespace mortise::simulation {
 
 class shared_watch {
  public:
-  shared_watch(world& around, simulated_redis& redis, const arrivals_watch& arrivals)
+  shared_watch(world& around, simulated_redis& redis, arrivals_watch& arrivals)
       : world_(around), redis_(redis), arrivals_(arrivals) {}
 
   // Whether a queue with this key is that of a shared kind.
@@ -63,12 +63,12 @@ class shared_watch {
                     const sight& before, const sight& after);
   void note_signs(const step& done, facts& seen, const sight& before, const sight& after);
   [[nodiscard]] std::int64_t weight_in_force(const sight& seen) const;
-  [[nodiscard]] bool is_alive(const std::string& entry) const;
+  [[nodiscard]] bool is_alive(const std::string& entry, const sight& before) const;
   void complain(const step& done, const std::string& what);
 
   world& world_;
   simulated_redis& redis_;
-  const arrivals_watch& arrivals_;
+  arrivals_watch& arrivals_;
   std::map<std::string, facts> names_;
 };
 

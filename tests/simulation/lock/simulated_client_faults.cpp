@@ -63,9 +63,13 @@ void simulated_client::resume() {
 }
 
 void simulated_client::cut() {
+  world_.disturb(world_.time.now() + ns_per_s);
+  flap();
+}
+
+void simulated_client::flap() {
   world_.say("---- %s's connection breaks", id_.c_str());
   ++world_.seen[count::breaks];
-  world_.disturb(world_.time.now() + ns_per_s);
   for (auto* half : {&commands_, &messages_}) {
     if (half->link != nullptr) half->link->cut();
   }

@@ -11,10 +11,17 @@ namespace {
 
 const std::string dave = "m1:a:7.1::550";
 constexpr std::int64_t life_ms = 7'776'000'000;
+constexpr int deaths = 16;
+
+// One of those whose processes die while they wait.
+std::string dead(int number) { return "m1:d" + std::to_string(number) + ":1.1::550"; }
 
 class unsettled_scripts : public shared_scripts {
  protected:
-  unsettled_scripts() { greet("new"); }
+  unsettled_scripts() {
+    greet("new");
+    for (int number = 0; number < deaths; ++number) arrive("d" + std::to_string(number));
+  }
   void greet(const std::string& who) {
     const auto said = server_.call(
         {"EVAL", std::string(scripts::seed.text), "2", "mortise:server", "fence", who, "0"});
@@ -39,6 +46,22 @@ class unsettled_scripts : public shared_scripts {
     return lock == nullptr ? "" : lock->text;
   }
   std::int64_t ttl(const char* key) { return server_.call({"PTTL", key}).integer; }
+  // They die, and some client loses its connection.
+  void cut_off() {
+    for (int number = 0; number < deaths; ++number) die("d" + std::to_string(number));
+    greet("back");
+  }
+  // Some client loses its connection all the time. Returns after how many ms what is asked for
+  // again and again is there.
+  template <typename Asking>
+  std::int64_t flap_until(Asking is_there) {
+    for (std::int64_t passed = 0; passed < 60'000; passed += 100) {
+      if (is_there()) return passed;
+      pass_ms(100);
+      greet("back");
+    }
+    return 60'000;
+  }
 };
 
 // ---- greetings ------------------------------------------------------------------------------
@@ -151,6 +174,78 @@ TEST_F(unsettled_scripts, whoever_becomes_the_head_unheard_stays_it) {
   EXPECT_EQ(mutex(), alice + "*");
 }
 
+TEST_F(unsettled_scripts, the_dead_cost_one_grace_period_wherever_they_wait) {
+  EXPECT_TRUE(ask(alice));
+  for (int number = 0; number < 8; ++number) EXPECT_FALSE(ask(dead(number)));
+  EXPECT_FALSE(ask(bob));
+  for (int number = 8; number < 16; ++number) EXPECT_FALSE(ask(dead(number)));
+  EXPECT_FALSE(ask(carol));
+  cut_off();
+  EXPECT_EQ(queued(scripts::queued_release, alice), 2);
+  EXPECT_EQ(mutex(), dead(0) + "*");
+  EXPECT_EQ(flap_until([&] { return ask(bob); }), 2100);
+  EXPECT_EQ(queued(scripts::queued_release, bob), 2);
+  EXPECT_EQ(mutex(), carol) << "who was dead then is not waited for once more";
+}
+
+TEST_F(unsettled_scripts, whoever_is_away_later_has_a_grace_period_as_well) {
+  EXPECT_TRUE(ask(alice));
+  EXPECT_FALSE(ask(dead(0)));
+  EXPECT_FALSE(ask(bob));
+  EXPECT_FALSE(ask(carol));
+  EXPECT_FALSE(ask(dave));
+  cut_off();
+  EXPECT_EQ(queued(scripts::queued_release, alice), 2);
+  EXPECT_EQ(flap_until([&] { return ask(bob); }), 2100);
+  die("c");
+  EXPECT_EQ(queued(scripts::queued_release, bob), 2);
+  EXPECT_EQ(mutex(), carol + "*");
+  EXPECT_EQ(ttl("mutex"), 2000 + 1000);
+}
+
+TEST_F(unsettled_scripts, whoever_looks_ends_no_grace_period) {
+  EXPECT_TRUE(ask(alice));
+  EXPECT_FALSE(ask(dead(0)));
+  EXPECT_FALSE(ask(dead(1)));
+  EXPECT_FALSE(ask(bob));
+  EXPECT_FALSE(ask(carol));
+  cut_off();
+  EXPECT_EQ(queued(scripts::queued_release, alice), 2);
+  EXPECT_EQ(flap_until([&] { return ask(carol) || ask(bob); }), 2100);
+  EXPECT_EQ(mutex(), bob + "*");
+}
+
+// Those far back look seldom, and it is too late then to say how long anybody has been away.
+TEST_F(unsettled_scripts, a_grace_period_that_ended_long_ago_is_forgotten) {
+  EXPECT_TRUE(ask(alice));
+  EXPECT_FALSE(ask(dead(0)));
+  EXPECT_FALSE(ask(dead(1)));
+  EXPECT_FALSE(ask(bob));
+  cut_off();
+  EXPECT_EQ(queued(scripts::queued_release, alice), 2);
+  pass_ms(2000 + 5000);
+  greet("back");
+  EXPECT_FALSE(ask(bob));
+  EXPECT_EQ(mutex(), dead(1) + "*");
+}
+
+// The server comes and goes, and who lives is back each time before it goes again.
+TEST_F(unsettled_scripts, restarts_without_end_cost_one_grace_period) {
+  EXPECT_TRUE(ask(alice));
+  EXPECT_FALSE(ask(dead(0)));
+  EXPECT_FALSE(ask(dead(1)));
+  EXPECT_FALSE(ask(bob));
+  cut_off();
+  EXPECT_EQ(queued(scripts::queued_release, alice), 2);
+  std::int64_t passed = 0;
+  for (; passed < 60'000 && !ask(bob); passed += 300) {
+    server_.restart(server_.all_data());
+    pass_ms(300);
+    greet("new");
+  }
+  EXPECT_LE(passed, 2000 + 300);
+}
+
 // ---- parts ----------------------------------------------------------------------------------
 
 TEST_F(unsettled_scripts, hazard_24_whoever_has_room_is_let_in_although_nobody_hears_it) {
@@ -165,8 +260,8 @@ TEST_F(unsettled_scripts, hazard_24_whoever_has_room_is_let_in_although_nobody_h
   EXPECT_TRUE(holds("1 " + dave));
   EXPECT_EQ(ttl("lock"), 5000);
   EXPECT_EQ(server_.call({"LINDEX", "lock:rq", "0"}).text, whole + " " + carol);
-  // Though it is told nothing, it stays the head when it becomes it.
-  EXPECT_EQ(ttl("lock:rq"), 300'000);
+  // Though it is told nothing, it stays the head when it becomes it, for a grace period.
+  EXPECT_EQ(ttl("lock:rq"), 360'000 + 5000);
   EXPECT_TRUE(read(bob, "again"));
   EXPECT_EQ(release(bob, "1"), 1);
   EXPECT_EQ(release(dave, "1"), 2);
@@ -209,6 +304,55 @@ TEST_F(unsettled_scripts, a_dead_head_is_passed_when_the_server_is_settled_again
     EXPECT_TRUE(renew(alice, "1"));
   }
   EXPECT_TRUE(read(carol, "try"));
+}
+
+TEST_F(unsettled_scripts, dead_writers_cost_one_grace_period_together) {
+  EXPECT_TRUE(write(alice));
+  for (int number = 0; number < 8; ++number) EXPECT_FALSE(write(dead(number)));
+  EXPECT_FALSE(write(bob));
+  EXPECT_FALSE(write(dead(8)));
+  EXPECT_FALSE(write(carol));
+  cut_off();
+  EXPECT_EQ(release(alice, whole), 2);
+  EXPECT_TRUE(holds(whole + " " + dead(0)));
+  EXPECT_EQ(flap_until([&] { return write(bob, "again"); }), 2100);
+  EXPECT_EQ(release(bob, whole), 2);
+  EXPECT_TRUE(holds(whole + " " + carol));
+}
+
+TEST_F(unsettled_scripts, those_who_died_waiting_for_permits_cost_one_grace_period_together) {
+  EXPECT_EQ(semaphore(scripts::shared_acquire, alice, "3").items.at(0).integer, 1);
+  for (int number = 0; number < 8; ++number) {
+    EXPECT_EQ(semaphore(scripts::shared_acquire, dead(number), "2").items.at(0).integer, 0);
+  }
+  EXPECT_EQ(semaphore(scripts::shared_acquire, bob, "2").items.at(0).integer, 0);
+  cut_off();
+  EXPECT_EQ(semaphore(scripts::shared_release, alice, "3").integer, 2);
+  EXPECT_TRUE(holds("2 " + dead(0)));
+  const auto look = [&] {
+    return server_
+               .call({"EVAL", std::string(scripts::shared_acquire.text), "4", "lock", "fence",
+                      "lock:sq", "lock:permits", bob, "500", "again", "2", "3"})
+               .items.at(0)
+               .integer == 1;
+  };
+  EXPECT_EQ(flap_until(look), 2100);
+}
+
+TEST_F(unsettled_scripts, dead_heads_keep_out_others_for_one_grace_period_together) {
+  EXPECT_TRUE(read(alice));
+  for (int number = 0; number < 4; ++number) EXPECT_FALSE(write(dead(number)));
+  cut_off();
+  EXPECT_EQ(flap_until([&] { return renew(alice, "1") && read(bob, "try"); }), 2000);
+}
+
+TEST_F(unsettled_scripts, a_silent_head_is_asked_and_then_passed) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_FALSE(write(bob));
+  EXPECT_FALSE(read(carol));
+  const auto look = [&] { return renew(alice, "1") && read(carol, "again"); };
+  EXPECT_EQ(flap_until(look), 2000 + 1000);
+  EXPECT_TRUE(was_told("N 0 " + bob)) << told_;
 }
 
 }  // namespace

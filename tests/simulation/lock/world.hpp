@@ -49,6 +49,7 @@ struct plan {
   int trap_per_mille = 0;          // of questions are followed by a break or pause of the client
   // The mean time between faults of a class; 0: never.
   time_ns breaks = 0;
+  time_ns flaps = 0;  // one client loses its connection again and again
   time_ns crashes = 0;
   time_ns pauses = 0;
   time_ns server_pauses = 0;
@@ -68,7 +69,7 @@ struct plan {
   bool is_exclusive = true;  // none of the last four
 
   [[nodiscard]] bool has_faults() const {
-    return breaks + crashes + pauses + server_pauses + outages + refusals + script_flushes +
+    return breaks + flaps + crashes + pauses + server_pauses + outages + refusals + script_flushes +
                replacements + stalls + changes + kills + data_losses + promotions + meddlings +
                clock_steps + trap_per_mille >
            0;

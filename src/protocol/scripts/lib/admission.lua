@@ -1,40 +1,47 @@
 -- Shared by the steps of `shared`: how those who wait are let in, and how those who are gone are
--- passed. Needs inbox.lua, holders.lua and unsettled.lua.
+-- passed. Needs inbox.lua, holders.lua, unsettled.lua and grace.lua.
 
--- The queue lives this long beyond the last sign of its head, in ms. A sign is the head's own look,
--- or that it has become the head, so what has passed of this time is for how long the head is
--- silent.
-local QUEUE_LIFE = 300000
--- A head looks every second or two. One that is silent for LATE is asked to look, once: its silence
--- counts as ASKED then. One that is silent for GONE has lost its place. So a head that lives is not
--- passed because the server has been slow, and a single newcomer after a long silence passes all
--- the same.
-local LATE, ASKED, GONE = 2000, 4000, 5000
+-- A head looks every second or two. One that is silent for LATE is asked to look, once, and has
+-- ANSWER for that; then it has lost its place, as has one that is silent for GONE. So a head that
+-- lives is not passed because the server has been slow, and a single newcomer after a long silence
+-- passes all the same; but on an unsettled server a head that has just come back is asked, too. A
+-- TTL of the queue near ASKED tells that it was.
+local LATE, GONE, ANSWER = 2000, 5000, 1000
+local ASKED = 330000
+
+local function owner_of(entry)
+  return select(2, split(entry))
+end
 
 -- Whether the head is there still, as far as is known. On an unsettled server it may be on its way.
 local function is_there(owner)
-  if not is_heard(owner) then return unsettled_for() end
-  local silent = QUEUE_LIFE - redis.call('PTTL', KEYS[3])
-  if silent >= LATE and silent < ASKED then
-    tell(owner, 'N 0')
-    redis.call('PEXPIRE', KEYS[3], QUEUE_LIFE - ASKED)
-  end
-  return silent < GONE or unsettled_for()
+  if not is_heard(owner) then return grace_for() end
+  local left = redis.call('PTTL', KEYS[3])
+  local is_noted = left > QUEUE_LIFE
+  if is_noted and left <= ASKED + ANSWER then return left > ASKED end
+  -- Nobody has looked since a grace period ended, or it goes on.
+  local silent = (is_noted and GRACE or QUEUE_LIFE) - left
+  if silent < LATE then return true end
+  if silent >= GONE and not unsettled_for() then return false end
+  tell(owner, 'N 0')
+  redis.call('PEXPIRE', KEYS[3], ASKED + ANSWER)
+  return true
 end
 
 -- Passes a head that is dead or silent and all of its client behind it, on behalf of `asker`, who
 -- is there. Returns whether the queue has another head now; whether that one lives, let_in finds
 -- out.
 local function pass_the_gone(asker)
+  local is_passed = end_grace(asker, owner_of)
   local head = redis.call('LINDEX', KEYS[3], 0)
-  if not head or head == asker then return false end
-  local _, owner = split(head)
-  if is_there(owner) then return false end
+  if not head or head == asker then return is_passed end
+  local owner = owner_of(head)
+  if is_there(owner) then return is_passed end
   local client = inbox(owner)
   while head and head ~= asker and inbox(owner) == client do
     redis.call('LPOP', KEYS[3])
     head = redis.call('LINDEX', KEYS[3], 0)
-    if head then _, owner = split(head) end
+    if head then owner = owner_of(head) end
   end
   return true
 end
@@ -75,6 +82,7 @@ end
 -- somebody waits on.
 local function let_in(caller, caller_end, limit, is_new_head)
   local count, last, others = 0, nil, 0
+  is_new_head = end_grace(caller, owner_of) or is_new_head
   local head = redis.call('LINDEX', KEYS[3], 0)
   while head do
     local weight, owner = split(head)
@@ -90,7 +98,7 @@ local function let_in(caller, caller_end, limit, is_new_head)
       take(head, head == caller and caller_end or NOW + (string.match(owner, '%d+$') or 1))
       local is_told = head == caller or
         tell_grant(owner, string.format('G %.0f %.0f %d', last, NOW_US, others))
-      local wait = not is_told and unsettled_for()
+      local wait = not is_told and grace_for()
       -- It finds the grant by asking, when it is back (hazard 24).
       if wait then keep(head, NOW + math.max(wait, string.match(owner, '%d+$') or 1)) end
       if is_told or wait then
@@ -100,7 +108,7 @@ local function let_in(caller, caller_end, limit, is_new_head)
       end
     elseif head == caller or not is_new_head or tell(owner, 'N ' .. next_end()) > 0 or
         unsettled_for() then
-      if head == caller or is_new_head then redis.call('PEXPIRE', KEYS[3], QUEUE_LIFE) end
+      if head == caller or is_new_head then renew_queue() end
       break
     end
     redis.call('LPOP', KEYS[3])

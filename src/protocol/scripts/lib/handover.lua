@@ -1,6 +1,11 @@
 -- Shared by the steps of `queued`: the handover to the next waiter.
--- KEYS[1] lock, KEYS[2] fence, KEYS[3] queue. Needs fence.lua, inbox.lua, mark.lua and
--- unsettled.lua.
+-- KEYS[1] lock, KEYS[2] fence, KEYS[3] queue. Needs fence.lua, inbox.lua, mark.lua, unsettled.lua
+-- and grace.lua.
+
+-- What waits for a `queued` lock is owner tokens.
+local function owner_of(entry)
+  return entry
+end
 
 -- Takes the mark off, because nobody waits any more: what stays is the lease, if it is not over.
 -- Only behind a write, as it may not fail for want of memory (hazard 13).
@@ -34,9 +39,10 @@ end
 -- out. Returns the new owner, its last token and whether others wait; false when nobody is left.
 -- `caller` (or false) is a waiter that needs no message because it reads this reply, and gets
 -- `caller_ttl` at once instead of the short lease of a grant that nobody has confirmed. On an
--- unsettled server the next is granted it whether anybody hears that or not, for as long as it is
--- so, and finds the grant by asking (hazard 24).
+-- unsettled server the next is granted it whether anybody hears that or not, for as long as the
+-- grace period lasts, and finds the grant by asking (hazard 24).
 local function hand_over(caller, caller_ttl)
+  end_grace(caller, owner_of)
   local owner = redis.call('LPOP', KEYS[3])
   if not owner then return false end
   -- Drawn once: a waiter that turns out to be dead leaves its token to the next.
@@ -51,7 +57,7 @@ local function hand_over(caller, caller_ttl)
     end
     local grant = string.format('G %.0f %.0f %d', last, now, others)
     local is_told = owner == caller or tell_grant(owner, grant)
-    local wait = not is_told and unsettled_for()
+    local wait = not is_told and grace_for()
     if wait then
       ttl = math.max(ttl, wait)
       redis.call('PEXPIRE', KEYS[1], others == 1 and ttl + QUEUE_TURN or ttl)
