@@ -228,6 +228,11 @@ io_result tls_transport::receive_or_nap(char* into, std::size_t room) noexcept {
   return receive_by(into, room, true);
 }
 
+io_result tls_transport::receive_held(char* into, std::size_t room) noexcept {
+  const auto read = decrypt(into, room);
+  return read.bytes > 0 ? io_result{io_state::done, read.bytes} : read;
+}
+
 io_result tls_transport::receive_by(char* into, std::size_t room, bool may_nap) noexcept {
   // What ended it is told by the next call.
   const auto answer = [](std::size_t count, const io_result& otherwise) {

@@ -27,6 +27,7 @@ class tls_transport final : public transport {
   io_result send(std::string_view bytes) noexcept override;
   io_result receive(char* into, std::size_t room) noexcept override;
   io_result receive_or_nap(char* into, std::size_t room) noexcept override;
+  io_result receive_held(char* into, std::size_t room) noexcept override;
   void finish_sending() noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return socket_.descriptor(); }
   void close() noexcept override;

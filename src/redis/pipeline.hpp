@@ -148,6 +148,8 @@ class pipeline final : private net::event_handler, private net::timer, private r
   bool wait_for_input(time_ns deadline, bool may_nap) noexcept;
   // Only the reader, without the mutex.
   bool read(bool may_nap = false) noexcept;
+  enum class reading : std::uint8_t { at_once, nap, held };
+  net::io_result receive(reading from) noexcept;
   void on_greeting_reply(const value& reply) noexcept override {
     listener_.on_greeting_reply(*this, reply);
   }

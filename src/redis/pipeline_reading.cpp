@@ -185,43 +185,52 @@ void pipeline::on_ready(std::uint32_t events) noexcept {
   pass_lead(lock, nullptr);
 }
 
-// Receives all there is and deals with it. True when there was something.
+// As receive of the transport, into a room that is made first. Whatever ended the connection breaks
+// it off.
+net::io_result pipeline::receive(reading from) noexcept {
+  try {
+    replies_.make_room();
+  } catch (const std::bad_alloc&) {
+    break_off(outcome::of(status::no_memory, "memory ran out for a reply"));
+    return {net::io_state::failed};
+  }
+  auto* const into = replies_.tail();
+  const auto room = replies_.room();
+  const auto result = from == reading::held  ? transport_->receive_held(into, room)
+                      : from == reading::nap ? transport_->receive_or_nap(into, room)
+                                             : transport_->receive(into, room);
+  if (result.state == net::io_state::closed) {
+    break_off(outcome::of(status::unreachable, "the server closed the connection"));
+  } else if (result.state == net::io_state::failed) {
+    auto why =
+        outcome::of(status::unreachable, "receiving failed: ", transport_->describe(result.error));
+    why.is_retryable = !transport_->advise(result.error).is_definite;
+    break_off(std::move(why));
+  } else if (result.state != net::io_state::done) {
+    wanted_ = result.state;
+  }
+  return result;
+}
+
+// Receives what there is and deals with it. True when there was something.
 bool pipeline::read(bool may_nap) noexcept {
-  for (bool has_read = false;; has_read = true) {
-    try {
-      replies_.make_room();
-    } catch (const std::bad_alloc&) {
-      break_off(outcome::of(status::no_memory, "memory ran out for a reply"));
-      return has_read;
-    }
-    const auto room = replies_.room();
-    const auto result = may_nap && !has_read ? transport_->receive_or_nap(replies_.tail(), room)
-                                             : transport_->receive(replies_.tail(), room);
-    switch (result.state) {
-      case net::io_state::done:
-        break;
-      case net::io_state::want_read:
-      case net::io_state::want_write:
-        wanted_ = result.state;
-        return has_read;
-      case net::io_state::closed:
-        break_off(outcome::of(status::unreachable, "the server closed the connection"));
-        return has_read;
-      case net::io_state::failed: {
-        auto why = outcome::of(status::unreachable,
-                               "receiving failed: ", transport_->describe(result.error));
-        why.is_retryable = !transport_->advise(result.error).is_definite;
-        break_off(std::move(why));
-        return has_read;
-      }
-    }
+  // A server that never stops would keep its caller beyond any deadline, and the I/O thread from
+  // its timers. What is left then is told by the descriptor, but for what the transport holds.
+  constexpr std::size_t enough = 256 * std::size_t{1024};
+  std::size_t received = 0;
+  for (auto from = may_nap ? reading::nap : reading::at_once;;) {
+    const auto result = receive(from);
+    if (result.state != net::io_state::done) return received > 0;
+    received += result.bytes;
+    const bool is_all = result.bytes < replies_.room();
     const time_ns now = boot_now();
     received_ns_.store(now, std::memory_order_relaxed);
     if (!replies_.take(result.bytes, now)) {
       break_off(replies_.problem());
       return true;
     }
-    if (result.bytes < room) return true;
+    from = received < enough ? reading::at_once : reading::held;
+    if (from == reading::at_once && is_all) return true;
     // More is waiting. What the replies gave rise to should not wait for all of it.
     lock_type lock(mutex_);
     if (!sender_.is_empty()) send_output(lock);

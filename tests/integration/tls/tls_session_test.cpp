@@ -61,6 +61,17 @@ void replace(const std::string& path, const std::string& by) {
   std::filesystem::rename(path + ".new", path);
 }
 
+// No more than so much is received at once, and a part of a record may be decrypted already then.
+TEST(tls_session, long_answers_are_received_whatever_their_length) {
+  tls_server server;
+  watched_session client(server, server.terms());
+  ASSERT_TRUE(client->open().ok());
+  for (std::size_t size = 250'000; size < 300'000; size += 331) {
+    const std::string text(size, 'x');
+    ASSERT_EQ(client->ask({"ECHO", text}), text) << size;
+  }
+}
+
 // ---- tickets -----------------------------------------------------------------------------------
 
 TEST(tls_session, the_next_handshake_is_shortened_by_a_ticket) {
