@@ -68,6 +68,7 @@ std::unique_ptr<acknowledgements> acknowledgements::make(net::reactor& loop,
   config.hint_at_end = like.hint_at_end;
   config.why_no_cluster = like.why_no_cluster;
   config.is_of_cluster = like.is_of_cluster;
+  config.is_silence_normal = true;
   config.identity = like.identity;
   config.client_name = like.client_name;
   config.database = like.database;

@@ -57,7 +57,9 @@ connection::connection(net::reactor& loop, connection_config config, session_lis
       listener_(listener),
       commands_(loop, *this, pipeline::purpose::commands, limits_of(config_)),
       dialer_(loop, config_.where, factory_of(config_), *this),
-      whereabouts_(loop, config_.where, *this) {}
+      whereabouts_(loop, config_.where, *this),
+      check_(loop, config_.where, factory_of(config_), config_.command_timeout_ms * ns_per_ms / 3,
+             *this) {}
 
 connection::~connection() {
   close();
@@ -101,18 +103,6 @@ outcome connection::open(time_ns deadline) {
   }
   if (!result.ok()) close();
   return result;
-}
-
-void connection::close(time_ns linger_ns) noexcept {
-  {
-    const std::lock_guard guard(mutex_);
-    if (!closing_.is_on) closing_.linger_ns = linger_ns;
-    closing_.is_on = true;
-  }
-  if (closing_.is_done.load(std::memory_order_acquire) == 0) loop_.post(*this);
-  while (closing_.is_done.load(std::memory_order_acquire) == 0) {
-    net::futex_wait(closing_.is_done, 0, time_never);
-  }
 }
 
 outcome connection::last_problem() const noexcept {
@@ -394,10 +384,22 @@ void connection::take_turn() noexcept {
 void connection::on_overdue() noexcept {
   if (phase_ != phase::up) return;
   look_beside("silent");
+  if (!config_.is_silence_normal) check_.look(whereabouts_.address());
   outcome slow;
   slow.say(whereabouts_.text(), ": answers are overdue");
   listener_.on_note(log_subject::slow, slow);
   listener_.on_overdue();
+}
+
+// What it sent before may be lost or late; whatever became of that is known before on_up (hazard
+// 16).
+void connection::on_healthy(time_ns since) noexcept {
+  if (phase_ != phase::up || commands_.has_heard_since(since)) return;
+  auto why = outcome::of(status::unreachable, whereabouts_.text(),
+                         ": the connection is silent, but the server answers a new one");
+  why.cause = "silent";
+  why.is_retryable = true;
+  fail(std::move(why), false);
 }
 
 void connection::look_beside(const char* why) noexcept {
@@ -462,6 +464,7 @@ void connection::fail(outcome why, bool is_definite) noexcept {
 void connection::end_sockets() noexcept {
   dialer_.cancel();
   whereabouts_.look_away();
+  check_.end();
   loop_.cancel(static_cast<net::timer&>(*this));
   const auto why =
       attempt_.end.ok() ? outcome::of(status::closed, "the client was closed") : attempt_.end;
@@ -492,7 +495,9 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
 
 // Goes on once both sockets are gone.
 void connection::settle() noexcept {
+  if (phase_ != phase::ending && phase_ != phase::lingering) return;
   if (commands_.is_attached() || (messages_ && messages_->is_attached())) return;
+  if (!check_.is_over()) return;
   login_.as = {};
   bool is_opening = false;
   bool is_closing = false;
@@ -550,37 +555,6 @@ void connection::retry_or_give_up(bool is_opening) noexcept {
   }
   phase_ = phase::waiting;
   loop_.schedule(*this, next);
-}
-
-void connection::begin_close() noexcept {
-  if (phase_ == phase::closed || phase_ == phase::lingering) return;
-  time_ns linger_ns = 0;
-  {
-    const std::lock_guard guard(mutex_);
-    linger_ns = closing_.linger_ns;
-  }
-  if (phase_ == phase::up && linger_ns > 0 && commands_.is_busy()) {
-    phase_ = phase::lingering;
-    loop_.schedule(*this, boot_now() + linger_ns);
-    return commands_.finish_sending();
-  }
-  phase_ = phase::ending;
-  attempt_.end = outcome::of(status::closed, "the client was closed");
-  end_sockets();
-}
-
-void connection::finish_close() noexcept {
-  loop_.cancel(static_cast<net::timer&>(*this));
-  phase_ = phase::closed;
-  const auto why = outcome::of(status::closed, "the client was closed");
-  if (std::exchange(up_.was_last, false)) listener_.on_down(why);
-  set_problem(why);
-  report_open(why);
-  take_turn();
-  const auto* const sleeper = &closing_.is_done;
-  closing_.is_done.store(1, std::memory_order_release);
-  // The object may be gone now.
-  net::futex_wake_all(sleeper);
 }
 
 }  // namespace mortise::redis

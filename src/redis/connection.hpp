@@ -23,6 +23,7 @@
 #include "net/dialer.hpp"
 #include "net/reactor.hpp"
 #include "redis/greeting.hpp"
+#include "redis/health_check.hpp"
 #include "redis/pipeline.hpp"
 #include "redis/request.hpp"
 #include "redis/session.hpp"
@@ -60,6 +61,7 @@ class session_listener {
 class connection final : private pipeline_listener,
                          private net::dial_listener,
                          private whereabouts_listener,
+                         private health_check_listener,
                          private net::timer,
                          private net::task {
  public:
@@ -163,6 +165,8 @@ class connection final : private pipeline_listener,
   void on_overdue() noexcept override;
   void on_elsewhere(outcome why) noexcept override;
   void on_torn(pipeline& which, const outcome& why) noexcept override;
+  void on_healthy(time_ns since) noexcept override;
+  void on_check_over() noexcept override { settle(); }
   template <class Step>
   void attempt(Step&& step) noexcept;
   void begin_attempt() noexcept;
@@ -202,6 +206,7 @@ class connection final : private pipeline_listener,
   std::unique_ptr<pipeline> messages_;  // RESP2 only
   net::dialer dialer_;
   whereabouts whereabouts_;
+  health_check check_;
   statistics::connection_statistics statistics_;
 
   // The I/O thread's own.

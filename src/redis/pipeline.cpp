@@ -1,5 +1,6 @@
 #include "redis/pipeline.hpp"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
@@ -189,6 +190,13 @@ bool pipeline::is_attached() noexcept {
 bool pipeline::is_busy() noexcept {
   const lock_type lock(mutex_);
   return transport_ && !is_broken_ && (submitted_ != replies_.answered() || !sender_.is_empty());
+}
+
+bool pipeline::has_heard_since(time_ns when) noexcept {
+  const lock_type lock(mutex_);
+  if (!is_alive() || received_ns_.load(std::memory_order_relaxed) >= when) return true;
+  pollfd input{transport_->descriptor(), POLLIN, 0};
+  return ::poll(&input, 1, 0) != 0;
 }
 
 void pipeline::break_off(outcome why) noexcept {

@@ -97,6 +97,8 @@ class pipeline final : private net::event_handler, private net::timer, private r
   // is broken already.
   void break_off(outcome why) noexcept;
   [[nodiscard]] bool is_attached() noexcept;
+  // Whether anything has come since then, read or not. Any thread.
+  [[nodiscard]] bool has_heard_since(time_ns when) noexcept;
   // Whether any request is open or any byte waits to be sent.
   [[nodiscard]] bool is_busy() noexcept;
 

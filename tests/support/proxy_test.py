@@ -128,6 +128,16 @@ class Promises(unittest.TestCase):
         for is_tcp in (True, False):
             self.assert_passes(*self.connect(is_tcp=is_tcp))
 
+    def test_forgotten_connections_are_silent_for_ever_and_new_ones_pass(self):
+        client, server = self.connect()
+        self.network.tell("forget")
+        client.sendall(b"to")
+        server.sendall(b"fro")
+        self.assert_passes(*self.connect())
+        self.network.tell("thaw")
+        for sink in client, server:
+            self.assert_silent(sink)
+
     def test_a_frozen_network_takes_connections_and_keeps_all_until_it_thaws(self):
         client, server = self.connect()
         self.network.tell("freeze")

@@ -1,5 +1,5 @@
 // The network between a client and a server, from tests/support/proxy, whose first lines say what
-// it can be told: cut, refuse, accept, freeze, thaw, delay, redirect.
+// it can be told: cut, refuse, accept, freeze, thaw, forget, delay, redirect.
 //
 //   tcp_proxy network(first.socket_path());
 //   open_client(network.url());

@@ -1,6 +1,7 @@
 // redis::connection when the server, the network or the client itself goes away.
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <thread>
 
@@ -62,6 +63,56 @@ TEST(connection_faults, keeps_the_deadline_while_the_server_hangs) {
   EXPECT_TRUE(client.link->await(asked.wait, soon()));
   EXPECT_EQ(asked.answer, "PONG");
   EXPECT_EQ(client.heard.downs.size(), 0U);
+}
+
+// It answers a new connection as late as the old one.
+TEST(connection_faults, keeps_the_connection_of_a_server_that_is_slow) {
+  test_server server;
+  session client(server.socket_path());
+  ASSERT_TRUE(client.open().ok());
+  server.pause();
+  question asked;
+  asked.caller = &asked.wait;
+  ASSERT_EQ(client.link->submit(asked, encoded({"PING"}), flush::now), status::ok);
+  EXPECT_FALSE(client.link->await(asked.wait, boot_now() + 3 * ns_per_s / 2));
+  server.resume();
+  EXPECT_TRUE(client.link->await(asked.wait, soon()));
+  EXPECT_EQ(asked.answer, "PONG");
+  // The new connection was answered just then as well.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(client.heard.downs.size(), 0U);
+}
+
+// Until then the request may have been carried out, and afterwards it cannot be any more.
+TEST(connection_faults, hazard_16_leaves_a_silent_connection_when_a_new_one_is_answered) {
+  test_server server;
+  tcp_proxy network(server.socket_path());
+  session client("", [&](redis::connection_config& config) {
+    config.where = net::resolver_for_host("127.0.0.1", network.port());
+  });
+  ASSERT_TRUE(client.open().ok());
+  const auto before = std::to_string(client.heard.ups.at(0).client_id);
+  network.tell("forget");
+  EXPECT_EQ(client.ask({"SET", "a", "1"}), "(broken, sent)");
+  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  EXPECT_NE(client.heard.downs.at(0).message.find("the server answers a new one"),
+            std::string::npos);
+  EXPECT_EQ(server.command({"CLIENT", "LIST", "ID", before}), "");
+  EXPECT_EQ(client.ask_when_up({"GET", "a"}), "(nil)");
+}
+
+// What is no answer of a healthy server changes nothing.
+TEST(connection_faults, stays_where_a_new_connection_is_turned_away) {
+  fake_server server([](fake_peer& peer, const fake_command& command) {
+    if (peer.number() > 1) return peer.send("-ERR max number of clients reached\r\n");
+    if (!command.is("SET")) fake_server::answer_healthy(peer, command);
+  });
+  session client(server.socket_path(), [](auto& config) { config.command_timeout_ms = 2000; });
+  ASSERT_TRUE(client.open().ok());
+  EXPECT_EQ(client.ask({"SET", "a", "1"}), "(broken, sent)");
+  ASSERT_TRUE(client.heard.wait_for_downs(1));
+  EXPECT_NE(client.heard.downs.at(0).message.find("no answer within 2000 ms"), std::string::npos);
+  EXPECT_GT(server.count("PING"), 0);
 }
 
 TEST(connection_faults, counts_a_silent_server_as_gone) {

@@ -204,7 +204,7 @@ TEST(connection, finishes_a_leading_caller_from_another_thread) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (!command.is("ECHO")) fake_server::answer_healthy(peer, command);
   });
-  session client(server.socket_path());
+  session client(server.socket_path(), [](auto& config) { config.is_silence_normal = true; });
   ASSERT_TRUE(client.open().ok());
   std::deque<question> asked;
   for (int i = 1; i <= 200; ++i) {
@@ -226,7 +226,7 @@ TEST(connection, passes_the_lead_on_when_the_leader_is_finished) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (!command.is("ECHO")) fake_server::answer_healthy(peer, command);
   });
-  session client(server.socket_path());
+  session client(server.socket_path(), [](auto& config) { config.is_silence_normal = true; });
   ASSERT_TRUE(client.open().ok());
   std::vector<std::thread> threads;
   std::deque<question> asked(8);

@@ -1,0 +1,88 @@
+#include "redis/health_check.hpp"
+
+#include <new>
+#include <utility>
+
+#include "redis/command.hpp"
+
+namespace mortise::redis {
+
+namespace {
+
+// How long the first may take to connect, and twice as long each further one. A network that was
+// cut may be back long before the kernel tries again, which takes it a second and more.
+constexpr time_ns first_dial_ns = 400 * ns_per_ms;
+// Whoever answers a new connection answers the old one as well by then, if that leads anywhere.
+constexpr time_ns settle_ns = 50 * ns_per_ms;
+
+}  // namespace
+
+health_check::health_check(net::reactor& loop, std::shared_ptr<net::resolver> where,
+                           net::transport_factory make_transport, time_ns answer_ns,
+                           health_check_listener& listener)
+    : loop_(loop),
+      answer_ns_(answer_ns),
+      listener_(listener),
+      dialer_(loop, std::move(where), std::move(make_transport), *this),
+      beside_(loop, *this, pipeline::purpose::messages, {}),
+      dial_ns_(first_dial_ns) {}
+
+health_check::~health_check() { loop_.cancel(static_cast<net::timer&>(*this)); }
+
+void health_check::look(const net::address& at) noexcept {
+  if (since_ != 0 || !is_over()) return;
+  since_ = boot_now();
+  const auto deadline = since_ + dial_ns_;
+  dial_ns_ *= 2;
+  loop_.schedule(*this, deadline);
+  dialer_.start_at(at, deadline);
+}
+
+void health_check::end() noexcept {
+  stop();
+  dial_ns_ = first_dial_ns;
+}
+
+void health_check::stop() noexcept {
+  dialer_.cancel();
+  loop_.cancel(static_cast<net::timer&>(*this));
+  since_ = 0;
+  is_answered_ = false;
+  beside_.break_off(outcome::of(status::closed));
+}
+
+void health_check::on_dialed(std::unique_ptr<net::transport> connected,
+                             const net::address& /*where*/) noexcept try {
+  wiped_bytes ping;
+  command_writer(ping).command({"PING"});
+  beside_.attach(std::move(connected));
+  beside_.greet(std::move(ping));
+  loop_.schedule(*this, boot_now() + answer_ns_);
+} catch (const std::bad_alloc&) {
+  stop();
+}
+
+void health_check::on_dial_failed(const outcome& /*why*/, bool /*is_definite*/) noexcept {
+  // Not at once again: whoever asks for a look does so now and then.
+}
+
+// Whoever has to log in first is well, too; a server that is full, loading or busy is not.
+void health_check::on_greeting_reply(pipeline& /*which*/, const value& reply) noexcept {
+  const auto text = reply.text();
+  if (reply.is_error() && !text.starts_with("NOAUTH") && !text.starts_with("NOPERM")) return stop();
+  is_answered_ = true;
+  loop_.schedule(*this, boot_now() + settle_ns);
+}
+
+void health_check::on_torn(pipeline& /*which*/, const outcome& /*why*/) noexcept {
+  listener_.on_check_over();
+}
+
+void health_check::on_timer(time_ns /*now*/) noexcept {
+  const auto since = since_;
+  const bool is_healthy = is_answered_;
+  stop();
+  if (is_healthy) listener_.on_healthy(since);
+}
+
+}  // namespace mortise::redis

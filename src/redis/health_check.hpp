@@ -1,0 +1,64 @@
+// Whether a server answers over a new connection, while the one in use is silent. A process that
+// was frozen, and a network that forgets flows (NAT), leave a connection that nobody ends and that
+// nothing passes any more; a server that is only slow is slow to both.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "net/dialer.hpp"
+#include "net/reactor.hpp"
+#include "net/resolver.hpp"
+#include "redis/pipeline.hpp"
+
+namespace mortise::redis {
+
+class health_check_listener {
+ public:
+  virtual ~health_check_listener() = default;
+  // The server has answered over a connection that was begun at this time.
+  virtual void on_healthy(time_ns since) noexcept = 0;
+  // After end(), or by itself: nothing is open any more.
+  virtual void on_check_over() noexcept = 0;
+};
+
+// The I/O thread's.
+class health_check final : private pipeline_listener, private net::dial_listener, net::timer {
+ public:
+  // `answer_ns`: how long the server may take to answer once it is connected to.
+  health_check(net::reactor& loop, std::shared_ptr<net::resolver> where,
+               net::transport_factory make_transport, time_ns answer_ns,
+               health_check_listener& listener);
+  // Nothing may be open any more.
+  ~health_check() override;
+
+  // Begins, unless a check is under way.
+  void look(const net::address& at) noexcept;
+  void end() noexcept;
+  [[nodiscard]] bool is_over() noexcept { return !beside_.is_attached(); }
+
+ private:
+  void on_dialed(std::unique_ptr<net::transport> connected,
+                 const net::address& where) noexcept override;
+  void on_dial_failed(const outcome& why, bool is_definite) noexcept override;
+  void on_greeting_reply(pipeline& which, const value& reply) noexcept override;
+  void on_message(std::string_view, std::string_view, time_ns) noexcept override {}
+  void on_unheard(std::string_view) noexcept override {}
+  void on_overdue() noexcept override {}
+  void on_torn(pipeline& which, const outcome& why) noexcept override;
+  void on_timer(time_ns now) noexcept override;
+  void stop() noexcept;
+
+  net::reactor& loop_;
+  const time_ns answer_ns_;
+  health_check_listener& listener_;
+  net::dialer dialer_;
+  pipeline beside_;
+  time_ns since_ = 0;  // 0: none is under way
+  time_ns dial_ns_;    // how long the next one may take to connect
+  bool is_answered_ = false;
+};
+
+}  // namespace mortise::redis
