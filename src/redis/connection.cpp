@@ -402,6 +402,10 @@ void connection::on_healthy(time_ns since) noexcept {
   fail(std::move(why), false);
 }
 
+void connection::on_check_over() noexcept {
+  if (phase_ == phase::ending || phase_ == phase::lingering) settle();
+}
+
 void connection::look_beside(const char* why) noexcept {
   whereabouts_.look(boot_now() + config_.command_timeout_ms * ns_per_ms, why);
 }
@@ -493,11 +497,13 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
   end_sockets();
 }
 
-// Goes on once both sockets are gone.
+bool connection::has_sockets() noexcept {
+  return commands_.is_attached() || (messages_ && messages_->is_attached()) || !check_.is_over();
+}
+
+// Goes on once all sockets are gone.
 void connection::settle() noexcept {
-  if (phase_ != phase::ending && phase_ != phase::lingering) return;
-  if (commands_.is_attached() || (messages_ && messages_->is_attached())) return;
-  if (!check_.is_over()) return;
+  if (has_sockets()) return;
   login_.as = {};
   bool is_opening = false;
   bool is_closing = false;

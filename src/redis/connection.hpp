@@ -166,7 +166,7 @@ class connection final : private pipeline_listener,
   void on_elsewhere(outcome why) noexcept override;
   void on_torn(pipeline& which, const outcome& why) noexcept override;
   void on_healthy(time_ns since) noexcept override;
-  void on_check_over() noexcept override { settle(); }
+  void on_check_over() noexcept override;
   template <class Step>
   void attempt(Step&& step) noexcept;
   void begin_attempt() noexcept;
@@ -183,6 +183,7 @@ class connection final : private pipeline_listener,
   void go_up() noexcept;
   void fail(outcome why, bool is_definite) noexcept;
   void end_sockets() noexcept;
+  [[nodiscard]] bool has_sockets() noexcept;
   void settle() noexcept;
   bool take_another_way() noexcept;
   void retry_or_give_up(bool is_opening) noexcept;
