@@ -66,7 +66,6 @@ void line::raised(time_ns now) {
     return;
   }
   is_shared_ = false;  // also when it reads again: nobody else may have a writer's token
-  holder.joint.until = time_never;
   holder.token = current_->take_token();
   holder.hold_once(hold_mode::whole);
   holder.count_hold_end(now);

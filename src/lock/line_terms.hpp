@@ -1,6 +1,8 @@
 // What an owner's terms come to for the tenure that it goes by.
 #pragma once
 
+#include <algorithm>
+
 #include "lock/acquire_operation.hpp"
 #include "lock/attempt.hpp"
 #include "lock/lease.hpp"
@@ -17,7 +19,8 @@ inline lease_terms terms_of(const owner& holder, time_ns from) noexcept {
   if (!holder.renews) {
     terms.until = from + to_ns(holder.lease_ms);
   } else if (holder.max_hold_ms >= 0) {
-    terms.until = from + to_ns(holder.max_hold_ms);
+    // It ends the renewals, and does not shorten a lease.
+    terms.until = from + to_ns(std::max(holder.max_hold_ms, holder.lease_ms));
   }
   return terms;
 }

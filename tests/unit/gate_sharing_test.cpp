@@ -217,6 +217,46 @@ TEST_F(gate_sharing_test, each_ends_with_its_own_max_hold_and_hears_of_it_before
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(35'000)));
 }
 
+TEST_F(gate_sharing_test, hazard_19_max_hold_ends_a_writer_that_has_shared_before) {
+  second_.max_hold_ms = 30'000;
+  read_first();
+  acquire(second_call_, start_ns + ms(5'000));
+  EXPECT_TRUE(unlock(first_, start_ns + ms(5'001)).ok());
+  other_call raised;
+  ASSERT_TRUE(gate_.raise(second_, raised, start_ns + ms(5'002)).ok());
+  answer_last(granted(first_token + 5), start_ns + ms(5'003));
+  ASSERT_EQ(raised.result.code, status::ok);
+  for (auto now = start_ns + ms(9'000); now < start_ns + ms(35'000); now += ms(1'000)) {
+    EXPECT_TRUE(gate_.is_held(second_, now));
+    const auto asked = link_.count();
+    gate_.on_timer(now);
+    if (link_.count() > asked) answer_last(said(answer::renewed), now);
+  }
+  EXPECT_FALSE(gate_.is_held(second_, start_ns + ms(35'000)));
+  gate_.on_timer(start_ns + ms(35'000));
+  EXPECT_EQ(lost_, &second_);
+  EXPECT_EQ(second_.loss, reason::max_hold);
+}
+
+TEST_F(gate_sharing_test, max_hold_shortens_no_lease) {
+  first_.max_hold_ms = second_.max_hold_ms = 1000;
+  read_first();
+  EXPECT_EQ(gate_.valid_until(first_), start_ns + ms(30'000));
+  acquire(second_call_, start_ns + ms(5'000));
+  for (auto now = start_ns + ms(6'000); now < start_ns + ms(35'000); now += ms(1'000)) {
+    EXPECT_EQ(gate_.is_held(first_, now), now < start_ns + ms(30'000));
+    EXPECT_TRUE(gate_.is_held(second_, now));
+    const auto asked = link_.count();
+    gate_.on_timer(now);
+    if (link_.count() > asked) answer_last(said(answer::renewed), now);
+  }
+  EXPECT_EQ(lost_, &first_);
+  EXPECT_EQ(first_.loss, reason::max_hold);
+  gate_.on_timer(start_ns + ms(35'000));
+  EXPECT_EQ(lost_, &second_);
+  EXPECT_EQ(second_.loss, reason::max_hold);
+}
+
 // The claim is prolonged for the sake of who came last.
 TEST_F(gate_sharing_test, who_joins_is_renewed_beyond_the_max_hold_of_who_was_there) {
   first_.max_hold_ms = 30'000;
