@@ -35,8 +35,14 @@ final class Core {
   private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
+  /**
+   * Opens the native client.
+   *
+   * @param callbacks the user's, or null for threads of the client's own
+   */
   Core(byte[] url, MortiseOptions options, Executor callbacks, long queueCapacity) {
-    this.callbacks = callbacks;
+    String name = options.clientName(url);
+    this.callbacks = callbacks == null ? CallbackThreads.executor(name) : callbacks;
     // It waits for the server.
     long address =
         Threads.block(() -> options.use(settings -> MortiseNative.client_new(url, settings)));
@@ -47,7 +53,7 @@ final class Core {
       throw failure;
     }
     client = new NativeHandle(address, "the client", this::end);
-    dispatcher = Threads.daemon(this::dispatch, "mortise-dispatcher", options.clientName(url));
+    dispatcher = Threads.daemon(this::dispatch, "mortise-dispatcher", name);
     try {
       dispatcher.start();
     } catch (Error noThread) {

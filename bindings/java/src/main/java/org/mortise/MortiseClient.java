@@ -95,7 +95,8 @@ public final class MortiseClient implements AutoCloseable {
   public static final class Builder {
     private final String url;
     private MortiseOptions options = MortiseOptions.DEFAULTS;
-    private Executor callbackExecutor = Threads.commonPool();
+    /** Null for threads of the client's own. */
+    private Executor callbackExecutor;
     private LossListener lossListener;
     private long queueCapacity = Constants.MAX_QUEUE_CAPACITY;
 
@@ -115,10 +116,23 @@ public final class MortiseClient implements AutoCloseable {
     }
 
     /**
-     * Where futures are completed and listeners run. What runs in the thread that hands over its
-     * work, as {@code Runnable::run} does, must not wait for a lock.
+     * Sets where futures are completed and listeners run. A stage that depends on a future also
+     * runs there, unless it has an executor of its own or the future was complete before.
      *
-     * @param executor the common pool unless set; where that has no threads, a thread for each
+     * <p>Callbacks run in no particular order, also those of one lock. Only the calls of one
+     * listener of the log, or of statistics, follow each other in order.
+     *
+     * <p>A callback may block, also in an acquire, where the executor has a thread for each
+     * callback. With fewer threads, callbacks that block keep others from running, and a callback
+     * that waits for a lock can deadlock with the callback that would release the lock.
+     *
+     * <p>A callback that the executor rejects is not lost: it runs in the thread that handed it
+     * over. In general that is the client's dispatcher thread, which also runs the callbacks of an
+     * executor such as {@code Runnable::run}. A callback that waits for a lock there gets an {@link
+     * IllegalStateException}. The client never shuts the executor down.
+     *
+     * @param executor unless set, threads of the client's own without bound, a thread for each
+     *     callback: from Java 24 on virtual threads; before, daemon threads that end when idle
      * @return this
      */
     public Builder callbackExecutor(Executor executor) {

@@ -9,6 +9,10 @@ import java.util.concurrent.locks.ReadWriteLock;
  * writer may also read, and one that unlocks the write lock then goes on reading. A reader that
  * locks the write lock, which would wait for itself for ever there, gets a {@link MortiseException}
  * with {@link Status#ALREADY_HELD}; see {@link #tryUpgrade()}.
+ *
+ * <p>Another difference: with Mortise's own protocol the untimed {@code tryLock()} of either lock
+ * does not barge past waiters. While a writer waits, it returns false also where only readers hold
+ * the lock. A thread that reads may still read again.
  */
 public final class MortiseReadWriteLock implements ReadWriteLock {
   private final Name name;

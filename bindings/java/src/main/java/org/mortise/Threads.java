@@ -5,8 +5,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -38,28 +36,19 @@ final class Threads {
 
   private Threads() {}
 
-  /**
-   * A thread that holds up no end of the JVM. For recordings and dumps each has a name of its own,
-   * such as {@code mortise-dispatcher-1}, with whom it serves in brackets unless that is empty.
-   */
+  /** A thread that holds up no end of the JVM. */
   static Thread daemon(Runnable work, String task, String served) {
-    String name =
-        task + "-" + NUMBERS.incrementAndGet() + (served.isEmpty() ? "" : " (" + served + ")");
-    var thread = new Thread(null, work, name, 0, false);
+    var thread = new Thread(null, work, name(task, served), 0, false);
     thread.setDaemon(true);
     return thread;
   }
 
   /**
-   * The common pool; where a JVM was told to have no threads in it, a thread for each piece of
-   * work.
+   * For recordings and dumps each thread has a name of its own, such as {@code
+   * mortise-dispatcher-1}, with whom it serves in brackets unless that is empty.
    */
-  static Executor commonPool() {
-    // The pool itself says 1 then, too.
-    boolean hasThreads =
-        Integer.getInteger("java.util.concurrent.ForkJoinPool.common.parallelism", 1) > 0;
-    if (hasThreads) return ForkJoinPool.commonPool();
-    return work -> daemon(work, "mortise-callback", "").start();
+  static String name(String task, String served) {
+    return task + "-" + NUMBERS.incrementAndGet() + (served.isEmpty() ? "" : " (" + served + ")");
   }
 
   private static MethodHandle findIsVirtual() {

@@ -248,7 +248,10 @@ class CloseTest {
   }
 
   private static void forgetAClient() throws Exception {
-    assertTrue(MortiseClient.open(redis.url()).lock("gone").tryLock());
+    var client = MortiseClient.open(redis.url());
+    assertTrue(client.lock("gone").tryLock());
+    // Its executor of callbacks does not keep it.
+    assertTrue(result(client.mutex("told").acquireAsync().thenApply(Lease::release)));
   }
 
   private static long dispatchers() {

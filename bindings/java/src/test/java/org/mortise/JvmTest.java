@@ -68,13 +68,13 @@ class JvmTest {
   private static final String JAR = System.getProperty("org.mortise.test.jar");
 
   /** Mortise, the tests, and not JUnit. */
-  private static String classPath() throws Exception {
+  static String classPath() throws Exception {
     var tests = JvmTest.class.getProtectionDomain().getCodeSource().getLocation();
     return JAR + ":" + Path.of(tests.toURI());
   }
 
   /** What a JVM with these arguments says; it must end with this code. */
-  private static String java(int code, String... arguments) throws Exception {
+  static String java(int code, String... arguments) throws Exception {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-Xcheck:jni");

@@ -32,7 +32,11 @@ class ReadWriteLockTest {
   }
 
   private static boolean othersCanRead(String name) throws Exception {
-    var lock = other.readWriteLock(name).readLock();
+    return canRead(other, name);
+  }
+
+  private static boolean canRead(MortiseClient client, String name) throws Exception {
+    var lock = client.readWriteLock(name).readLock();
     boolean[] result = new boolean[1];
     new Worker(
             () -> {
@@ -206,6 +210,37 @@ class ReadWriteLockTest {
     assertThrows(IllegalMonitorStateException.class, lock.writeLock()::unlock);
     lock.readLock().unlock();
     assertThrows(UnsupportedOperationException.class, lock.readLock()::newCondition);
+  }
+
+  @Test
+  void tryLockDoesNotPassAWaitingWriter() throws Exception {
+    // Without fair=strict the readers of one client share.
+    try (var sharing = MortiseClient.open(redis.url())) {
+      var lock = sharing.readWriteLock("barge");
+      lock.readLock().lock();
+      assertTrue(canRead(sharing, "barge"));
+      assertTrue(othersCanRead("barge"));
+      var writer =
+          new Worker(
+              () -> {
+                var same = other.readWriteLock("barge").writeLock();
+                same.lock();
+                same.unlock();
+              });
+      Waiting.until("the writer waits", () -> !othersCanRead("barge"));
+      Waiting.until("the reader's client knows", () -> !canRead(sharing, "barge"));
+      for (int i = 0; i < 50; i++) {
+        assertFalse(canRead(sharing, "barge"));
+        assertFalse(othersCanRead("barge"));
+        assertFalse(othersCanWrite("barge"));
+      }
+      // A thread that reads may read again.
+      assertTrue(lock.readLock().tryLock());
+      lock.readLock().unlock();
+      lock.readLock().unlock();
+      writer.finish();
+      assertTrue(canRead(sharing, "barge"));
+    }
   }
 
   @Test

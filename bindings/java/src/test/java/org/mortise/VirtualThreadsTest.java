@@ -214,6 +214,21 @@ class VirtualThreadsTest {
     }
   }
 
+  @Test
+  void blockedCallbacksKeepNoOther() throws Exception {
+    CallbackTest.assertBlockedCallbacksKeepNoOther();
+  }
+
+  @Test
+  void callbacksAreVirtualWhereNoneIsPinned() throws Exception {
+    try (var redis = new Redis();
+        var client = MortiseClient.open(redis.url())) {
+      Thread thread = CallbackTest.threadOfCallback(client);
+      boolean isVirtual = (boolean) Thread.class.getMethod("isVirtual").invoke(thread);
+      assertEquals(Runtime.version().feature() >= 24, isVirtual);
+    }
+  }
+
   /**
    * The library is a pipe that nobody writes to, so that loading it lasts. Two virtual threads are
    * the first to need it, and there is one carrier: what runs beside them shows that neither keeps

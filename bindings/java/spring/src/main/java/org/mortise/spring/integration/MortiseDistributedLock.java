@@ -30,12 +30,15 @@ public final class MortiseDistributedLock implements DistributedLock {
     boolean isAcquired(Lock lock) throws E;
   }
 
+  private final MortiseLockRegistry registry;
   private final MortiseClient client;
   private final String name;
   private final MortiseOptions options;
   private final MortiseLock lock;
 
-  MortiseDistributedLock(MortiseClient client, String name, MortiseOptions options) {
+  MortiseDistributedLock(
+      MortiseLockRegistry registry, MortiseClient client, String name, MortiseOptions options) {
+    this.registry = registry;
     this.client = client;
     this.name = name;
     this.options = options;
@@ -190,6 +193,22 @@ public final class MortiseDistributedLock implements DistributedLock {
    */
   public long validMillis() {
     return lock.validMillis();
+  }
+
+  /**
+   * Whether it is a lock of the same registry and the same key. Locks of two registries are not
+   * equal, also where they are one lock to a thread: their leases may differ.
+   */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof MortiseDistributedLock that
+        && registry == that.registry
+        && name.equals(that.name);
+  }
+
+  @Override
+  public int hashCode() {
+    return System.identityHashCode(registry) * 31 + name.hashCode();
   }
 
   @Override

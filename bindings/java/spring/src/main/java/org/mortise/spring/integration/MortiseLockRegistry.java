@@ -51,13 +51,13 @@ public final class MortiseLockRegistry
    * The lock of a key.
    *
    * @param lockKey a String
-   * @return the lock; any two of one key are one lock to a thread
+   * @return the lock; any two of one key are equal, and one lock to a thread
    * @throws IllegalArgumentException if the key is no String
    */
   @Override
   public MortiseDistributedLock obtain(Object lockKey) {
     if (lockKey instanceof String key) {
-      return new MortiseDistributedLock(client, prefix + key, options);
+      return new MortiseDistributedLock(this, client, prefix + key, options);
     }
     String what = lockKey == null ? "null" : lockKey + " of " + lockKey.getClass().getName();
     throw new IllegalArgumentException(

@@ -2,6 +2,7 @@ package org.mortise.spring.integration;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -98,6 +99,21 @@ class LockRegistryTest {
     assertHeldByAnother(other.obtain("again"));
     registry.obtain("again").unlock();
     assertFree(other.obtain("again"));
+  }
+
+  @Test
+  void locksOfOneRegistryAndOneKeyAreEqual() {
+    MortiseDistributedLock lock = registry.obtain("equal");
+    MortiseDistributedLock same = registry.obtain("equal");
+    assertEquals(lock, same);
+    assertEquals(lock.hashCode(), same.hashCode());
+    lock.lock();
+    assertEquals(lock, same);
+    same.unlock();
+    assertNotEquals(lock, registry.obtain("another key"));
+    assertNotEquals(lock, other.obtain("equal"));
+    assertNotEquals(lock, null);
+    assertNotEquals(lock, (Object) "equal");
   }
 
   @Test
