@@ -1,7 +1,10 @@
 package org.mortise;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A client's own threads for callbacks. Each callback has a thread to itself, so that a callback
@@ -9,6 +12,7 @@ import java.util.concurrent.ThreadFactory;
  */
 final class CallbackThreads {
   private static final String TASK = "mortise-callback";
+  private static final long IDLE_SECONDS = 5;
   /**
    * Before this Java a virtual thread that blocks in {@code synchronized} keeps its carrier, and
    * with few processors that would stop all other callbacks.
@@ -28,7 +32,14 @@ final class CallbackThreads {
         thread.start();
       };
     }
-    return new CallbackPool(work -> Threads.daemon(work, TASK, served));
+    // Its idle threads end by themselves, so that a client that is closed or collected leaves none.
+    return new ThreadPoolExecutor(
+        0,
+        Integer.MAX_VALUE,
+        IDLE_SECONDS,
+        TimeUnit.SECONDS,
+        new SynchronousQueue<>(),
+        work -> Threads.daemon(work, TASK, served));
   }
 
   private static ThreadFactory findVirtual() {
