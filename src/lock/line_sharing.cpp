@@ -65,11 +65,11 @@ time_ns line::end_notice(const lock::owner& holder) noexcept {
                                           : holder.joint.until - to_ns(holder.lease_ms) / 3;
 }
 
-// Those whose own time is over (max_hold) while others hold on. The last of them ends with the
-// tenure.
+// Those whose own time is over (max_hold) while others hold on, or before the lease is. The last of
+// the others ends with the tenure.
 void line::end_holds_in_time(time_ns now) {
   next_end_ = time_never;
-  const auto end = current_->terms().until;
+  const auto end = std::max(current_->terms().until, current_->valid_until());
   holders_.each([&](lock::owner& holder) {
     if (holder.joint.until >= end) return;
     if (now >= holder.joint.until) {

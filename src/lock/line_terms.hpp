@@ -1,8 +1,6 @@
 // What an owner's terms come to for the tenure that it goes by.
 #pragma once
 
-#include <algorithm>
-
 #include "lock/acquire_operation.hpp"
 #include "lock/attempt.hpp"
 #include "lock/lease.hpp"
@@ -19,8 +17,7 @@ inline lease_terms terms_of(const owner& holder, time_ns from) noexcept {
   if (!holder.renews) {
     terms.until = from + to_ns(holder.lease_ms);
   } else if (holder.max_hold_ms >= 0) {
-    // It ends the renewals, and does not shorten a lease.
-    terms.until = from + to_ns(std::max(holder.max_hold_ms, holder.lease_ms));
+    terms.until = from + to_ns(holder.max_hold_ms);
   }
   return terms;
 }

@@ -238,23 +238,19 @@ TEST_F(gate_sharing_test, hazard_19_max_hold_ends_a_writer_that_has_shared_befor
   EXPECT_EQ(second_.loss, reason::max_hold);
 }
 
-TEST_F(gate_sharing_test, max_hold_shortens_no_lease) {
-  first_.max_hold_ms = second_.max_hold_ms = 1000;
+TEST_F(gate_sharing_test, hazard_20_who_reads_alone_is_told_of_a_max_hold_below_its_lease) {
+  first_.max_hold_ms = 1000;
   read_first();
-  EXPECT_EQ(gate_.valid_until(first_), start_ns + ms(30'000));
-  acquire(second_call_, start_ns + ms(5'000));
-  for (auto now = start_ns + ms(6'000); now < start_ns + ms(35'000); now += ms(1'000)) {
-    EXPECT_EQ(gate_.is_held(first_, now), now < start_ns + ms(30'000));
-    EXPECT_TRUE(gate_.is_held(second_, now));
-    const auto asked = link_.count();
-    gate_.on_timer(now);
-    if (link_.count() > asked) answer_last(said(answer::renewed), now);
-  }
+  gate_.on_timer(start_ns + ms(999));
+  EXPECT_EQ(at_risk_, &first_);
+  EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(999)));
+  EXPECT_EQ(gate_.next_timer(), start_ns + ms(1000));
+  EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(1000)));
+  gate_.on_timer(start_ns + ms(1000));
   EXPECT_EQ(lost_, &first_);
   EXPECT_EQ(first_.loss, reason::max_hold);
-  gate_.on_timer(start_ns + ms(35'000));
-  EXPECT_EQ(lost_, &second_);
-  EXPECT_EQ(second_.loss, reason::max_hold);
+  EXPECT_EQ(unlock(first_, start_ns + ms(1001)).code, status::lost);
+  EXPECT_EQ(link_.last().what, step::release_alone) << "nobody has to wait for its lease";
 }
 
 // The claim is prolonged for the sake of who came last.
