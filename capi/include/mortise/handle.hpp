@@ -149,6 +149,22 @@ class handle {
                 [&](mortise_error *details) { return how.acquire(raw(), wait.ms(), details); }),
         filled);
   }
+  /**
+   * The same, until this moment by its own clock, which may be slow or be set back; so it waits
+   * anew where that says so.
+   */
+  template <class Clock, class Duration>
+  bool lock_as_until(const detail::mode &how, std::chrono::time_point<Clock, Duration> moment) {
+    mortise_error *filled = detail::error_of_thread();
+    for (;;) {
+      const timeout wait(moment);
+      const auto code = wait_by(wait, filled, [&](mortise_error *details) {
+        return how.acquire(raw(), wait.ms(), details);
+      });
+      const bool is_time_up = code == MORTISE_TIMED_OUT || code == MORTISE_NOT_ACQUIRED;
+      if (!is_time_up || !(Clock::now() < moment)) return is_acquired(code, filled);
+    }
+  }
   /** The same, without waiting. */
   bool try_lock_as(const detail::mode &how) {
     mortise_error *filled = detail::error_of_thread();

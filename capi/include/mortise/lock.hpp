@@ -99,10 +99,10 @@ class mutex : public named_handle {
   [[nodiscard]] bool try_lock_for(std::chrono::duration<Count, Period> given) {
     return lock_as(detail::lock_mode, given);
   }
-  /** The same, until this moment. @since 1.2 */
+  /** The same: false when its clock has reached this moment. @since 1.2 */
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> moment) {
-    return lock_as(detail::lock_mode, moment);
+    return lock_as_until(detail::lock_mode, moment);
   }
 #endif
   /** Unlocks what this handle holds, whatever became of it. @since 1.2 */

@@ -123,10 +123,10 @@ class multi : public handle {
   [[nodiscard]] bool try_lock_for(std::chrono::duration<Count, Period> given) {
     return lock_as(detail::multi_mode, given);
   }
-  /** The same, until this moment. @since 1.2 */
+  /** The same: false when its clock has reached this moment. @since 1.2 */
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> moment) {
-    return lock_as(detail::multi_mode, moment);
+    return lock_as_until(detail::multi_mode, moment);
   }
 #endif
   /** Unlocks all members, whatever became of them. @since 1.2 */

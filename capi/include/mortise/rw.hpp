@@ -103,10 +103,10 @@ class rw : public named_handle {
   [[nodiscard]] bool try_lock_for(std::chrono::duration<Count, Period> given) {
     return lock_as(detail::rw_modes::writing, given);
   }
-  /** The same, until this moment. @since 1.2 */
+  /** The same: false when its clock has reached this moment. @since 1.2 */
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> moment) {
-    return lock_as(detail::rw_modes::writing, moment);
+    return lock_as_until(detail::rw_modes::writing, moment);
   }
   /** To read, for who unlocks by this handle; all errors are thrown. @since 1.2 */
   void lock_shared() { lock_as(detail::rw_modes::reading); }
@@ -117,10 +117,10 @@ class rw : public named_handle {
   [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<Count, Period> given) {
     return lock_as(detail::rw_modes::reading, given);
   }
-  /** The same, until this moment. @since 1.2 */
+  /** The same: false when its clock has reached this moment. @since 1.2 */
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> moment) {
-    return lock_as(detail::rw_modes::reading, moment);
+    return lock_as_until(detail::rw_modes::reading, moment);
   }
 #endif
   /** Ends writing, whatever became of it. @since 1.2 */

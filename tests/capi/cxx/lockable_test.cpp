@@ -39,6 +39,38 @@ void a_unique_lock_locks() {
   other.unlock();
 }
 
+/** At a tenth of the speed, so that a wait by another clock ends long before its time. */
+struct slow_clock {
+  using duration = std::chrono::milliseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<slow_clock>;
+  static constexpr bool is_steady = true;
+  static time_point now() {
+    const auto passed = mortise::boot_clock::now().time_since_epoch() / 10;
+    return time_point(std::chrono::duration_cast<duration>(passed));
+  }
+};
+
+void a_moment_is_one_of_its_own_clock() {
+  mortise::client client(server_url(server));
+  mortise::lock lock(client, "slow"), other(client, "slow");
+  mortise::rw rw(client, "slow-rw"), other_rw(client, "slow-rw");
+  mortise::multi multi(client);
+  multi.add(other);
+  const std::unique_lock guard(lock);
+  const std::unique_lock writes(rw);
+  const auto check = [](const auto& call) {
+    const auto moment = slow_clock::now() + 30ms;
+    CHECK(!call(moment));
+    CHECK(slow_clock::now() >= moment);
+  };
+  check([&](auto moment) { return other.try_lock_until(moment); });
+  check([&](auto moment) { return multi.try_lock_until(moment); });
+  check([&](auto moment) { return other_rw.try_lock_until(moment); });
+  check([&](auto moment) { return other_rw.try_lock_shared_until(moment); });
+}
+
 void unlock_of_a_guard_cannot_tell_a_loss() {
   mortise::client client(server_url(server));
   mortise::lock lock(client, "silent");
@@ -154,6 +186,7 @@ void what_cannot_be_made_throws() {
 
 void test_lockables() {
   RUN(a_unique_lock_locks);
+  RUN(a_moment_is_one_of_its_own_clock);
   RUN(unlock_of_a_guard_cannot_tell_a_loss);
   RUN(a_shared_lock_reads);
   RUN(a_scoped_lock_locks_several);
