@@ -1,23 +1,37 @@
 #include "cli/census.hpp"
 
+#include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
+#include "cli/text_table.hpp"
 
 namespace mortise::cli {
+namespace {
+
+// Entries come last, may be many, and are not needed for this.
+nlohmann::json missing_of(std::string_view json) {
+  const auto head = std::string(json.substr(0, json.find(",\"entries\":["))) + "}";
+  return nlohmann::json::parse(head).at("missing");
+}
+
+}  // namespace
 
 census::census(mortise_client* client, int64_t wait_ms, mortise_error* error)
     : census_(mortise_client_census(client, wait_ms, error)) {
   if (!census_) throw failure(error);
+  missing_ = missing_of(json());
 }
 
 census::census(mortise_client* client, const scan_terms& terms, mortise_error* error)
     : census_(mortise_client_scan(client, terms.pattern.data(), terms.pattern.size(),
                                   terms.most_keys, terms.wait_ms, error)) {
   if (!census_) throw failure(error);
+  missing_ = missing_of(json());
 }
 
 std::string census::gaps_of_scan() const {
-  const auto cut = mortise_census_truncated(census_.get());
-  if (cut == 0) return "";
+  // Those that did not answer at all are named, and no limit helps there.
+  const auto cut = mortise_census_truncated(census_.get()) - static_cast<int64_t>(missing_.size());
+  if (cut <= 0) return "";
   return std::to_string(cut) + (cut == 1 ? " server was" : " servers were") +
          " not looked through to the end; give --most or --wait more";
 }
@@ -45,6 +59,20 @@ std::string census::gaps() const {
              " not answered to the end; give them longer";
   }
   return words;
+}
+
+std::vector<std::string> texts_of_missing(const nlohmann::json& missing) {
+  std::vector<std::string> texts;
+  for (const auto& one : missing) {
+    texts.push_back("server " + printable_of(one["server"].get_ref<const std::string&>()) +
+                    " is left out: " + printable_of(one["why"].get_ref<const std::string&>()));
+  }
+  return texts;
+}
+
+int exit_code_without(const nlohmann::json& missing, const char* command) {
+  for (const auto& text : texts_of_missing(missing)) complain(command, text);
+  return missing.empty() ? int{exit_ok} : int{exit_try_again};
 }
 
 }  // namespace mortise::cli

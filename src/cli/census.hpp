@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,13 +28,21 @@ class census {
   std::string text(int64_t index, std::string_view key) const;
   int64_t number(int64_t index, std::string_view key) const;
 
-  // Whom it has not seen, in words; "" if it has seen all.
+  // The servers that did not answer: [{"server": …, "why": …}, …]
+  const nlohmann::json& missing() const { return missing_; }
+  // The clients that it has not seen, in words; "" if it has seen all.
   std::string gaps() const;
   // The same of a scan.
   std::string gaps_of_scan() const;
 
  private:
   census_handle census_;
+  nlohmann::json missing_;
 };
+
+// Servers that did not answer, each in words.
+std::vector<std::string> texts_of_missing(const nlohmann::json& missing);
+// Complains of each, and returns what a command ends with that went on without them.
+int exit_code_without(const nlohmann::json& missing, const char* command);
 
 }  // namespace mortise::cli

@@ -1,5 +1,6 @@
 #include "cli/list.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -40,7 +41,8 @@ Usage: mortise list [OPTION...]
 
 All clients that live are asked. Holds of clients that are dead, and of other programs, are shown
 with --all only: the holder is the client's id in parentheses. Ends with 0, also if there are no
-locks, or with 64 and above as mortise exec.
+locks; with 75 if a server did not answer, which stderr names, after what the others know; or with
+64 and above as mortise exec.
 )HELP";
 
 using summaries = std::map<std::string, lock_summary>;
@@ -129,7 +131,18 @@ class sight {
     const auto keys = nlohmann::json::parse(keys_->json());
     all["keys"] = keys["entries"];
     all["servers_cut_short"] = keys["truncated"];
+    all["missing"] = missing();
     return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  // The servers that did not answer, to either question.
+  nlohmann::json missing() const {
+    auto all = clients_->missing();
+    if (!keys_) return all;
+    for (const auto& one : keys_->missing()) {
+      const auto is_it = [&](const auto& known) { return known["server"] == one["server"]; };
+      if (std::none_of(all.begin(), all.end(), is_it)) all.push_back(one);
+    }
+    return all;
   }
   void complain_of_gaps() const {
     if (const auto gaps = clients_->gaps(); !gaps.empty()) complain("list", gaps);
@@ -187,7 +200,7 @@ int list_locks(int argc, const char* const* argv) {
     print(seen.locks());
   }
   seen.complain_of_gaps();
-  return exit_ok;
+  return exit_code_without(seen.missing(), "list");
 }
 
 }  // namespace mortise::cli

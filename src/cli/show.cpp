@@ -29,18 +29,21 @@ Usage: mortise show [OPTION...] NAME
                    unless given
   -h, --help       this text
 
-The first 16 of each are shown. Ends with 0, also if the lock is free, or with 64 and above as
-mortise exec.
+The first 16 of each are shown. Ends with 0, also if the lock is free; with 75 if a server did not
+answer, which stderr names, after what the others know; or with 64 and above as mortise exec.
 )HELP";
 
 // How long each client has held, or waited for, the lock.
 struct ages {
   std::map<std::string, int64_t> held_ms;
   std::map<std::string, int64_t> waited_ms;
+  nlohmann::json missing = nlohmann::json::array();  // servers
+  int problem = exit_ok;                             // what the command ends with without ages
 };
 
 ages ages_of(const census& seen, const std::string& name) {
   ages found;
+  found.missing = seen.missing();
   for (int64_t index = 0; index < seen.size(); ++index) {
     if (seen.text(index, "name") != name) continue;
     const auto client = seen.text(index, "client");
@@ -49,6 +52,21 @@ ages ages_of(const census& seen, const std::string& name) {
       found.waited_ms[client] = seen.number(index, "waited_ms");
   }
   return found;
+}
+
+// A lock is shown without ages, too. Of a free one there are none, but a server that does not
+// answer may know otherwise.
+ages find_ages(const named_lock& seen, const std::string& name, mortise_client* client,
+               int64_t wait_ms, mortise_error* error) try {
+  return ages_of(census(client, wait_ms, error), name);
+} catch (const failure& problem) {
+  const bool is_needed = mortise_info_entry_count(seen.info()) > 0;
+  ages none;
+  if (is_needed || problem.code() != exit_no_permission) {
+    complain("show", problem.what());
+    none.problem = problem.code();
+  }
+  return none;
 }
 
 // An owner is "m1:CLIENT:…".
@@ -68,6 +86,7 @@ nlohmann::json json_of(const named_lock& seen, const std::string& name, const ag
                         {"time_left_ms", mortise_info_time_left_ms(info)},
                         {"permits", mortise_info_permits(info)},
                         {"permits_in_use", mortise_info_permits_in_use(info)},
+                        {"missing", known.missing},
                         {"entries", nlohmann::json::array()}};
   const auto holders = mortise_info_shown_holder_count(info);
   for (int64_t index = 0; index < mortise_info_entry_count(info); ++index) {
@@ -151,10 +170,7 @@ int show_lock(int argc, const char* const* argv) {
   const error_handle error(mortise_error_new());
   const auto client = connect(url, error.get());
   const named_lock seen(client.get(), name, error.get());
-  ages known;
-  if (mortise_info_entry_count(seen.info()) > 0) {
-    known = ages_of(census(client.get(), wait_ms, error.get()), name);
-  }
+  const auto known = find_ages(seen, name, client.get(), wait_ms, error.get());
   const auto lock = json_of(seen, name, known);
   if (is_json) {
     // A name may be any bytes, and JSON's texts are UTF-8.
@@ -162,7 +178,8 @@ int show_lock(int argc, const char* const* argv) {
   } else {
     print(lock);
   }
-  return exit_ok;
+  const int code = exit_code_without(known.missing, "show");
+  return code == exit_ok ? known.problem : code;
 }
 
 }  // namespace mortise::cli

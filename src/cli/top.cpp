@@ -39,7 +39,8 @@ Usage: mortise top [OPTION...]
 The locks for which most wait come first, and then those that are granted most often. GRANTS/S and,
 of those that were granted, MEAN WAIT and what half (P50) and 99 of 100 (P99) waited at most, are of
 the time since the reading before. All clients that live are asked, as by mortise list. q ends it.
-Ends with 0, or with 64 and above as mortise exec.
+It goes on without a server that does not answer, and names it. Ends with 0; with --once and 75 if
+a server did not answer; or with 64 and above as mortise exec.
 )HELP";
 
 using clock = std::chrono::steady_clock;
@@ -48,6 +49,7 @@ struct reading {
   clock::time_point at;
   std::map<std::string, lock_summary> locks;
   std::string gaps;
+  nlohmann::json missing;
 };
 
 struct line {
@@ -60,7 +62,15 @@ struct line {
 
 reading read(mortise_client* client, int64_t wait_ms, mortise_error* error) {
   const census seen(client, wait_ms, error);
-  return {clock::now(), summaries_of(seen), seen.gaps()};
+  return {clock::now(), summaries_of(seen), seen.gaps(), seen.missing()};
+}
+
+// A server that does not answer may do so at the next reading.
+reading read_or_wait(mortise_client* client, int64_t wait_ms, mortise_error* error) try {
+  return read(client, wait_ms, error);
+} catch (const failure& problem) {
+  if (problem.code() != exit_unavailable && problem.code() != exit_try_again) throw;
+  return {clock::now(), {}, problem.what(), nlohmann::json::array()};
 }
 
 // Only of clients that are in both: of others it is not known since when they have counted.
@@ -137,7 +147,7 @@ text_table table_of(const std::vector<line>& lines) {
   return table;
 }
 
-std::string json_of(const std::vector<line>& lines) {
+std::string json_of(const std::vector<line>& lines, const nlohmann::json& missing) {
   auto all = nlohmann::json::array();
   for (const auto& one : lines) {
     all.push_back({{"name", one.name},
@@ -152,7 +162,7 @@ std::string json_of(const std::vector<line>& lines) {
                    {"p50_wait_ms", percentile_json(one, 0.5)},
                    {"p99_wait_ms", percentile_json(one, 0.99)}});
   }
-  return nlohmann::json({{"locks", all}})
+  return nlohmann::json({{"locks", all}, {"missing", missing}})
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -168,22 +178,24 @@ int64_t patience_ms(const top_request& wanted) {
   return std::max<int64_t>(wanted.every_ms / 2, 50);
 }
 
-void show_once(mortise_client* client, const top_request& wanted, mortise_error* error) {
+int show_once(mortise_client* client, const top_request& wanted, mortise_error* error) {
   const auto before = read(client, patience_ms(wanted), error);
   std::this_thread::sleep_for(std::chrono::milliseconds(wanted.every_ms));
   const auto now = read(client, patience_ms(wanted), error);
   const auto lines = lines_of(before, now);
   if (wanted.is_json) {
-    std::puts(json_of(lines).c_str());
+    std::puts(json_of(lines, now.missing).c_str());
   } else {
     table_of(lines).print();
   }
   if (!now.gaps.empty()) complain("top", now.gaps);
+  return exit_code_without(now.missing, "top");
 }
 
 std::string page_of(const std::vector<line>& lines, const reading& now, size_t width) {
-  const auto title = std::to_string(lines.size()) + (lines.size() == 1 ? " lock" : " locks") +
-                     (now.gaps.empty() ? "" : "; " + now.gaps);
+  auto title = std::to_string(lines.size()) + (lines.size() == 1 ? " lock" : " locks") +
+               (now.gaps.empty() ? "" : "; " + now.gaps);
+  for (const auto& text : texts_of_missing(now.missing)) title += "\n" + text;
   return title + "\n" + table_of(lines).text(width);
 }
 
@@ -199,7 +211,7 @@ void show_on(mortise_client* client, const top_request& wanted, mortise_error* e
     const int key = terminal.await_key(std::max<int64_t>(left.count(), 0));
     if (key == 'q' || key == 'Q') return;
     if (clock::now() < next) continue;
-    before = std::exchange(now, read(client, patience_ms(wanted), error));
+    before = std::exchange(now, read_or_wait(client, patience_ms(wanted), error));
     next = clock::now() + std::chrono::milliseconds(wanted.every_ms);
   }
 }
@@ -228,10 +240,9 @@ int watch_locks(int argc, const char* const* argv) {
   const error_handle error(mortise_error_new());
   const auto client = connect(wanted.url, error.get());
   if (wanted.is_once || wanted.is_json) {
-    show_once(client.get(), wanted, error.get());
-  } else {
-    show_on(client.get(), wanted, error.get());
+    return show_once(client.get(), wanted, error.get());
   }
+  show_on(client.get(), wanted, error.get());
   return exit_ok;
 }
 

@@ -25,11 +25,27 @@ constexpr time_ns patience_ns = 500 * ns_per_ms;
 // How often who waits looks whether it is that time.
 constexpr std::chrono::milliseconds look_interval(50);
 
+// So many slots are tried for one whose server answers.
+constexpr int most_slots = 64;
+
+// Asks all servers. One that has not answered when half of the time is over is missing, and not
+// asked again, so that there is time for the clients of the others. All are given the whole time
+// where none has answered.
+outcome ask_present(deployment::deployment& servers, const protocol::command& asked,
+                    time_ns deadline, protocol::missing_servers& missing) {
+  const auto before = missing;
+  const auto now = boot_now();
+  auto how = servers.ask_present(asked, now + (deadline - now) / 2, missing);
+  if (how.code != status::unknown && how.code != status::unreachable) return how;
+  missing = before;
+  return servers.ask_present(asked, deadline, missing);
+}
+
 // In a cluster a client hears nothing before it uses a slot: this one it uses while it asks.
 class ear final : private deployment::inquirer {
  public:
   ear(deployment::deployment& servers, std::string_view client_id)
-      : servers_(servers), channel_(protocol::inbox_channel(client_id)) {
+      : servers_(servers), channel_(protocol::inbox_channel(client_id)), key_(channel_) {
     protocol::key_set keys{channel_, std::string(protocol::fence_key)};
     static_cast<void>(servers_.place(keys));
     is_cluster_ = !protocol::place_of(keys).empty();
@@ -40,23 +56,46 @@ class ear final : private deployment::inquirer {
   ear(const ear&) = delete;
   ear& operator=(const ear&) = delete;
 
-  outcome open(time_ns deadline) {
+  outcome open(time_ns deadline, protocol::missing_servers& missing) {
     if (!is_cluster_) return {};
-    use_ = servers_.new_inquiry(*this, lock());
-    auto here = servers_.ask(lock(), protocol::ping(), deadline);
-    if (here.ok()) servers_.listen(lock(), channel_);
-    return here;
+    auto opened = ask_present(servers_, protocol::ping(), deadline, missing);
+    // A server may answer and serve no slot, for a while after its start.
+    auto unfit = missing;
+    while (opened.ok() && !use_) {
+      find_slot(unfit);
+      opened = use(boot_now() + (deadline - boot_now()) / 2);
+      const auto server = servers_.server_of(lock());
+      if (opened.ok() || server.empty() || unfit.has(server) || boot_now() >= deadline) break;
+      unfit.add(server, opened);
+      opened = {};
+    }
+    return opened;
   }
   [[nodiscard]] bool is_cluster() const noexcept { return is_cluster_; }
 
  private:
-  [[nodiscard]] deployment::named_key lock() const noexcept { return {channel_, channel_}; }
+  [[nodiscard]] deployment::named_key lock() const noexcept { return {channel_, key_}; }
+  void find_slot(const protocol::missing_servers& unfit) {
+    key_ = channel_;
+    for (int i = 0; i < most_slots && unfit.has(servers_.server_of(lock())); ++i) {
+      key_ = channel_ + std::to_string(i);
+    }
+  }
+  outcome use(time_ns deadline) {
+    auto use = servers_.new_inquiry(*this, lock());
+    auto here = servers_.ask(lock(), protocol::ping(), deadline);
+    if (!here.ok()) return here;
+    servers_.listen(lock(), channel_);
+    use_ = std::move(use);
+    return here;
+  }
   // Nothing is ever asked by way of it.
   void on_verdict(deployment::inquiry& /*answered*/, const mortise::lock::verdict& /*said*/,
                   time_ns /*now*/) noexcept override {}
 
   deployment::deployment& servers_;
   const std::string channel_;
+  std::string key_;  // whose slot it is
   bool is_cluster_ = false;
   std::unique_ptr<deployment::inquiry> use_;
 };
@@ -162,13 +201,14 @@ outcome censuses::take(protocol::census& into, time_ns deadline, const gate_numb
   } at_end{*this};
 
   ear listening(client_.servers(), client_.id());
-  if (auto opened = listening.open(deadline); !opened.ok()) return opened;
+  if (auto opened = listening.open(deadline, into.missing); !opened.ok()) return opened;
   const auto find = protocol::find_inboxes(listening.is_cluster(), [&](auto inboxes) {
     const std::lock_guard guard(mutex_);
     for (auto& one : inboxes) taken.add(std::move(one));
   });
-  if (auto found = client_.servers().ask_all(find, deadline); !found.ok()) return found;
-  auto asked = ask_all(taken, listening.is_cluster(), deadline);
+  auto found = ask_present(client_.servers(), find, deadline, into.missing);
+  if (!found.ok()) return found;
+  auto asked = ask_all(taken, into.missing, listening.is_cluster(), deadline);
   const std::lock_guard guard(mutex_);
   if (is_closed_) return client_freed();
   // Whom there was no time to ask is silent.
@@ -177,7 +217,8 @@ outcome censuses::take(protocol::census& into, time_ns deadline, const gate_numb
   return {};
 }
 
-outcome censuses::ask_all(round& taken, bool is_cluster, time_ns deadline) {
+outcome censuses::ask_all(round& taken, protocol::missing_servers& missing, bool is_cluster,
+                          time_ns deadline) {
   auto serial = random_number();
   std::unique_lock guard(mutex_);
   while (!is_closed_ && !taken.is_over() && boot_now() < deadline) {
@@ -190,7 +231,8 @@ outcome censuses::ask_all(round& taken, bool is_cluster, time_ns deadline) {
     for (const auto& [from, those] : channels) {
       const auto text = protocol::write_question({taken.number(), ++serial, from, client_.id()});
       const auto said = protocol::say_to_inboxes(is_cluster, those, text);
-      if (auto how = client_.servers().ask_all(said, deadline); !how.ok()) return how;
+      auto how = ask_present(client_.servers(), said, deadline, missing);
+      if (!how.ok()) return how;
     }
     guard.lock();
   }

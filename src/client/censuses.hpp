@@ -31,7 +31,8 @@ class censuses final {
  private:
   class round;
 
-  outcome ask_all(round& taken, bool is_cluster, time_ns deadline);
+  outcome ask_all(round& taken, protocol::missing_servers& missing, bool is_cluster,
+                  time_ns deadline);
 
   client& client_;
   std::mutex mutex_;  // of all below, and of the round

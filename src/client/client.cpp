@@ -183,8 +183,10 @@ outcome client::scan_keys(protocol::census& into, const protocol::key_scan_terms
                           time_ns deadline) {
   if (is_closed()) return client_freed();
   protocol::key_scan scan(terms);
-  auto how = answered(servers_->converse([&] { return scan.begin(); }, deadline));
+  protocol::missing_servers missing;
+  auto how = answered(servers_->converse([&] { return scan.begin(); }, deadline, missing));
   scan.take_into(into);
+  into.missing = std::move(missing);
   const bool is_cut = !how.ok() && boot_now() >= deadline && into.answered > 0;
   return is_cut ? outcome() : how;
 }

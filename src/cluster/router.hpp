@@ -103,6 +103,10 @@ class router {
   [[nodiscard]] bool is_used(int slot) const noexcept;
   // Where it is, or is believed to be.
   [[nodiscard]] int server_of(int slot) const noexcept;
+  // Who has it, used or not, as far as is known.
+  [[nodiscard]] int owner_of(int slot) const noexcept {
+    return owners_[static_cast<std::size_t>(slot)];
+  }
   // The same of the cluster as a whole: whether it is known.
   [[nodiscard]] outcome problem() const;
   [[nodiscard]] bool is_known() const noexcept { return is_known_; }

@@ -122,11 +122,23 @@ class cluster_deployment final : public deployment {
       return command_request::ask(at.link(), asked, deadline);
     });
   }
-  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline) override {
-    return each_master(deadline, [&](cluster_server& at) {
-      return hold_dialogue(
-          begin, [&](const auto& said) { return command_request::ask(at.link(), said, deadline); });
+  outcome ask_present(const protocol::command& asked, time_ns deadline,
+                      protocol::missing_servers& missing) override {
+    return each_present(deadline, missing, [&](cluster_server& at) {
+      return command_request::ask(at.link(), asked, deadline);
     });
+  }
+  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
+                   protocol::missing_servers& missing) override {
+    return each_present(deadline, missing, [&](cluster_server& at) {
+      return hold_dialogue(begin, deadline, [&](const auto& said) {
+        return command_request::ask(at.link(), said, deadline);
+      });
+    });
+  }
+  [[nodiscard]] std::string server_of(const named_key& lock) const override {
+    const auto* const at = routes_.owner_of(cluster::slot_of(lock.key));
+    return at == nullptr ? std::string() : at->where().text();
   }
   outcome examine(protocol::examination& into, time_ns deadline) override;
   [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override;
@@ -144,8 +156,10 @@ class cluster_deployment final : public deployment {
     return routes_.find(cluster::slot_of(lock.key));
   }
   [[nodiscard]] outcome why_not_here(const cluster_slot& slot) const;
+  static std::vector<outcome> come_of(const std::vector<cluster_server*>& all, const step& call);
   static outcome each(const std::vector<cluster_server*>& all, const step& call);
   outcome each_master(time_ns deadline, const step& call);
+  outcome each_present(time_ns deadline, protocol::missing_servers& missing, const step& call);
   outcome ask_at(cluster_slot& slot, const protocol::command& asked, time_ns deadline);
 
   const bool has_password_file_;
@@ -234,18 +248,25 @@ outcome cluster_deployment::ask_at(cluster_slot& slot, const protocol::command& 
   }
 }
 
-outcome cluster_deployment::each(const std::vector<cluster_server*>& all, const step& call) {
+std::vector<outcome> cluster_deployment::come_of(const std::vector<cluster_server*>& all,
+                                                 const step& call) {
   std::vector<outcome> came(all.size());
   net::at_once(all.size(), [&](std::size_t i) {
     try {
-      came[i] = of_server(*all[i], call(*all[i]));
+      came[i] = call(*all[i]);
     } catch (const std::bad_alloc&) {
       came[i] = outcome::of(status::no_memory);
     }
   });
+  return came;
+}
+
+outcome cluster_deployment::each(const std::vector<cluster_server*>& all, const step& call) {
+  auto came = come_of(all, call);
   const auto bad =
       std::find_if(came.begin(), came.end(), [](const auto& how) { return !how.ok(); });
-  return bad == came.end() ? outcome() : std::move(*bad);
+  if (bad == came.end()) return {};
+  return of_server(*all[static_cast<std::size_t>(bad - came.begin())], std::move(*bad));
 }
 
 outcome cluster_deployment::each_master(time_ns deadline, const step& call) {
@@ -256,16 +277,40 @@ outcome cluster_deployment::each_master(time_ns deadline, const step& call) {
   });
 }
 
+outcome cluster_deployment::each_present(time_ns deadline, protocol::missing_servers& missing,
+                                         const step& call) {
+  if (auto known = routes_.await_known(deadline); !known.ok()) return known;
+  auto asked = routes_.masters();
+  asked.erase(std::remove_if(asked.begin(), asked.end(),
+                             [&](auto* at) { return missing.has(at->where().text()); }),
+              asked.end());
+  auto came = come_of(asked, [&](cluster_server& at) {
+    routes_.connect_to(at);
+    return call(at);
+  });
+  outcome bad;
+  bool has_answered = false;
+  for (std::size_t i = 0; i < came.size(); ++i) {
+    has_answered = has_answered || came[i].ok();
+    if (came[i].ok()) continue;
+    missing.add(asked[i]->where().text(), came[i]);
+    if (bad.ok()) bad = of_server(*asked[i], std::move(came[i]));
+  }
+  return has_answered ? outcome() : bad;
+}
+
 // ---- examination and login ------------------------------------------------------------------
 
 outcome cluster_deployment::examine(protocol::examination& into, time_ns deadline) {
   std::vector<protocol::examination> all(routes_.servers().size());
-  auto total = each_master(deadline, [&](cluster_server& at) {
+  protocol::missing_servers missing;
+  auto total = each_present(deadline, missing, [&](cluster_server& at) {
     const auto number = static_cast<std::size_t>(at.number());
     if (number >= all.size()) return outcome();  // it has come since
     auto& found = all[number];
     auto how = command_request::ask(at.link(), protocol::ping(), deadline);  // it is connected to
     if (how.ok()) how = at.entry().examine(found, deadline);
+    if (!how.ok()) protocol::judge_away(how, at.where().text(), false, found);
     return how;
   });
   for (const auto& found : all) {

@@ -302,6 +302,12 @@ outcome cluster_routes::problem() const {
   return router_.is_known() ? outcome() : why_unknown();
 }
 
+cluster_server* cluster_routes::owner_of(int slot) const {
+  const std::lock_guard guard(mutex_);
+  const auto server = router_.owner_of(slot);
+  return server == cluster::no_server ? nullptr : &at(server);
+}
+
 std::vector<cluster_server*> cluster_routes::masters() const {
   const std::lock_guard guard(mutex_);
   std::vector<cluster_server*> found;

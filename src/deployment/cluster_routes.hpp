@@ -65,6 +65,8 @@ class cluster_routes final : private cluster::router::link,
   [[nodiscard]] outcome problem(int slot) const;
   // Of the cluster as a whole.
   [[nodiscard]] outcome problem() const;
+  // Who has this slot, used or not; nullptr where that is not known.
+  [[nodiscard]] cluster_server* owner_of(int slot) const;
   // Who has slots, and who is connected to.
   [[nodiscard]] std::vector<cluster_server*> masters() const;
   [[nodiscard]] std::vector<cluster_server*> servers() const;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/log.hpp"
@@ -13,6 +14,7 @@
 #include "lock/link.hpp"
 #include "protocol/command.hpp"
 #include "protocol/examination.hpp"
+#include "protocol/missing_servers.hpp"
 #include "protocol/table.hpp"
 #include "redis/credentials.hpp"
 #include "statistics/snapshot.hpp"
@@ -83,12 +85,16 @@ class listener {
   virtual void on_note(log_subject what, const outcome& how) noexcept = 0;
 };
 
-// With whoever carries its commands.
+// With whoever carries its commands. What the deadline cuts short, the dialogue knows by itself.
 template <class Ask>
-outcome hold_dialogue(const protocol::dialogue_maker& begin, Ask&& ask) {
+outcome hold_dialogue(const protocol::dialogue_maker& begin, time_ns deadline, Ask&& ask) {
   const auto dialogue = begin();
+  bool has_answered = false;
   while (const auto* const said = dialogue->next()) {
-    if (auto how = ask(*said); !how.ok()) return how;
+    if (auto how = ask(*said); !how.ok()) {
+      return has_answered && boot_now() >= deadline ? outcome() : how;
+    }
+    has_answered = true;
   }
   return {};
 }
@@ -142,9 +148,25 @@ class deployment {
   // lent for the answer. What the command refers to is not touched afterwards, answered or not.
   virtual outcome ask(const named_key& lock, const protocol::command& asked, time_ns deadline) = 0;
   virtual outcome ask_all(const protocol::command& asked, time_ns deadline) = 0;
-  // Has a dialogue with every server, at the same time; what comes of it is theirs to keep.
-  virtual outcome converse(const protocol::dialogue_maker& begin, time_ns deadline) = 0;
-  // Examines every server, with the calling thread lent for the answers.
+  // Puts a command to every server but the missing ones. Those that do not answer are missing, too;
+  // it is well if any other has answered.
+  virtual outcome ask_present(const protocol::command& asked, time_ns deadline,
+                              protocol::missing_servers& missing) {
+    static_cast<void>(missing);
+    return ask_all(asked, deadline);
+  }
+  // Has a dialogue with every server, at the same time; what comes of it is theirs to keep. Missing
+  // is what does not answer at all.
+  virtual outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
+                           protocol::missing_servers& missing) = 0;
+  // The server of a cluster that has this name's slot, as missing ones are named; "" where that is
+  // not known, or all servers have all names.
+  [[nodiscard]] virtual std::string server_of(const named_key& lock) const {
+    static_cast<void>(lock);
+    return {};
+  }
+  // Examines every server, with the calling thread lent for the answers. One that does not answer
+  // is a finding, where others do.
   virtual outcome examine(protocol::examination& into, time_ns deadline) = 0;
   // What was found last; nullptr where nothing was looked for yet.
   [[nodiscard]] virtual std::shared_ptr<const protocol::examination> last_examination() const = 0;

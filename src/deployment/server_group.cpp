@@ -51,8 +51,7 @@ outcome server_group::named(std::size_t index, outcome how) const noexcept try {
   return how;  // without the name
 }
 
-outcome server_group::each(std::size_t needed,
-                           const std::function<outcome(deployment&, std::size_t)>& call) {
+std::vector<outcome> server_group::come_of(const step& call) {
   std::vector<outcome> came(members_.size());
   net::at_once(members_.size(), [&](std::size_t i) {
     try {
@@ -61,12 +60,33 @@ outcome server_group::each(std::size_t needed,
       came[i] = outcome::of(status::no_memory);
     }
   });
-  const auto done =
-      std::count_if(came.begin(), came.end(), [](const auto& how) { return how.ok(); });
-  if (static_cast<std::size_t>(done) >= needed) return {};
+  return came;
+}
+
+outcome server_group::total_of(std::vector<outcome> came) const {
   outcome total;
   for (std::size_t i = 0; i < came.size(); ++i) note(total, named(i, std::move(came[i])));
   return total;
+}
+
+outcome server_group::each(std::size_t needed, const step& call) {
+  auto came = come_of(call);
+  const auto done =
+      std::count_if(came.begin(), came.end(), [](const auto& how) { return how.ok(); });
+  return static_cast<std::size_t>(done) >= needed ? outcome() : total_of(std::move(came));
+}
+
+outcome server_group::each_present(protocol::missing_servers& missing, const step& call) {
+  const auto before = missing;
+  auto came = come_of([&](deployment& one, std::size_t i) {
+    return before.has(members_[i].name) ? outcome() : call(one, i);
+  });
+  bool has_answered = false;
+  for (std::size_t i = 0; i < came.size(); ++i) {
+    if (!came[i].ok()) missing.add(members_[i].name, came[i]);
+    has_answered = has_answered || !missing.has(members_[i].name);
+  }
+  return has_answered ? outcome() : total_of(std::move(came));
 }
 
 outcome server_group::open(time_ns deadline) {
@@ -90,15 +110,27 @@ outcome server_group::ask(const protocol::command& asked, time_ns deadline) {
   return each(needed_, [&](deployment& one, std::size_t) { return one.ask_all(asked, deadline); });
 }
 
-outcome server_group::converse(const protocol::dialogue_maker& begin, time_ns deadline) {
-  return each(needed_, [&](deployment& one, std::size_t) { return one.converse(begin, deadline); });
+outcome server_group::ask_present(const protocol::command& asked, time_ns deadline,
+                                  protocol::missing_servers& missing) {
+  return each_present(missing,
+                      [&](deployment& one, std::size_t) { return one.ask_all(asked, deadline); });
+}
+
+outcome server_group::converse(const protocol::dialogue_maker& begin, time_ns deadline,
+                               protocol::missing_servers& missing) {
+  return each_present(missing, [&](deployment& one, std::size_t) {
+    protocol::missing_servers of_one;
+    return one.converse(begin, deadline, of_one);
+  });
 }
 
 outcome server_group::examine(protocol::examination& into, time_ns deadline) {
   std::vector<protocol::examination> found(members_.size());
-  auto how = each(needed_, [&](deployment& one, std::size_t i) {
+  // Where all are needed, each has locks of its own.
+  const bool is_spare = needed_ != all;
+  auto how = each(is_spare ? needed_ : 1, [&](deployment& one, std::size_t i) {
     auto asked = one.examine(found[i], deadline);
-    if (!asked.ok()) protocol::judge_away(asked, members_[i].name, found[i]);
+    if (!asked.ok()) protocol::judge_away(asked, members_[i].name, is_spare, found[i]);
     return asked;
   });
   for (auto& part : found) {

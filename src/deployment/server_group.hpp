@@ -32,9 +32,13 @@ class server_group {
 
   // What is wrong with each that could not do it.
   outcome ask(const protocol::command& asked, time_ns deadline);
-  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline);
+  // These go on without a member that does not answer.
+  outcome ask_present(const protocol::command& asked, time_ns deadline,
+                      protocol::missing_servers& missing);
+  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
+                   protocol::missing_servers& missing);
   outcome examine(protocol::examination& into, time_ns deadline);
-  // The same, and these need all members. No member stays open when one did not open.
+  // These need all members. No member stays open when one did not open.
   outcome open(time_ns deadline);
   outcome begin();
   outcome set_credentials(const redis::login& offered, time_ns deadline);
@@ -52,7 +56,11 @@ class server_group {
     std::string name;
     std::unique_ptr<deployment> servers;
   };
-  outcome each(std::size_t needed, const std::function<outcome(deployment&, std::size_t)>& call);
+  using step = std::function<outcome(deployment&, std::size_t)>;
+  outcome each(std::size_t needed, const step& call);
+  outcome each_present(protocol::missing_servers& missing, const step& call);
+  std::vector<outcome> come_of(const step& call);
+  outcome total_of(std::vector<outcome> came) const;
 
   const char* const noun_;
   const std::size_t needed_;

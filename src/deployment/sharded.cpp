@@ -106,8 +106,13 @@ class sharded final : public deployment {
   outcome ask_all(const protocol::command& asked, time_ns deadline) override {
     return all_.ask(asked, deadline);
   }
-  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline) override {
-    return all_.converse(begin, deadline);
+  outcome ask_present(const protocol::command& asked, time_ns deadline,
+                      protocol::missing_servers& missing) override {
+    return all_.ask_present(asked, deadline, missing);
+  }
+  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
+                   protocol::missing_servers& missing) override {
+    return all_.converse(begin, deadline, missing);
   }
   outcome examine(protocol::examination& into, time_ns deadline) override {
     return all_.examine(into, deadline);

@@ -231,8 +231,10 @@ class single_server final : public deployment,
     if (!entry_.is_open()) return problem();
     return command_request::ask(server_, asked, deadline);
   }
-  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline) override {
-    return hold_dialogue(begin, [&](const auto& said) { return ask_all(said, deadline); });
+  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
+                   protocol::missing_servers& /*missing*/) override {
+    return hold_dialogue(begin, deadline,
+                         [&](const auto& said) { return ask_all(said, deadline); });
   }
   outcome set_credentials(redis::login offered, time_ns deadline) override;
   std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {

@@ -131,6 +131,15 @@ std::string census::json() const {
     if (&id != silent.data()) out += ',';
     append_json(out, id);
   }
+  out += "],\"missing\":[";
+  for (const auto& one : missing.all()) {
+    if (&one != missing.all().data()) out += ',';
+    out += "{\"server\":";
+    append_json(out, one.name);
+    out += ",\"why\":";
+    append_json(out, one.why);
+    out += '}';
+  }
   out += "],\"entries\":[";
   for (const auto& one : entries) {
     if (&one != entries.data()) out += ',';

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "protocol/command.hpp"
+#include "protocol/missing_servers.hpp"
 
 namespace mortise::protocol {
 
@@ -48,6 +49,7 @@ struct census {
   std::int64_t answered = 0;
   std::int64_t truncated = 0;       // have answered, but not to the end
   std::vector<std::string> silent;  // ids of clients that have not
+  missing_servers missing;
   std::vector<census_entry> entries;
   [[nodiscard]] std::string json() const;
 };

@@ -57,11 +57,13 @@ std::string examination::json() const {
   return text.append("]}");
 }
 
-void judge_away(const outcome& problem, const std::string& server, examination& into) {
+void judge_away(const outcome& problem, const std::string& server, bool is_spare,
+                examination& into) {
   constexpr std::size_t longest_problem = 400;  // it names an address, too
   const auto& rule = finding_rules().back();
-  into.findings.push_back({rule.name, finding_verdict::warn, server,
-                           printable(problem.words(), longest_problem), rule.consequence,
+  into.findings.push_back({rule.name, is_spare ? finding_verdict::warn : finding_verdict::bad,
+                           server, printable(problem.words(), longest_problem),
+                           is_spare ? rule.consequence : "its locks cannot be acquired",
                            rule.mend});
 }
 

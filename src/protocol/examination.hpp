@@ -68,8 +68,10 @@ struct finding_rule {
 };
 std::span<const finding_rule> finding_rules() noexcept;
 
-// Adds that a server cannot be examined, where others are enough.
-void judge_away(const outcome& problem, const std::string& server, examination& into);
+// Adds that a server cannot be examined, where others can. It is spare if they are enough for all
+// locks.
+void judge_away(const outcome& problem, const std::string& server, bool is_spare,
+                examination& into);
 
 // Adds what is found at this server.
 void judge(const server_facts& facts, const examining_client& client, const std::string& server,

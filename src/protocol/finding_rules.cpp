@@ -408,7 +408,8 @@ constexpr finding_rule all_rules[] = {
      "anybody between client and server may be the server",
      "set tls_verify=on, and tls_ca_file where the server's certificate is signed privately",
      judge_tls_verify},
-    {"reachable", "the connection", "one of a quorum is away", "",
+    {"reachable", "the connection", "one of a quorum is away",
+     "one of a cluster, or of `shard:`, is away",
      "it gives no votes, so fewer of the others may fail", "mend what the value says of it",
      judge_reachable},
 };

@@ -37,7 +37,8 @@ class quiet_deployment : public deployment::deployment {
     return {};
   }
   outcome ask_all(const protocol::command& /*asked*/, time_ns /*deadline*/) override { return {}; }
-  outcome converse(const protocol::dialogue_maker& /*begin*/, time_ns /*deadline*/) override {
+  outcome converse(const protocol::dialogue_maker& /*begin*/, time_ns /*deadline*/,
+                   protocol::missing_servers& /*missing*/) override {
     return {};
   }
   outcome examine(protocol::examination& /*into*/, time_ns /*deadline*/) override { return {}; }

@@ -239,9 +239,13 @@ TEST(census, json_has_each_field_and_no_byte_that_is_none_of_json) {
   protocol::census all;
   all.answered = 1;
   all.silent = {"x", "y"};
+  all.missing.add("a:1", outcome::of(status::unreachable, "\"refused\""));
+  all.missing.add("a:1", outcome::of(status::unknown, "named once"));
   all.entries = some_page().entries;
   const auto json = all.json();
-  EXPECT_TRUE(json.starts_with(R"({"answered":1,"truncated":0,"silent":["x","y"],"entries":[{)"));
+  EXPECT_TRUE(json.starts_with(R"({"answered":1,"truncated":0,"silent":["x","y"],"missing":[)"
+                               R"({"server":"a:1","why":"\"refused\""}],"entries":[{)"))
+      << json;
   EXPECT_NE(std::string::npos, json.find(R"("label":"\"l\"","name":"a\u0000b\u000d\u000a",)"));
   EXPECT_NE(std::string::npos, json.find(R"("token":1800000000000001,)"));
 }

@@ -50,9 +50,10 @@ class memory_deployment final : public quiet_deployment, private net::task {
   outcome ask_all(const protocol::command& asked, time_ns deadline) override {
     return ask({}, asked, deadline);
   }
-  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline) override {
+  outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
+                   protocol::missing_servers& /*missing*/) override {
     return mortise::deployment::hold_dialogue(
-        begin, [&](const auto& said) { return ask_all(said, deadline); });
+        begin, deadline, [&](const auto& said) { return ask_all(said, deadline); });
   }
   outcome examine(protocol::examination& into, time_ns /*deadline*/) override {
     if (servers_.is_away()) return problem({});

@@ -646,7 +646,8 @@ MORTISE_API mortise_status mortise_client_set_credentials(mortise_client *client
 /**
  * Examines the servers: their settings, rights and clocks, as far as they matter to locks. The
  * findings are in capi/doc/examination.md. It takes two round trips, changes nothing at a server,
- * and waits for command_timeout at most.
+ * and waits for command_timeout at most. A server that does not answer by then is a finding, where
+ * another one does.
  * @return the examination; NULL on MORTISE_UNREACHABLE, MORTISE_UNKNOWN (no answer in time),
  *   MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT, MORTISE_NO_MEMORY.
  *   Free it with `mortise_examination_free`.
@@ -713,11 +714,13 @@ MORTISE_API mortise_status mortise_client_watch_stats(mortise_client *client, mo
  * Asks all clients that live what they hold and wait for: finds their inboxes by PUBSUB CHANNELS,
  * in a cluster SHARDCHANNELS, sends each a message, and gathers what they answer. It looks for no
  * keys. What it tells and what it does not is in capi/doc/census.md. It ends when all have
- * answered, or after `timeout_ms`, which is no error: who has not answered by then is silent. One
- * census after the other is taken of a client.
+ * answered, or after `timeout_ms`, which is no error: who has not answered by then is silent. Of
+ * several servers, those that do not answer in half of that time are left out, with the clients
+ * that only they know; the JSON names them as "missing". One census after the other is taken of a
+ * client.
  * @param timeout_ms 1 to 60000.
  * @return the census; NULL on MORTISE_REFUSED (a right is missing), MORTISE_UNREACHABLE,
- *   MORTISE_UNKNOWN (a server did not answer in time), MORTISE_BUSY (another one was taken all the
+ *   MORTISE_UNKNOWN (no server answered in time), MORTISE_BUSY (another one was taken all the
  *   time), MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT,
  *   MORTISE_NO_MEMORY. Free it with `mortise_census_free`.
  * @since 1.2
@@ -733,8 +736,8 @@ MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_census(mortise_clie
  * is "key", with "name", "kind", "holds", "time_left_ms" and, of Mortise's own, the "client" that
  * holds and its "label"; all else is empty. Of many that share a lock the first 16 are entries, and
  * one more has the rest. At a quorum each server's keys are entries. How many servers have
- * answered, and how many of these were not looked through to the end, because of a limit or the
- * time, the census says as of clients.
+ * answered, and how many were not looked through to the end, because of a limit or the time, the
+ * census says as of clients; those that did not answer at all its JSON names as "missing".
  *
  * @param pattern NULL with 0, or "", for locks in Mortise's own format. Or the pattern, as SCAN has
  *   it, of keys in the formats of other programs, such as "lock:*": of these nothing is read, and

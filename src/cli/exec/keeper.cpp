@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/exec/at_least.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
 #include "cli/period.hpp"
@@ -17,6 +18,8 @@ namespace mortise::cli::exec {
 namespace {
 
 constexpr int fifo_pause_ms = 100;
+// How much longer than --at-least a lease may last.
+constexpr int64_t longest_overrun_ms = 500;
 constexpr const char* over_at_most = "the time of --at-most is over";
 
 std::string lines_of(const std::vector<int64_t>& tokens) {
@@ -329,9 +332,9 @@ message keeper::give_back() {
     if (is_lost_ || locks_.valid_ms() == 0) {
       return {word::ended, cause_ == cause::at_most ? exit_at_most : exit_lost};
     }
-    const int64_t held_ms = (now_ns() - acquired_at_ns_) / ns_per_ms;
-    if (plan_.at_least_ms > held_ms) {
-      locks_.outlive(plan_.at_least_ms - held_ms);
+    const int64_t until_ns = acquired_at_ns_ + plan_.at_least_ms * ns_per_ms;
+    if (until_ns > now_ns()) {
+      keep_at_least(until_ns);
     } else {
       locks_.unlock();
     }
@@ -340,6 +343,18 @@ message keeper::give_back() {
     messages_.complain({problem.what()});
   }
   return ending();
+}
+
+// The lease covers the rest even if this process is killed. A lease cannot be made shorter, so a
+// long one is ended by a release.
+void keeper::keep_at_least(int64_t until_ns) {
+  const int64_t rest_ms = (until_ns - now_ns()) / ns_per_ms + 1;
+  locks_.outlive(rest_ms);
+  if (locks_.valid_ms() > rest_ms + longest_overrun_ms) kept_until_ns_ = until_ns;
+}
+
+void keeper::keep_rest() {
+  if (kept_until_ns_ != 0) release_in_background(locks_, kept_until_ns_);
 }
 
 message keeper::ending() const {

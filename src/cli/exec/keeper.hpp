@@ -28,6 +28,9 @@ class keeper {
 
   // Acquires, runs the command, and gives back; what the front is to be told. Throws a failure.
   message run();
+  // After run(), and after the front was told: holds the lock until --at-least is over, where its
+  // lease would take longer. Throws a failure.
+  void keep_rest();
   // If it throws while the command runs, the lock must not be given back.
   bool has_started() const { return has_started_; }
 
@@ -55,6 +58,7 @@ class keeper {
   void end_command(cause why, const char* text);
   void run_on_lost();
   message give_back();
+  void keep_at_least(int64_t until_ns);
   message ending() const;
 
   const plan& plan_;
@@ -70,6 +74,7 @@ class keeper {
   int64_t acquired_at_ns_ = 0;
   int64_t refresh_ns_ = 0;  // how often the deadline is looked at
   int64_t kill_at_ns_ = 0;
+  int64_t kept_until_ns_ = 0;  // 0: nothing is left to release
   bool is_cancelled_ = false;
   bool may_start_ = false;
   bool has_started_ = false;

@@ -30,14 +30,16 @@ page& shared_page() {
   return *new (memory) page;
 }
 
-message run_keeper(const plan& wanted, page& shared, channel& to_front, const sigset_t& mask) {
+// `holder` is set once the command has ended by itself or was ended.
+message run_keeper(const plan& wanted, page& shared, channel& to_front, const sigset_t& mask,
+                   keeper*& holder) {
   stderr_writer messages;
   std::unique_ptr<keeper> one;
   try {
     one = std::make_unique<keeper>(wanted, shared, to_front, mask, messages);
     const message last = one->run();
     // Its end would release what --at-least keeps.
-    static_cast<void>(one.release());
+    holder = one.release();
     return last;
   } catch (const std::exception& problem) {
     // The front ends the command, and the lock stays held until its lease ends (hazard 1).
@@ -50,14 +52,20 @@ message run_keeper(const plan& wanted, page& shared, channel& to_front, const si
 
 [[noreturn]] void be_keeper(const plan& wanted, page& shared, int socket, const sigset_t& mask) {
   channel to_front(socket);
+  keeper* holder = nullptr;
   message last;
   try {
-    last = run_keeper(wanted, shared, to_front, mask);
+    last = run_keeper(wanted, shared, to_front, mask, holder);
   } catch (const failure& problem) {
     complain("exec", problem.what());
     last = {word::ended, problem.code()};
   }
   to_front.tell(last.what, last.number);
+  try {
+    if (holder != nullptr) holder->keep_rest();
+  } catch (const std::exception&) {
+    // There is no caller any more, and the lock ends with its lease.
+  }
   ::_exit(0);
 }
 

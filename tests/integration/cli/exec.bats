@@ -180,6 +180,48 @@ load helpers
   until_it is_free
 }
 
+# Milliseconds, by a clock.
+now_ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
+
+holder_pid() { mortise list --json | jq -e '.entries[] | select(.holds > 0) | .pid'; }
+
+@test "--at-least keeps it no longer, whatever the lease, and exec returns at once" {
+  local start returned
+  start=$(now_ms)
+  # Nothing that stays keeps a pipe open.
+  [ "$(mortise exec --at-least 3s --lease 60s "$name" -- sh -c 'echo done; echo seven >&7' 7>&1)" = \
+    $'done\nseven' ]
+  returned=$(($(now_ms) - start))
+  run mortise exec -n "$name" -- true
+  fails_with 1
+  [ "$returned" -lt 2900 ]
+  mortise exec -w 30 "$name" -- true
+  [ $(($(now_ms) - start)) -ge 3000 ]
+}
+
+@test "--at-least keeps several names, of each kind, no longer" {
+  for options in --shared --exclusive --permits=1; do
+    mortise exec --at-least 2s --lease 60s $options "$name $options a" "$name $options b" -- true
+    run mortise exec -n "${options/shared/exclusive}" "$name $options b" -- true
+    fails_with 1
+    mortise exec -w 30 "${options/shared/exclusive}" "$name $options b" -- true
+  done
+}
+
+@test "--at-least keeps it also if the process that waits for that is ended" {
+  local process signal
+  for signal in TERM KILL; do
+    mortise exec --at-least 2s --lease 8s "$name $signal" -- true
+    process=$(holder_pid)
+    kill "-$signal" "$process"
+    until_it is_gone "$process"
+    sleep 2
+    run mortise exec -n "$name $signal" -- true
+    fails_with 1
+    mortise exec -w 60 "$name $signal" -- true
+  done
+}
+
 @test "--at-most ends the command and says so by 124" {
   run mortise exec --at-most 500ms --grace 100ms "$name" -- sleep 100
   fails_with 124

@@ -351,6 +351,25 @@ TEST_F(quorum, a_server_that_is_dead_is_named_by_an_examination) {
       << report;
 }
 
+TEST_F(quorum, a_census_goes_on_without_a_server_that_hangs_and_names_it) {
+  start(3);
+  const auto user = open_user(url());
+  ASSERT_EQ(MORTISE_OK, mortise_lock_try(user.lock.get(), nullptr));
+  servers[1]->pause();
+  auto* const taken = mortise_client_census(user.client.get(), 2000, nullptr);
+  auto* const found = mortise_client_scan(user.client.get(), "", 0, 1000, 2000, nullptr);
+  servers[1]->resume();
+  ASSERT_NE(nullptr, taken);
+  ASSERT_NE(nullptr, found);
+  const auto missing = R"("missing":[{"server":")" + servers[1]->socket_path();
+  EXPECT_EQ(1, mortise_census_count(taken));
+  EXPECT_NE(std::string::npos, std::string(mortise_census_json(taken)).find(missing));
+  EXPECT_EQ(2, mortise_census_count(found));
+  EXPECT_NE(std::string::npos, std::string(mortise_census_json(found)).find(missing));
+  mortise_census_free(taken);
+  mortise_census_free(found);
+}
+
 TEST_F(quorum, a_replica_is_refused_by_name) {
   start(2);
   const test_server master({.arguments = {"--port", "free"}});

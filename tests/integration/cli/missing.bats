@@ -1,0 +1,162 @@
+# What `mortise list`, `show`, `top` and `doctor` print when one of several servers hangs or is dead:
+# all that the others know, the name of the missing one, and an exit code that says so.
+load helpers
+load deployments
+
+setup_scenario() {
+  ports=() buses=() control=()
+}
+
+teardown() {
+  local process
+  if [[ -n ${screen:-} ]]; then $screen kill-server || true; fi
+  for process in "${started[@]}"; do kill -TERM "$process" 2>/dev/null || true; done
+  end_servers
+}
+
+# holds <name>: and waits until that is so.
+holds() {
+  mortise exec --label "of $1" "$1" -- sleep 300 2>/dev/null 3>&- &
+  started+=($!)
+  until_it shows_holder "$1"
+}
+shows_holder() { mortise show "$1" | grep -q '^holds'; }
+
+# The missing server is named on stderr, and the code is 75.
+goes_on_without() {
+  fails_with 75 || { echo "$stderr" >&2; return 1; }
+  [[ $stderr == *"server 127.0.0.1:${ports[$1]} is left out: "* ]]
+}
+
+# looks_without <server> <name that is known without it>: every command that looks.
+looks_without() {
+  local place=127.0.0.1:${ports[$1]}
+  run --separate-stderr mortise list
+  goes_on_without "$1"
+  says "$2  mutex  $(hostname):"
+  run --separate-stderr mortise list -o wide
+  goes_on_without "$1"
+  says "of $2"
+  run --separate-stderr mortise list --all --json
+  goes_on_without "$1"
+  [ "$(jq -r '.missing[].server' <<<"$output")" = "$place" ]
+  [ "$(jq -r --arg name "$2" '.entries[] | select(.name == $name) | .holds' <<<"$output")" = 1 ]
+  run --separate-stderr mortise show "$2"
+  goes_on_without "$1"
+  [[ ${lines[1]} =~ ^"holds  "[0-9]+m?s"  ".*"of $2"$ ]]
+  run --separate-stderr mortise show --json "$2"
+  goes_on_without "$1"
+  [ "$(jq -r '.missing[].server, .entries[0].label' <<<"$output")" = "$place"$'\n'"of $2" ]
+  run --separate-stderr mortise top --once --every 500ms
+  goes_on_without "$1"
+  says "$2  mutex  $(hostname):"
+  run --separate-stderr mortise top --json --every 500ms
+  goes_on_without "$1"
+  [ "$(jq -r '.missing[].server, .locks[0].name' <<<"$output")" = "$place"$'\n'"$2" ]
+  run mortise doctor
+  fails_with "$3"
+  says "reachable at $place: "
+  says "persistence at 127.0.0.1:${ports[($1 + 1) % 3]}: "
+}
+
+@test "of a cluster, each server that hangs or is dead is named, and the others are shown" {
+  setup_scenario
+  start_cluster
+  local missing known
+  known=$(name_at 2)
+  holds "$known"
+  for missing in 0 1; do
+    at $missing pause
+    looks_without $missing "$known" 2
+    at $missing resume
+    at $missing kill
+    looks_without $missing "$known" 2
+    at $missing start
+    until_it mortise list
+  done
+}
+
+# A vote that was missed is cast with a renewal.
+has_all_votes() {
+  local number
+  for number in 0 1 2; do
+    [ "$(asks "$number" exists "{mortise:$name}")" = 1 ] || return 1
+  done
+}
+
+@test "of a quorum, each server that hangs or is dead is named, and the others are shown" {
+  setup_scenario
+  start_quorum
+  local missing
+  holds "$name"
+  for missing in 0 2; do
+    until_it has_all_votes
+    at $missing pause
+    looks_without $missing "$name" 1
+    at $missing resume
+    at $missing kill
+    looks_without $missing "$name" 1
+    at $missing start
+  done
+}
+
+@test "show names the missing server also where the lock is free" {
+  setup_scenario
+  start_quorum
+  at 1 kill
+  run --separate-stderr mortise show "$name"
+  goes_on_without 1
+  says "$name: free, 0 waiting"
+}
+
+@test "a lock whose server of the cluster is missing is not shown, and the server is named" {
+  setup_scenario
+  start_cluster
+  local gone
+  gone=$(name_at 1)
+  at 1 kill
+  run mortise show "$gone"
+  fails_with 69
+  says "127.0.0.1:${ports[1]}"
+}
+
+starts_top() {
+  screen="tmux -L $BATS_TEST_NUMBER-missing-$$"
+  env -u TMUX $screen -f /dev/null new-session -d -x 160 -y 24 "mortise top --every 500ms; read" 3>&-
+}
+shows() { $screen capture-pane -p | grep -q -- "$1"; }
+shows_no() { ! shows "$1"; }
+
+@test "top goes on without a server of a cluster, and with it when it is back" {
+  setup_scenario
+  start_cluster
+  local lost known
+  lost=$(name_at 1) known=$(name_at 2)
+  holds "$known"
+  holds "$lost"
+  starts_top
+  until_it shows "^2 locks"
+  at 1 pause
+  until_it shows "^server 127.0.0.1:${ports[1]} is left out"
+  shows "^$known "
+  at 1 resume
+  until_it shows "^2 locks"
+  until_it shows_no "is left out"
+  at 1 kill
+  until_it shows "^server 127.0.0.1:${ports[1]} is left out"
+  at 1 start
+  until_it shows_no "is left out"
+}
+
+@test "top goes on while the only server hangs" {
+  setup_scenario
+  start_server
+  MORTISE_URL=redis://127.0.0.1:${ports[0]}
+  holds "$name"
+  starts_top
+  until_it shows "^1 lock$"
+  at 0 pause
+  until_it shows "^0 locks; .*did not answer"
+  at 0 resume
+  until_it shows "^1 lock$"
+}
