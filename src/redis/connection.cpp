@@ -57,9 +57,8 @@ connection::connection(net::reactor& loop, connection_config config, session_lis
       listener_(listener),
       commands_(loop, *this, pipeline::purpose::commands, limits_of(config_)),
       dialer_(loop, config_.where, factory_of(config_), *this),
-      whereabouts_(loop, config_.where, *this),
-      check_(loop, config_.where, factory_of(config_), config_.command_timeout_ms * ns_per_ms / 3,
-             *this) {}
+      whereabouts_(loop, config_.where, factory_of(config_),
+                   config_.command_timeout_ms * ns_per_ms / 3, *this) {}
 
 connection::~connection() {
   close();
@@ -384,7 +383,7 @@ void connection::take_turn() noexcept {
 void connection::on_overdue() noexcept {
   if (phase_ != phase::up) return;
   look_beside("silent");
-  if (!config_.is_silence_normal) check_.look(whereabouts_.address());
+  if (!config_.is_silence_normal) whereabouts_.check();
   outcome slow;
   slow.say(whereabouts_.text(), ": answers are overdue");
   listener_.on_note(log_subject::slow, slow);
@@ -468,7 +467,6 @@ void connection::fail(outcome why, bool is_definite) noexcept {
 void connection::end_sockets() noexcept {
   dialer_.cancel();
   whereabouts_.look_away();
-  check_.end();
   loop_.cancel(static_cast<net::timer&>(*this));
   const auto why =
       attempt_.end.ok() ? outcome::of(status::closed, "the client was closed") : attempt_.end;
@@ -498,7 +496,8 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
 }
 
 bool connection::has_sockets() noexcept {
-  return commands_.is_attached() || (messages_ && messages_->is_attached()) || !check_.is_over();
+  return commands_.is_attached() || (messages_ && messages_->is_attached()) ||
+         !whereabouts_.is_check_over();
 }
 
 // Goes on once all sockets are gone.

@@ -23,7 +23,6 @@
 #include "net/dialer.hpp"
 #include "net/reactor.hpp"
 #include "redis/greeting.hpp"
-#include "redis/health_check.hpp"
 #include "redis/pipeline.hpp"
 #include "redis/request.hpp"
 #include "redis/session.hpp"
@@ -61,7 +60,6 @@ class session_listener {
 class connection final : private pipeline_listener,
                          private net::dial_listener,
                          private whereabouts_listener,
-                         private health_check_listener,
                          private net::timer,
                          private net::task {
  public:
@@ -207,7 +205,6 @@ class connection final : private pipeline_listener,
   std::unique_ptr<pipeline> messages_;  // RESP2 only
   net::dialer dialer_;
   whereabouts whereabouts_;
-  health_check check_;
   statistics::connection_statistics statistics_;
 
   // The I/O thread's own.

@@ -25,7 +25,9 @@ class health_check_listener {
 };
 
 // The I/O thread's.
-class health_check final : private pipeline_listener, private net::dial_listener, net::timer {
+class health_check final : private pipeline_listener,
+                           private net::dial_listener,
+                           private net::timer {
  public:
   // `answer_ns`: how long the server may take to answer once it is connected to.
   health_check(net::reactor& loop, std::shared_ptr<net::resolver> where,

@@ -17,12 +17,14 @@ std::string text_or_nothing(const net::address& of) noexcept try {
 
 }  // namespace
 
-whereabouts::whereabouts(net::reactor& loop, std::shared_ptr<net::resolver> name,
+whereabouts::whereabouts(net::reactor& loop, const std::shared_ptr<net::resolver>& name,
+                         net::transport_factory make_transport, time_ns answer_ns,
                          whereabouts_listener& listener)
     : name_(name->text()),
       is_fixed_(name->is_immediate()),
       listener_(listener),
-      lookup_(loop, std::move(name), *this) {}
+      lookup_(loop, name, *this),
+      check_(loop, name, std::move(make_transport), answer_ns, listener) {}
 
 std::string whereabouts::text() const noexcept {
   if (!address_) return joined({name_});
@@ -53,7 +55,10 @@ void whereabouts::look(time_ns deadline, const char* why) noexcept try {
   // It is looked again, as long as the server is silent.
 }
 
-void whereabouts::look_away() noexcept { lookup_.abandon(); }
+void whereabouts::look_away() noexcept {
+  lookup_.abandon();
+  check_.end();
+}
 
 // What cannot be found out now leaves everything as it is.
 void whereabouts::on_resolved(net::resolution found) noexcept {

@@ -1,6 +1,6 @@
 // Where the server is that a name leads to: the address that is connected to, the one before and
-// why it was left, in words for people; and whether the name still lists that address, which can be
-// looked up beside the connection, without disturbing it.
+// why it was left, in words for people. And what can be found out beside the connection, without
+// disturbing it: whether the name still lists that address, and whether the server answers there.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@
 #include "net/lookup.hpp"
 #include "net/reactor.hpp"
 #include "net/resolver.hpp"
+#include "redis/health_check.hpp"
 
 namespace mortise::redis {
 
-class whereabouts_listener {
+class whereabouts_listener : public health_check_listener {
  public:
-  virtual ~whereabouts_listener() = default;
   // The name lists other addresses, and no longer that of the connection.
   virtual void on_elsewhere(outcome why) noexcept = 0;
 };
@@ -26,7 +26,9 @@ class whereabouts_listener {
 // The I/O thread's; name() is for any.
 class whereabouts final : private net::lookup_listener {
  public:
-  whereabouts(net::reactor& loop, std::shared_ptr<net::resolver> name,
+  // `answer_ns`: as of a health_check.
+  whereabouts(net::reactor& loop, const std::shared_ptr<net::resolver>& name,
+              net::transport_factory make_transport, time_ns answer_ns,
               whereabouts_listener& listener);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -48,8 +50,11 @@ class whereabouts final : private net::lookup_listener {
   // Looks whether the name still lists the address, which is to be left if not: why, in short. Ends
   // in on_elsewhere() or in nothing.
   void look(time_ns deadline, const char* why) noexcept;
-  // Nothing comes of it any more.
+  // Asks the server over a new connection. Ends in on_healthy() or in nothing.
+  void check() noexcept { check_.look(*address_); }
+  // Nothing comes of either any more. What was open for a check ends in on_check_over().
   void look_away() noexcept;
+  [[nodiscard]] bool is_check_over() noexcept { return check_.is_over(); }
 
  private:
   void on_resolved(net::resolution found) noexcept override;
@@ -60,6 +65,7 @@ class whereabouts final : private net::lookup_listener {
   const bool is_fixed_;
   whereabouts_listener& listener_;
   net::lookup lookup_;
+  health_check check_;
   std::optional<net::address> address_;
   std::optional<net::address> left_;
   const char* why_left_ = "";

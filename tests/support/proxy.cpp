@@ -69,6 +69,11 @@ struct pair_of_sockets {
   std::deque<awaited> open;
   bool is_mute = false;
   bool is_over = false;
+  bool has_come_in_silence = false;  // while another was silent
+
+  [[nodiscard]] bool is_silent(time_ns now) const {
+    return is_mute || (!open.empty() && open.front().is_there && open.front().not_before > now);
+  }
 };
 
 }  // namespace
@@ -91,7 +96,8 @@ struct proxy::state {
   void pass_commands(pair_of_sockets& pair);
   void obey(pair_of_sockets& pair, fault order, std::string_view bytes, bool has_reply);
   static void pass_replies(pair_of_sockets& pair);
-  static void deliver(pair_of_sockets& pair, time_ns now);
+  void deliver(pair_of_sockets& pair, time_ns now);
+  [[nodiscard]] bool is_another_silent(const pair_of_sockets* than, time_ns now) const;
   [[nodiscard]] int wait_ms(time_ns now) const;
   void poke() const {
     const std::uint64_t one = 1;
@@ -155,7 +161,14 @@ void proxy::state::accept_one() {
     ::close(pair->server);
     return;
   }
+  pair->has_come_in_silence = is_another_silent(nullptr, boot_now());
   pairs.push_back(std::move(pair));
+}
+
+bool proxy::state::is_another_silent(const pair_of_sockets* than, time_ns now) const {
+  return std::any_of(pairs.begin(), pairs.end(), [&](const auto& one) {
+    return one.get() != than && !one->has_come_in_silence && one->is_silent(now);
+  });
 }
 
 void proxy::state::pass_commands(pair_of_sockets& pair) {
@@ -215,6 +228,7 @@ void proxy::state::pass_replies(pair_of_sockets& pair) {
 }
 
 void proxy::state::deliver(pair_of_sockets& pair, time_ns now) {
+  if (pair.has_come_in_silence && is_another_silent(&pair, now)) return;
   while (!pair.open.empty() && pair.open.front().is_there && !pair.is_over &&
          pair.open.front().not_before <= now) {
     const auto& first = pair.open.front();
