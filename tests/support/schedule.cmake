@@ -5,6 +5,8 @@ foreach(test
     conformance.deployments=110
     bindings.go.test=60
     java.tests=56
+    cli.missing=60
+    capi.names_test=45
     safety_tests.memory_of_a_quorum.that_another_has=40
     sentinel_tests.sentinel_partitions=35
     cluster_tests.cluster_partitions=34
@@ -25,10 +27,10 @@ foreach(test
     simulation.cluster=18
     simulation.redlock=18
     simulation.lock=17
-    capi.names_test=17
     redlock_tests.quorum_chaos.inside_of_what_is_promised_nobody_overlaps_and_tokens_rise=17
     capi.credentials_test=17
     redlock_tests.quorum.a_server_that_has_forgotten_votes_is_in_quarantine=14
+    cli.exec=20
     sentinel_tests.sentinel.hazard_28_who_has_missed_the_news_looks_when_it_is_refused=14
     java.virtual_25=13
     safety_tests.memory_of_a_quorum.that_is_waited_for=13
@@ -46,7 +48,6 @@ foreach(test
     safety_tests.safety.hazard_24_each_stopped_waiter_costs_the_next_one_grant=11
     local_tests.local_server_test.nothing_is_lost_when_clients_race_with_its_end=11
     safety_tests.ways/memory_of_a_connection.when_it_comes_back/two_sockets=11
-    cli.exec=10
     safety_tests.safety.hazard_10_permits_that_are_granted_where_a_replica_is_heard_only_are_none=10
     safety_tests.safety.hazard_10_a_grant_that_is_heard_at_a_replica_only_is_none=10
     acks_tests.sentinel_acknowledgement.hazard_7_what_was_granted_outlives_its_master=10
@@ -60,6 +61,7 @@ foreach(test
     safety_tests.memory_of_a_hold.that_is_renewed=8
     safety_tests.ways/memory_of_a_connection.when_it_comes_back/sentinel=8
     redlock_tests.quorum_faults.a_server_that_restarts_with_old_data_is_in_quarantine=7
+    safety_tests.silent_connection.hazard_26_a_hold_outlives_it=6
     safety_tests.failover.a_slow_master_is_not_left_while_the_name_lists_it=7
     safety_tests.safety/shared_heads.whoever_lives_is_passed_by_nobody/rw=7
     safety_tests.safety.hazard_04_a_server_that_steps_back_keeps_a_dead_holders_lease_until_it_is_right=7

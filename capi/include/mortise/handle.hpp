@@ -2,6 +2,8 @@
 #ifndef MORTISE_HANDLE_HPP
 #define MORTISE_HANDLE_HPP
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "hold.hpp"
@@ -149,21 +151,23 @@ class handle {
                 [&](mortise_error *details) { return how.acquire(raw(), wait.ms(), details); }),
         filled);
   }
-  /**
-   * The same, until this moment by its own clock, which may be slow or be set back; so it waits
-   * anew where that says so.
-   */
+  /** The same, until this moment by its own clock, which may be slow or be set back. */
   template <class Clock, class Duration>
   bool lock_as_until(const detail::mode &how, std::chrono::time_point<Clock, Duration> moment) {
     mortise_error *filled = detail::error_of_thread();
-    for (;;) {
+    // So little is waited out: a call that ends sooner may not have the server's answer.
+    constexpr std::chrono::seconds little{1};
+    do {
       const timeout wait(moment);
       const auto code = wait_by(wait, filled, [&](mortise_error *details) {
         return how.acquire(raw(), wait.ms(), details);
       });
-      const bool is_time_up = code == MORTISE_TIMED_OUT || code == MORTISE_NOT_ACQUIRED;
-      if (!is_time_up || !(Clock::now() < moment)) return is_acquired(code, filled);
+      if (code != MORTISE_TIMED_OUT) return is_acquired(code, filled);
+    } while (moment - Clock::now() > little);
+    for (auto now = Clock::now(); now < moment; now = Clock::now()) {
+      std::this_thread::sleep_for(moment - now);
     }
+    return false;
   }
   /** The same, without waiting. */
   bool try_lock_as(const detail::mode &how) {

@@ -39,7 +39,7 @@ void a_unique_lock_locks() {
   other.unlock();
 }
 
-/** At a tenth of the speed, so that a wait by another clock ends long before its time. */
+/** At half the speed, so that a wait by another clock ends long before its time. */
 struct slow_clock {
   using duration = std::chrono::milliseconds;
   using rep = duration::rep;
@@ -47,7 +47,7 @@ struct slow_clock {
   using time_point = std::chrono::time_point<slow_clock>;
   static constexpr bool is_steady = true;
   static time_point now() {
-    const auto passed = mortise::boot_clock::now().time_since_epoch() / 10;
+    const auto passed = mortise::boot_clock::now().time_since_epoch() / 2;
     return time_point(std::chrono::duration_cast<duration>(passed));
   }
 };
@@ -61,7 +61,7 @@ void a_moment_is_one_of_its_own_clock() {
   const std::unique_lock guard(lock);
   const std::unique_lock writes(rw);
   const auto check = [](const auto& call) {
-    const auto moment = slow_clock::now() + 30ms;
+    const auto moment = slow_clock::now() + 500ms;
     CHECK(!call(moment));
     CHECK(slow_clock::now() >= moment);
   };

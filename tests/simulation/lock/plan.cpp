@@ -91,7 +91,7 @@ void plan_unsettled(plan& made, chance& dice) {
   made.think_ns = dice.spread(300 * ns_per_ms);
   made.changes = dice.happens(300) ? 0 : dice.between(500, 8000) * ns_per_ms;
   made.kills = dice.happens(500) && made.changes > 0 ? 0 : dice.between(500, 8000) * ns_per_ms;
-  made.flaps = dice.happens(500) ? 0 : dice.between(50, 500) * ns_per_ms;
+  made.flaps = dice.happens(700) ? 0 : dice.between(200, 1000) * ns_per_ms;
   made.crashes = dice.happens(500) ? 0 : dice.between(1, 10) * ns_per_s;
 }
 
