@@ -103,7 +103,7 @@ class router {
   [[nodiscard]] bool is_used(int slot) const noexcept;
   // Where it is, or is believed to be.
   [[nodiscard]] int server_of(int slot) const noexcept;
-  // Who has it, used or not, as far as is known.
+  // The owner of the slot, used or not, as far as it is known.
   [[nodiscard]] int owner_of(int slot) const noexcept {
     return owners_[static_cast<std::size_t>(slot)];
   }

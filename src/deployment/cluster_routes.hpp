@@ -65,7 +65,7 @@ class cluster_routes final : private cluster::router::link,
   [[nodiscard]] outcome problem(int slot) const;
   // Of the cluster as a whole.
   [[nodiscard]] outcome problem() const;
-  // Who has this slot, used or not; nullptr where that is not known.
+  // The owner of this slot, used or not; nullptr if unknown.
   [[nodiscard]] cluster_server* owner_of(int slot) const;
   // Who has slots, and who is connected to.
   [[nodiscard]] std::vector<cluster_server*> masters() const;

@@ -65,8 +65,8 @@ time_ns line::end_notice(const lock::owner& holder) noexcept {
                                           : holder.joint.until - to_ns(holder.lease_ms) / 3;
 }
 
-// Those whose own time is over (max_hold) while others hold on, or before the lease is. The last of
-// the others ends with the tenure.
+// Ends each hold whose max_hold has passed while other holds go on, or before the lease ends. All
+// other holds end with the tenure.
 void line::end_holds_in_time(time_ns now) {
   next_end_ = time_never;
   const auto end = std::max(current_->terms().until, current_->valid_until());

@@ -55,8 +55,8 @@ class transport {
   virtual io_result receive_or_nap(char* into, std::size_t room) noexcept {
     return receive(into, room);
   }
-  // The same of what has been received already, which the descriptor does not tell of: it does not
-  // look at the socket.
+  // Returns only bytes that the transport has received already, without reading the socket. The
+  // descriptor is not readable for them.
   virtual io_result receive_held(char*, std::size_t) noexcept { return {io_state::want_read}; }
   // No more will be sent: the other side sees the end of the stream after what is on its way.
   virtual void finish_sending() noexcept = 0;

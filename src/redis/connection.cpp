@@ -390,8 +390,8 @@ void connection::on_overdue() noexcept {
   listener_.on_overdue();
 }
 
-// What it sent before may be lost or late; whatever became of that is known before on_up (hazard
-// 16).
+// Commands on the old connection may be lost or late. The handshake of the next connection ends the
+// old one first (hazard 16).
 void connection::on_healthy(time_ns since) noexcept {
   if (phase_ != phase::up || commands_.has_heard_since(since)) return;
   auto why = outcome::of(status::unreachable, whereabouts_.text(),

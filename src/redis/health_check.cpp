@@ -9,10 +9,10 @@ namespace mortise::redis {
 
 namespace {
 
-// How long the first may take to connect, and twice as long each further one. A network that was
-// cut may be back long before the kernel tries again, which takes it a second and more.
+// Time limit of the first connect; each further connect gets twice as much. After a cut the kernel
+// repeats its SYN only after a second or more, so a new connect is faster.
 constexpr time_ns first_dial_ns = 400 * ns_per_ms;
-// Whoever answers a new connection answers the old one as well by then, if that leads anywhere.
+// Time for the answer on the old connection to arrive, too.
 constexpr time_ns settle_ns = 50 * ns_per_ms;
 
 }  // namespace
@@ -63,10 +63,10 @@ void health_check::on_dialed(std::unique_ptr<net::transport> connected,
 }
 
 void health_check::on_dial_failed(const outcome& /*why*/, bool /*is_definite*/) noexcept {
-  // Not at once again: whoever asks for a look does so now and then.
+  // The next overdue answer starts another check.
 }
 
-// Whoever has to log in first is well, too; a server that is full, loading or busy is not.
+// A server that demands a login is healthy. A server that is full, loading or busy is not.
 void health_check::on_greeting_reply(pipeline& /*which*/, const value& reply) noexcept {
   const auto text = reply.text();
   if (reply.is_error() && !text.starts_with("NOAUTH") && !text.starts_with("NOPERM")) return stop();

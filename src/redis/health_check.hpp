@@ -1,6 +1,6 @@
-// Whether a server answers over a new connection, while the one in use is silent. A process that
-// was frozen, and a network that forgets flows (NAT), leave a connection that nobody ends and that
-// nothing passes any more; a server that is only slow is slow to both.
+// Pings a server over a second connection while the connection in use is silent. After a freeze of
+// the process, or after a NAT has dropped the flow, the connection in use stays open and delivers
+// nothing, but the server answers a new one. A slow server answers neither.
 #pragma once
 
 #include <memory>
@@ -18,9 +18,9 @@ namespace mortise::redis {
 class health_check_listener {
  public:
   virtual ~health_check_listener() = default;
-  // The server has answered over a connection that was begun at this time.
+  // The server has answered. The check began at `since`.
   virtual void on_healthy(time_ns since) noexcept = 0;
-  // After end(), or by itself: nothing is open any more.
+  // The second connection is closed.
   virtual void on_check_over() noexcept = 0;
 };
 
@@ -29,14 +29,14 @@ class health_check final : private pipeline_listener,
                            private net::dial_listener,
                            private net::timer {
  public:
-  // `answer_ns`: how long the server may take to answer once it is connected to.
+  // `answer_ns`: how long the server may take to answer after the connect.
   health_check(net::reactor& loop, std::shared_ptr<net::resolver> where,
                net::transport_factory make_transport, time_ns answer_ns,
                health_check_listener& listener);
-  // Nothing may be open any more.
+  // Only when is_over().
   ~health_check() override;
 
-  // Begins, unless a check is under way.
+  // Begins a check unless one is in progress.
   void look(const net::address& at) noexcept;
   void end() noexcept;
   [[nodiscard]] bool is_over() noexcept { return !beside_.is_attached(); }
@@ -58,8 +58,8 @@ class health_check final : private pipeline_listener,
   health_check_listener& listener_;
   net::dialer dialer_;
   pipeline beside_;
-  time_ns since_ = 0;  // 0: none is under way
-  time_ns dial_ns_;    // how long the next one may take to connect
+  time_ns since_ = 0;  // 0: no check is in progress
+  time_ns dial_ns_;    // time limit of the next connect
   bool is_answered_ = false;
 };
 

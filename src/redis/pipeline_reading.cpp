@@ -214,8 +214,8 @@ net::io_result pipeline::receive(reading from) noexcept {
 
 // Receives what there is and deals with it. True when there was something.
 bool pipeline::read(bool may_nap) noexcept {
-  // A server that never stops would keep its caller beyond any deadline, and the I/O thread from
-  // its timers. What is left then is told by the descriptor, but for what the transport holds.
+  // Bounds one call: an endless stream would otherwise block deadlines and timers. The descriptor
+  // stays readable for the rest, except for bytes that the transport holds.
   constexpr std::size_t enough = 256 * std::size_t{1024};
   std::size_t received = 0;
   for (auto from = may_nap ? reading::nap : reading::at_once;;) {

@@ -38,7 +38,7 @@ struct connection_config {
   bool is_replica_wrong = false;               // a replica is not where a name leads for a moment
   bool is_of_sentinel = false;                 // a Sentinel is wanted, and no server of keys
   bool is_of_cluster = false;                  // one of its servers, whatever it is at the moment
-  bool is_silence_normal = false;              // WAIT is sent, which is answered late
+  bool is_silence_normal = false;              // WAIT is sent, which blocks
   std::shared_ptr<credentials> identity = {};  // none: nobody logs in
   std::string client_name = {};
   std::string inbox = {};  // the channel to subscribe to; empty for none

@@ -50,9 +50,9 @@ class whereabouts final : private net::lookup_listener {
   // Looks whether the name still lists the address, which is to be left if not: why, in short. Ends
   // in on_elsewhere() or in nothing.
   void look(time_ns deadline, const char* why) noexcept;
-  // Asks the server over a new connection. Ends in on_healthy() or in nothing.
+  // Pings the server over a second connection. Calls on_healthy() if it answers.
   void check() noexcept { check_.look(*address_); }
-  // Nothing comes of either any more. What was open for a check ends in on_check_over().
+  // Cancels both. on_check_over() follows if the second connection is open.
   void look_away() noexcept;
   [[nodiscard]] bool is_check_over() noexcept { return check_.is_over(); }
 

@@ -46,7 +46,7 @@ class failover : public ::testing::Test {
     ASSERT_EQ("OK", second_.command({"REPLICAOF", "NO", "ONE"}));
     follow(first_, second_address);
   }
-  // Which connections hear messages, by number.
+  // The id of the connection that is subscribed.
   [[nodiscard]] static std::string listeners_at(test_server& server) {
     const auto all = server.command({"CLIENT", "LIST", "TYPE", "pubsub"});
     return all.substr(0, all.find(' '));

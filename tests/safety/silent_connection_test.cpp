@@ -1,5 +1,5 @@
-// A connection that nothing passes any more and that nobody has ended: the process was frozen, or
-// the network has forgotten it. The server is there, and takes new connections.
+// A connection that is open and delivers nothing, because the process was frozen or a NAT dropped
+// the flow. The server accepts new connections.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -23,7 +23,7 @@ class silent_connection : public ::testing::Test {
   error_handle error_ = new_error();
 };
 
-TEST_F(silent_connection, hazard_26_a_call_gets_through_over_another) {
+TEST_F(silent_connection, hazard_26_a_call_succeeds_over_a_new_connection) {
   const auto client = open_client(network_.url());
   const auto lock = open_lock(client, "a");
   for (int round = 0; round < 2; ++round) {
@@ -36,7 +36,7 @@ TEST_F(silent_connection, hazard_26_a_call_gets_through_over_another) {
   }
 }
 
-TEST_F(silent_connection, hazard_26_a_hold_outlives_it) {
+TEST_F(silent_connection, hazard_26_a_hold_survives) {
   const auto client = open_client(network_.url() + "?lease=3s");
   const auto lock = open_lock(client, "a");
   ASSERT_EQ(MORTISE_OK, attempt(lock)) << message();
@@ -45,7 +45,7 @@ TEST_F(silent_connection, hazard_26_a_hold_outlives_it) {
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), error_.get())) << message();
 }
 
-TEST_F(silent_connection, hazard_24_a_waiter_is_granted_the_lock_all_the_same) {
+TEST_F(silent_connection, hazard_24_a_waiter_is_granted_the_lock) {
   const auto client = open_client(network_.url());
   const auto other = open_client(server_.url());
   const auto lock = open_lock(client, "a");

@@ -193,8 +193,7 @@ TEST_P(unsettled, whoever_died_is_passed_at_once_when_the_server_is_settled) {
   check_order();
 }
 
-// Another client of the server, which has nothing to do with the lock, and whose connection is lost
-// again and again.
+// Another client of the server, on no lock, whose connection is killed again and again.
 class flapping_client {
  public:
   explicit flapping_client(test_server& server) : server_(server) {
@@ -223,8 +222,8 @@ class flapping_client {
   std::thread thread_{[this] { cut(); }};
 };
 
-// Each of the dead would cost 2 s.
-TEST_P(unsettled, hazard_24_many_who_died_cost_the_others_one_grace_period) {
+// Before, each dead waiter cost 2 s.
+TEST_P(unsettled, hazard_24_many_dead_waiters_cost_one_grace_period) {
   constexpr int deaths = 8;
   std::vector<std::unique_ptr<waiting_process>> dying;
   for (int i = 0; i < deaths; ++i) {

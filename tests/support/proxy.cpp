@@ -69,7 +69,7 @@ struct pair_of_sockets {
   std::deque<awaited> open;
   bool is_mute = false;
   bool is_over = false;
-  bool has_come_in_silence = false;  // while another was silent
+  bool has_come_in_silence = false;  // accepted while another connection was silent
 
   [[nodiscard]] bool is_silent(time_ns now) const {
     return is_mute || (!open.empty() && open.front().is_there && open.front().not_before > now);

@@ -5,8 +5,8 @@
 //     return command.is("EXEC") ? fault::cut_after() : fault::none();
 //   });
 //
-// While it swallows or delays on one connection, new ones hear nothing either, as of a silent
-// server.
+// While one connection is swallowed or delayed, new connections get no replies either, as from a
+// silent server.
 // It understands RESP3, where only messages arrive unasked.
 #pragma once
 

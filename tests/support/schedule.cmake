@@ -5,7 +5,7 @@ foreach(test
     conformance.deployments=110
     bindings.go.test=60
     java.tests=56
-    cli.missing=60
+    cli.missing=45
     capi.names_test=45
     safety_tests.memory_of_a_quorum.that_another_has=40
     sentinel_tests.sentinel_partitions=35
@@ -61,7 +61,7 @@ foreach(test
     safety_tests.memory_of_a_hold.that_is_renewed=8
     safety_tests.ways/memory_of_a_connection.when_it_comes_back/sentinel=8
     redlock_tests.quorum_faults.a_server_that_restarts_with_old_data_is_in_quarantine=7
-    safety_tests.silent_connection.hazard_26_a_hold_outlives_it=6
+    safety_tests.silent_connection.hazard_26_a_hold_survives=6
     safety_tests.failover.a_slow_master_is_not_left_while_the_name_lists_it=7
     safety_tests.safety/shared_heads.whoever_lives_is_passed_by_nobody/rw=7
     safety_tests.safety.hazard_04_a_server_that_steps_back_keeps_a_dead_holders_lease_until_it_is_right=7

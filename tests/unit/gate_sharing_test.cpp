@@ -217,7 +217,7 @@ TEST_F(gate_sharing_test, each_ends_with_its_own_max_hold_and_hears_of_it_before
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(35'000)));
 }
 
-TEST_F(gate_sharing_test, hazard_19_max_hold_ends_a_writer_that_has_shared_before) {
+TEST_F(gate_sharing_test, hazard_19_max_hold_ends_an_upgraded_reader_that_shared) {
   second_.max_hold_ms = 30'000;
   read_first();
   acquire(second_call_, start_ns + ms(5'000));
@@ -238,7 +238,7 @@ TEST_F(gate_sharing_test, hazard_19_max_hold_ends_a_writer_that_has_shared_befor
   EXPECT_EQ(second_.loss, reason::max_hold);
 }
 
-TEST_F(gate_sharing_test, hazard_20_who_reads_alone_is_told_of_a_max_hold_below_its_lease) {
+TEST_F(gate_sharing_test, hazard_20_a_max_hold_below_the_lease_ends_with_an_event) {
   first_.max_hold_ms = 1000;
   read_first();
   gate_.on_timer(start_ns + ms(999));
@@ -250,7 +250,7 @@ TEST_F(gate_sharing_test, hazard_20_who_reads_alone_is_told_of_a_max_hold_below_
   EXPECT_EQ(lost_, &first_);
   EXPECT_EQ(first_.loss, reason::max_hold);
   EXPECT_EQ(unlock(first_, start_ns + ms(1001)).code, status::lost);
-  EXPECT_EQ(link_.last().what, step::release_alone) << "nobody has to wait for its lease";
+  EXPECT_EQ(link_.last().what, step::release_alone) << "not only when the lease ends";
 }
 
 // The claim is prolonged for the sake of who came last.

@@ -65,7 +65,7 @@ TEST(connection_faults, keeps_the_deadline_while_the_server_hangs) {
   EXPECT_EQ(client.heard.downs.size(), 0U);
 }
 
-// It answers a new connection as late as the old one.
+// A slow server answers a new connection as late as the old one.
 TEST(connection_faults, keeps_the_connection_of_a_server_that_is_slow) {
   test_server server;
   session client(server.socket_path());
@@ -78,12 +78,12 @@ TEST(connection_faults, keeps_the_connection_of_a_server_that_is_slow) {
   server.resume();
   EXPECT_TRUE(client.link->await(asked.wait, soon()));
   EXPECT_EQ(asked.answer, "PONG");
-  // The new connection was answered just then as well.
+  // Time for the answer on the second connection.
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(client.heard.downs.size(), 0U);
 }
 
-// Until then the request may have been carried out, and afterwards it cannot be any more.
+// The server may have executed the request before the reconnect, and cannot execute it later.
 TEST(connection_faults, hazard_16_leaves_a_silent_connection_when_a_new_one_is_answered) {
   test_server server;
   tcp_proxy network(server.socket_path());
@@ -101,8 +101,8 @@ TEST(connection_faults, hazard_16_leaves_a_silent_connection_when_a_new_one_is_a
   EXPECT_EQ(client.ask_when_up({"GET", "a"}), "(nil)");
 }
 
-// What is no answer of a healthy server changes nothing.
-TEST(connection_faults, stays_where_a_new_connection_is_turned_away) {
+// Only the answer of a healthy server counts.
+TEST(connection_faults, keeps_the_connection_if_the_server_rejects_new_ones) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (peer.number() > 1) return peer.send("-ERR max number of clients reached\r\n");
     if (!command.is("SET")) fake_server::answer_healthy(peer, command);

@@ -1,4 +1,4 @@
-// A server that says something all the time, faster than it can be dealt with.
+// A server that sends messages faster than the client can process them.
 #include <atomic>
 #include <chrono>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr time_ns flood_ns = 2 * ns_per_s;
 
-// Well-formed messages without end, until a moment; then what the server says.
+// Endless well-formed messages until a point in time, then the bytes of the server.
 class flooded_transport final : public net::transport {
  public:
   explicit flooded_transport(std::atomic<time_ns>& flood_until) : flood_until_(flood_until) {}
@@ -42,13 +42,13 @@ class flooded_transport final : public net::transport {
       ">3\r\n$7\r\nmessage\r\n$15\r\nmortise:inbox:a\r\n$4\r\nW xx\r\n";
   std::atomic<time_ns>& flood_until_;
   net::socket_transport socket_;
-  std::size_t said_ = 0;  // of the present message
+  std::size_t said_ = 0;  // bytes of the current message
 };
 
 class flooded_session {
  public:
   flooded_session() { EXPECT_TRUE(client.open().ok()); }
-  // From the next answer on.
+  // Starts with the next reply.
   void begin() { flood_until_ = boot_now() + flood_ns; }
   [[nodiscard]] bool is_flooded() const { return boot_now() < flood_until_; }
   void end() { flood_until_ = 0; }

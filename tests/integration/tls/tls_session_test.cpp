@@ -61,7 +61,7 @@ void replace(const std::string& path, const std::string& by) {
   std::filesystem::rename(path + ".new", path);
 }
 
-// No more than so much is received at once, and a part of a record may be decrypted already then.
+// One read is bounded, and may stop in the middle of a decrypted record.
 TEST(tls_session, long_answers_are_received_whatever_their_length) {
   tls_server server;
   watched_session client(server, server.terms());

@@ -1,6 +1,6 @@
-// Knows when the server is unsettled, by what it has seen of its past and of the greetings: nobody
-// who waits may be taken for dead then, but at the end of a grace period. And that nobody is waited
-// for in two of them.
+// Knows when the server is unsettled, by what it has seen of its past and of the greetings: no
+// waiter may be taken for dead then, except at the end of a grace period. No dead waiter may cost
+// two grace periods.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ class arrivals_watch {
   [[nodiscard]] bool is_unsettled() const { return left_ms() > 0; }
   // Whether a waiter in a queue with this expiry has to be taken for one that lives.
   [[nodiscard]] bool keeps_place(const std::string& client, std::int64_t queue_expires_ms) const;
-  // Which clients wait for a lock, before each step.
+  // Records the clients that wait for a lock. Called before each step.
   void note_waiters(const std::string& lock_key, const std::deque<std::string>& clients);
-  // One of them is granted the lock. Whether it was waited for once already since it went away.
+  // Called for a grant. Whether this client was unreachable through a whole grace period before.
   bool is_waited_for_again(const std::string& lock_key, const std::string& client);
   void forget() { absences_.clear(); }
 
  private:
   struct absence {
-    std::map<std::string, std::int64_t> since_ms;  // whom nobody hears, from when on
-    // The last grace period that is known by a grant which nobody heard.
+    std::map<std::string, std::int64_t> since_ms;  // of unreachable clients
+    // The last grace period, as seen by a grant to an unreachable client.
     std::int64_t began_ms = -1;
     std::int64_t ends_ms = -1;
   };

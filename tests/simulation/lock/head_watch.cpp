@@ -13,7 +13,7 @@ namespace {
 // So many look every second or two, and the next few after this at the latest.
 constexpr std::size_t first_places = 8;
 constexpr time_ns seldom_ns = 8 * ns_per_s;
-// A grace period, and the time in which the end of one is looked for.
+// The longest grace period.
 constexpr time_ns grace_ns = 5 * ns_per_s;
 
 }  // namespace
@@ -79,7 +79,7 @@ void head_watch::look(const std::string& lock_key, const std::string& queue_key)
   const auto crowded_until = seen.crowded_at == 0 ? 0 : seen.crowded_at + seldom_ns;
   const auto from = std::max({seen.since, world_.healthy_since, crowded_until});
   const auto waited = now - from;
-  // Whoever may be on its way back is waited for once, however long the server is unsettled.
+  // One grace period, however long the server is unsettled.
   if (waited > bound(state) + (seen.unsettled_at >= from ? grace_ns : 0)) {
     const auto* const what = state == condition::has_room ? " waits although there is room"
                              : state == condition::dead   ? " is dead and keeps out others"

@@ -70,7 +70,7 @@ void run::break_connection() {
   if (client != nullptr) client->cut();
 }
 
-// Always the same client, which is no excuse for what the others have to bear.
+// Always the same client. It does not excuse delays of the others.
 void run::break_one() {
   const auto living = std::find_if(clients_.begin(), clients_.end(),
                                    [](const auto& client) { return !client->is_over(); });

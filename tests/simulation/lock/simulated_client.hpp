@@ -109,7 +109,7 @@ class simulated_client {
   void pause(time_ns until);
   void wake();
   void cut();
-  void flap();  // the same, and nobody is disturbed by it
+  void flap();  // the same, and no excuse for delays of the others
   void stall(time_ns until);
   // The client is freed: gives everything back, then its connection ends.
   void close();

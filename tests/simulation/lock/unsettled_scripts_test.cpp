@@ -13,7 +13,7 @@ const std::string dave = "m1:a:7.1::550";
 constexpr std::int64_t life_ms = 7'776'000'000;
 constexpr int deaths = 16;
 
-// One of those whose processes die while they wait.
+// A waiter whose process dies.
 std::string dead(int number) { return "m1:d" + std::to_string(number) + ":1.1::550"; }
 
 class unsettled_scripts : public shared_scripts {
@@ -46,13 +46,12 @@ class unsettled_scripts : public shared_scripts {
     return lock == nullptr ? "" : lock->text;
   }
   std::int64_t ttl(const char* key) { return server_.call({"PTTL", key}).integer; }
-  // They die, and some client loses its connection.
+  // Their processes die, and another client loses its connection.
   void cut_off() {
     for (int number = 0; number < deaths; ++number) die("d" + std::to_string(number));
     greet("back");
   }
-  // Some client loses its connection all the time. Returns after how many ms what is asked for
-  // again and again is there.
+  // One client flaps. Returns after how many ms the condition is true.
   template <typename Asking>
   std::int64_t flap_until(Asking is_there) {
     for (std::int64_t passed = 0; passed < 60'000; passed += 100) {
@@ -174,7 +173,7 @@ TEST_F(unsettled_scripts, whoever_becomes_the_head_unheard_stays_it) {
   EXPECT_EQ(mutex(), alice + "*");
 }
 
-TEST_F(unsettled_scripts, the_dead_cost_one_grace_period_wherever_they_wait) {
+TEST_F(unsettled_scripts, dead_waiters_cost_one_grace_period_at_any_place) {
   EXPECT_TRUE(ask(alice));
   for (int number = 0; number < 8; ++number) EXPECT_FALSE(ask(dead(number)));
   EXPECT_FALSE(ask(bob));
@@ -185,10 +184,10 @@ TEST_F(unsettled_scripts, the_dead_cost_one_grace_period_wherever_they_wait) {
   EXPECT_EQ(mutex(), dead(0) + "*");
   EXPECT_EQ(flap_until([&] { return ask(bob); }), 2100);
   EXPECT_EQ(queued(scripts::queued_release, bob), 2);
-  EXPECT_EQ(mutex(), carol) << "who was dead then is not waited for once more";
+  EXPECT_EQ(mutex(), carol) << "the dead waiters behind bob were removed, too";
 }
 
-TEST_F(unsettled_scripts, whoever_is_away_later_has_a_grace_period_as_well) {
+TEST_F(unsettled_scripts, a_waiter_that_disconnects_later_has_a_grace_period_too) {
   EXPECT_TRUE(ask(alice));
   EXPECT_FALSE(ask(dead(0)));
   EXPECT_FALSE(ask(bob));
@@ -203,7 +202,7 @@ TEST_F(unsettled_scripts, whoever_is_away_later_has_a_grace_period_as_well) {
   EXPECT_EQ(ttl("mutex"), 2000 + 1000);
 }
 
-TEST_F(unsettled_scripts, whoever_looks_ends_no_grace_period) {
+TEST_F(unsettled_scripts, a_look_does_not_end_a_grace_period) {
   EXPECT_TRUE(ask(alice));
   EXPECT_FALSE(ask(dead(0)));
   EXPECT_FALSE(ask(dead(1)));
@@ -215,8 +214,8 @@ TEST_F(unsettled_scripts, whoever_looks_ends_no_grace_period) {
   EXPECT_EQ(mutex(), bob + "*");
 }
 
-// Those far back look seldom, and it is too late then to say how long anybody has been away.
-TEST_F(unsettled_scripts, a_grace_period_that_ended_long_ago_is_forgotten) {
+// Waiters far back look seldom. By then it is unknown for how long the others were disconnected.
+TEST_F(unsettled_scripts, a_grace_period_that_ended_long_ago_is_ignored) {
   EXPECT_TRUE(ask(alice));
   EXPECT_FALSE(ask(dead(0)));
   EXPECT_FALSE(ask(dead(1)));
@@ -229,8 +228,8 @@ TEST_F(unsettled_scripts, a_grace_period_that_ended_long_ago_is_forgotten) {
   EXPECT_EQ(mutex(), dead(1) + "*");
 }
 
-// The server comes and goes, and who lives is back each time before it goes again.
-TEST_F(unsettled_scripts, restarts_without_end_cost_one_grace_period) {
+// Live clients reconnect between any two restarts.
+TEST_F(unsettled_scripts, repeated_restarts_cost_one_grace_period) {
   EXPECT_TRUE(ask(alice));
   EXPECT_FALSE(ask(dead(0)));
   EXPECT_FALSE(ask(dead(1)));
@@ -260,7 +259,7 @@ TEST_F(unsettled_scripts, hazard_24_whoever_has_room_is_let_in_although_nobody_h
   EXPECT_TRUE(holds("1 " + dave));
   EXPECT_EQ(ttl("lock"), 5000);
   EXPECT_EQ(server_.call({"LINDEX", "lock:rq", "0"}).text, whole + " " + carol);
-  // Though it is told nothing, it stays the head when it becomes it, for a grace period.
+  // A new head that is not connected keeps its place for a grace period.
   EXPECT_EQ(ttl("lock:rq"), 360'000 + 5000);
   EXPECT_TRUE(read(bob, "again"));
   EXPECT_EQ(release(bob, "1"), 1);
@@ -306,7 +305,7 @@ TEST_F(unsettled_scripts, a_dead_head_is_passed_when_the_server_is_settled_again
   EXPECT_TRUE(read(carol, "try"));
 }
 
-TEST_F(unsettled_scripts, dead_writers_cost_one_grace_period_together) {
+TEST_F(unsettled_scripts, dead_writers_cost_one_grace_period) {
   EXPECT_TRUE(write(alice));
   for (int number = 0; number < 8; ++number) EXPECT_FALSE(write(dead(number)));
   EXPECT_FALSE(write(bob));
@@ -320,7 +319,7 @@ TEST_F(unsettled_scripts, dead_writers_cost_one_grace_period_together) {
   EXPECT_TRUE(holds(whole + " " + carol));
 }
 
-TEST_F(unsettled_scripts, those_who_died_waiting_for_permits_cost_one_grace_period_together) {
+TEST_F(unsettled_scripts, dead_waiters_for_permits_cost_one_grace_period) {
   EXPECT_EQ(semaphore(scripts::shared_acquire, alice, "3").items.at(0).integer, 1);
   for (int number = 0; number < 8; ++number) {
     EXPECT_EQ(semaphore(scripts::shared_acquire, dead(number), "2").items.at(0).integer, 0);
@@ -339,14 +338,14 @@ TEST_F(unsettled_scripts, those_who_died_waiting_for_permits_cost_one_grace_peri
   EXPECT_EQ(flap_until(look), 2100);
 }
 
-TEST_F(unsettled_scripts, dead_heads_keep_out_others_for_one_grace_period_together) {
+TEST_F(unsettled_scripts, dead_heads_delay_others_by_one_grace_period) {
   EXPECT_TRUE(read(alice));
   for (int number = 0; number < 4; ++number) EXPECT_FALSE(write(dead(number)));
   cut_off();
   EXPECT_EQ(flap_until([&] { return renew(alice, "1") && read(bob, "try"); }), 2000);
 }
 
-TEST_F(unsettled_scripts, a_silent_head_is_asked_and_then_passed) {
+TEST_F(unsettled_scripts, a_silent_head_is_asked_before_it_loses_its_place) {
   EXPECT_TRUE(read(alice));
   EXPECT_FALSE(write(bob));
   EXPECT_FALSE(read(carol));

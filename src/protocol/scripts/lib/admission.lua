@@ -1,11 +1,11 @@
 -- Shared by the steps of `shared`: how those who wait are let in, and how those who are gone are
 -- passed. Needs inbox.lua, holders.lua, unsettled.lua and grace.lua.
 
--- A head looks every second or two. One that is silent for LATE is asked to look, once, and has
--- ANSWER for that; then it has lost its place, as has one that is silent for GONE. So a head that
--- lives is not passed because the server has been slow, and a single newcomer after a long silence
--- passes all the same; but on an unsettled server a head that has just come back is asked, too. A
--- TTL of the queue near ASKED tells that it was.
+-- A head looks every second or two. After LATE ms of silence a script asks the head to look, once.
+-- The head loses its place after ANSWER ms without a look, or after GONE ms of silence. So a slow
+-- server costs a live head nothing, and one newcomer can pass a head that was silent for long. On
+-- an unsettled server a head is always asked first, because it may have just reconnected. A TTL of
+-- the queue near ASKED marks that the head was asked.
 local LATE, GONE, ANSWER = 2000, 5000, 1000
 local ASKED = 330000
 
@@ -13,13 +13,13 @@ local function owner_of(entry)
   return select(2, split(entry))
 end
 
--- Whether the head is there still, as far as is known. On an unsettled server it may be on its way.
+-- Whether the head keeps its place.
 local function is_there(owner)
   if not is_heard(owner) then return grace_for() end
   local left = redis.call('PTTL', KEYS[3])
   local is_noted = left > QUEUE_LIFE
   if is_noted and left <= ASKED + ANSWER then return left > ASKED end
-  -- Nobody has looked since a grace period ended, or it goes on.
+  -- A mark of a grace period: it lasts, or no waiter has looked since its end.
   local silent = (is_noted and GRACE or QUEUE_LIFE) - left
   if silent < LATE then return true end
   if silent >= GONE and not unsettled_for() then return false end

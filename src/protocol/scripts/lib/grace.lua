@@ -1,31 +1,33 @@
--- Shared by the steps that let in others: for how long those who wait are waited for whom nobody
--- hears. On a settled server not at all. On an unsettled one they may be on their way back, and
--- have one grace period for that, all of this queue together: then who is still away is passed. So
--- the dead cost those behind them that time once, also where a connection that is lost again and
--- again keeps the server unsettled. KEYS[3] queue. Needs inbox.lua and unsettled.lua.
+-- Shared by the steps that grant to waiters: the grace period of a queue. KEYS[3] queue. Needs
+-- inbox.lua and unsettled.lua.
+--
+-- A waiter whose inbox has no subscriber is dead, or is reconnecting. On an unsettled server the
+-- queue waits for such waiters, all together, for one grace period. At its end the waiters that are
+-- still unreachable are removed. So dead waiters delay the others once, even if one flapping client
+-- keeps the server unsettled (hazard 24).
 
--- The queue lives this long beyond the last sign of its head, in ms. A sign is the head's own look,
--- or that it has become the head, so what has passed of this time is for how long the head is
--- silent.
+-- The queue is kept for this long after the last sign of life of its head, in ms. A sign is a look
+-- by the head itself, or a change of the head. The time that has passed is the head's silence.
 local QUEUE_LIFE = 300000
--- A TTL near this tells of a grace period, by what is beyond it. That one has ended is known for
--- OVER ms; what was noted before is forgotten.
+-- A TTL of the queue near GRACE marks a grace period: TTL - GRACE is what is left of it. Its end
+-- stays visible for OVER ms, and is ignored after that.
 local GRACE, OVER = 360000, 5000
--- So many in the queue are looked at when it ends.
+-- How many waiters are checked when it ends.
 local MANY_QUEUED = 1000
 
--- What is left of it, in ms: 0 or less when it has ended, nil without one.
+-- What is left of the grace period, in ms: 0 or less after its end, nil if there is none.
 local function grace_left()
   local left = redis.call('PTTL', KEYS[3]) - GRACE
   return left > -OVER and left <= CHANGED and left or nil
 end
 
--- A sign of the head. It ends no grace period, which is also that of those behind it.
+-- Records a sign of life of the head. A grace period stays, because it also covers the waiters
+-- behind the head.
 local function renew_queue()
   if not grace_left() then redis.call('PEXPIRE', KEYS[3], QUEUE_LIFE) end
 end
 
--- For how many ms whom nobody hears is waited for; nil when not. Begins the grace period.
+-- How many ms to wait for an unreachable waiter; nil if not at all. Starts the grace period.
 local function grace_for()
   local unsettled = unsettled_for()
   if not unsettled then return nil end
@@ -35,8 +37,8 @@ local function grace_for()
   return unsettled
 end
 
--- Passes all who are still away when the grace period has ended, but for `asker`, who is there.
--- `owner_of` tells the owner token of an entry. Returns whether any was passed.
+-- Removes the waiters that are still unreachable after the grace period, except `asker`, which is
+-- connected. `owner_of` returns the owner token of an entry. Returns whether it removed any.
 local function end_grace(asker, owner_of)
   local left = grace_left()
   if not left or left > 0 then return false end

@@ -2,7 +2,7 @@
 -- KEYS[1] lock, KEYS[2] fence, KEYS[3] queue. Needs fence.lua, inbox.lua, mark.lua, unsettled.lua
 -- and grace.lua.
 
--- What waits for a `queued` lock is owner tokens.
+-- The entries of a `queued` lock's queue are owner tokens.
 local function owner_of(entry)
   return entry
 end
