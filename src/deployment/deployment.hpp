@@ -85,7 +85,7 @@ class listener {
   virtual void on_note(log_subject what, const outcome& how) noexcept = 0;
 };
 
-// With whoever carries its commands. What the deadline cuts short, the dialogue knows by itself.
+// Runs a dialogue; `ask` sends its commands. A dialogue that the deadline ends early records that.
 template <class Ask>
 outcome hold_dialogue(const protocol::dialogue_maker& begin, time_ns deadline, Ask&& ask) {
   const auto dialogue = begin();

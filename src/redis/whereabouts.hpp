@@ -1,6 +1,6 @@
 // Where the server is that a name leads to: the address that is connected to, the one before and
-// why it was left, in words for people. And what can be found out beside the connection, without
-// disturbing it: whether the name still lists that address, and whether the server answers there.
+// why it was left, in words for people. It also checks, without disturbing the connection, whether
+// the name still lists that address and whether the server answers new connections there.
 #pragma once
 
 #include <memory>
