@@ -17,6 +17,11 @@ namespace {
 constexpr time_ns look_again_ns = ns_per_s;
 // How long replicas are waited for at a time.
 constexpr std::int64_t longest_wait_ms = 250;
+// The same while the Sentinels are asked for a newer list.
+constexpr std::int64_t list_wait_ms = 20;
+// For how long a replica stays discounted that the Sentinels held to be down. It may have returned
+// since, without what it missed, and they could promote it (hazard 8).
+constexpr time_ns list_life_ns = 250 * ns_per_ms;
 // Whoever waits is told why before its own patience ends.
 constexpr int acknowledged_within = 2;
 
@@ -262,8 +267,7 @@ void acknowledgements::introduction::on_broken(bool /*was_sent*/) noexcept { is_
 
 void acknowledgements::on_introduction(const redis::value& reply, time_ns now) noexcept try {
   if (introduction_.part++ == 0) {
-    const auto state = protocol::read_replication(reply.text());
-    introduction_.history = state ? state->history : std::string();
+    introduction_.state = protocol::read_replication(reply.text());
     introduction_.error.clear();
     return;
   }
@@ -271,7 +275,7 @@ void acknowledgements::on_introduction(const redis::value& reply, time_ns now) n
   if (introduction_.part < introduction_.reply_count) return;
   introduction_.is_open = false;
   if (!introduction_.error.empty()) return refuse(refusal(introduction_.error));
-  if (introduction_.history.empty()) {
+  if (!introduction_.state) {
     auto why = outcome::of(status::unreachable, "acks: ", server_name_,
                            " does not tell of its replication, or is a replica");
     why.is_retryable = true;
@@ -281,9 +285,10 @@ void acknowledgements::on_introduction(const redis::value& reply, time_ns now) n
   ends over;
   {
     const std::lock_guard guard(mutex_);
-    if (server_.history == introduction_.history && is_ready()) return;
-    server_.history = introduction_.history;
+    if (server_.history == introduction_.state->history && is_ready()) return;
+    server_.history = introduction_.state->history;
     server_.own_name = reply.text();
+    replicas_.connected = introduction_.state->connected;
     problem_ = {};
     ready_since_ = now;
     over.done.take(waiting_.early);
@@ -373,19 +378,21 @@ void acknowledgements::go_on(time_ns now, ends& over) noexcept {
 }
 
 void acknowledgements::ask(bool with_mark, time_ns now, ends& over) noexcept try {
-  const auto wanted = needed();
+  const auto wanted = needed(now);
   if (!wanted && !asks_its_cluster_) {
     over.is_short = true;
-    return fail_all(over, too_few());
+    return fail_all(over, too_few(now));
   }
+  const bool is_old = is_list_old(now);
+  over.is_short = over.is_short || is_old;
   asked_ = {};
   asked_.place = waiting_.covered.first()->place_;
   std::string bytes;
   if (with_mark) protocol::write_mark(bytes, client_id_, asked_.place);
   // Half of the time that is left, so that it is known by its end how many there are, and not for
   // long, because there may be fewer to wait for by then.
-  const auto half_ms =
-      std::min((waiting_.covered.latest_deadline() - now) / ns_per_ms / 2, longest_wait_ms);
+  const auto half_ms = std::min((waiting_.covered.latest_deadline() - now) / ns_per_ms / 2,
+                                is_old ? list_wait_ms : longest_wait_ms);
   protocol::write_wait(bytes, terms_, wanted.value_or(1), std::max<std::int64_t>(half_ms, 1));
   // Last, because what it tells of is then what the replicas were waited for.
   protocol::write_replication(bytes);
@@ -456,10 +463,11 @@ void acknowledgements::on_reply(const redis::value& reply, time_ns now) noexcept
 }
 
 void acknowledgements::read(question& said, time_ns now, ends& over) noexcept {
+  // Only the count of the last WAIT: a replica that an earlier one counted may have died and may no
+  // longer be needed (hazard 8).
+  replicas_.had = said.had;
   replicas_.online = said.state->online;
-  // A server before Redis 7.2 counts those that have what it has written since, too: who had it
-  // once has it.
-  replicas_.had = std::max(replicas_.had, said.had);
+  replicas_.connected = said.state->connected;
   replicas_.counted = said.replicas;
   if (!said.was_made) {
     over.why = refusal(said.mark_error);
@@ -481,10 +489,10 @@ void acknowledgements::read(question& said, time_ns now, ends& over) noexcept {
     over.lost.take(waiting_.covered);
     return over.lost.take(waiting_.open);
   }
-  const auto wanted = needed();
+  const auto wanted = needed(now);
   if (wanted && replicas_.had >= *wanted) return over.done.take(waiting_.covered);
   over.is_short = terms_.replicas == protocol::acknowledgement_terms::all;
-  over.why = too_few();
+  over.why = too_few(now);
   waiting_.covered.part(over.failed,
                         [&](const unacknowledged& item) { return item.deadline_ <= now; });
 }
@@ -503,17 +511,28 @@ void acknowledgements::tell(ends& over, time_ns now) noexcept {
   if (over.is_short) hears_.on_shortfall();
 }
 
-// How many replicas have to have it: as many as the deployment knows of, and not fewer than are
-// online, because WAIT only counts (hazard 8).
-std::optional<std::int64_t> acknowledgements::needed() const noexcept {
+// How many replicas have to have it: as many as could become the master, and not fewer than are
+// connected, because WAIT only counts (hazard 8).
+std::optional<std::int64_t> acknowledgements::needed(time_ns now) const noexcept {
   if (terms_.replicas != protocol::acknowledgement_terms::all) return terms_.replicas;
-  const auto listed = asks_its_cluster_ ? replicas_.counted : listed_(where_->address());
+  auto listed = replicas_.counted;
+  if (!asks_its_cluster_) {
+    const auto told = listed_(where_->address());
+    if (told) listed = is_list_old(now) ? told->all : told->up;
+  }
   if (!listed) return std::nullopt;
-  return std::max(*listed, replicas_.online);
+  return std::max(*listed, replicas_.connected);
 }
 
-outcome acknowledgements::too_few() const noexcept {
-  const auto wanted = needed();
+// Whether the Sentinels' list discounts replicas for too long.
+bool acknowledgements::is_list_old(time_ns now) const noexcept {
+  if (terms_.replicas != protocol::acknowledgement_terms::all || asks_its_cluster_) return false;
+  const auto told = listed_(where_->address());
+  return told && told->up < told->all && now - told->asked_at > list_life_ns;
+}
+
+outcome acknowledgements::too_few(time_ns now) const noexcept {
+  const auto wanted = needed(now);
   auto why = outcome::of(status::unreachable);
   why.is_retryable = true;
   if (!wanted) {
@@ -565,7 +584,7 @@ void acknowledgements::on_timer(time_ns now) noexcept {
     const std::lock_guard guard(mutex_);
     const auto is_late = [&](const unacknowledged& item) { return item.deadline_ <= now; };
     waiting_.armed_for = time_never;
-    over.why = is_ready() || problem_.ok() ? too_few() : problem_;
+    over.why = is_ready() || problem_.ok() ? too_few(now) : problem_;
     for (auto* const list : {&waiting_.early, &waiting_.covered, &waiting_.open}) {
       list->part(over.failed, is_late);
       plan(list->earliest_deadline());

@@ -26,6 +26,14 @@
 
 namespace mortise::deployment {
 
+// How many replicas the Sentinels listed when they were asked, and how many of them they did not
+// hold to be down.
+struct listed_replicas {
+  std::int64_t all = 0;
+  std::int64_t up = 0;
+  time_ns asked_at = 0;
+};
+
 class acknowledgements final : private redis::session_listener,
                                private redis::request,
                                private net::timer {
@@ -41,9 +49,9 @@ class acknowledgements final : private redis::session_listener,
     // Fewer replicas have something than there have to be.
     virtual void on_shortfall() noexcept = 0;
   };
-  // How many replicas those know of who choose the server's successor; nothing where they have not
-  // said, or where another is the master for them. A server of a cluster says so itself.
-  using count_listed = std::function<std::optional<std::int64_t>(const net::address& server)>;
+  // The replicas as the Sentinels know them; nothing where they have not said, or where another
+  // server is the master for them. A server of a cluster says so itself.
+  using count_listed = std::function<std::optional<listed_replicas>(const net::address& server)>;
 
   [[nodiscard]] static bool is_wanted(const settings& terms) noexcept {
     return terms.acks != 0 || terms.durability == "fsync";
@@ -92,7 +100,7 @@ class acknowledgements final : private redis::session_listener,
     acknowledgements& of;
     int part = 0;
     bool is_open = false;
-    std::string history;
+    std::optional<protocol::replication> state;
     std::string error;
   };
   // When it is asked again.
@@ -153,8 +161,9 @@ class acknowledgements final : private redis::session_listener,
   void plan(time_ns at) noexcept;
   // Of a question with a mark, by number.
   [[nodiscard]] int last_part() const noexcept { return asks_its_cluster_ ? 5 : 4; }
-  [[nodiscard]] std::optional<std::int64_t> needed() const noexcept;
-  [[nodiscard]] outcome too_few() const noexcept;
+  [[nodiscard]] std::optional<std::int64_t> needed(time_ns now) const noexcept;
+  [[nodiscard]] bool is_list_old(time_ns now) const noexcept;
+  [[nodiscard]] outcome too_few(time_ns now) const noexcept;
   [[nodiscard]] outcome refusal(std::string_view error) const noexcept;
 
   net::reactor& loop_;
@@ -193,8 +202,9 @@ class acknowledgements final : private redis::session_listener,
   bool is_asking_ = false;
   question asked_;
   struct {
-    std::int64_t had = 0;                 // how many have what was last waited for,
+    std::int64_t had = 0;                 // how many have what was last waited for
     std::int64_t online = 0;              // of so many that are online
+    std::int64_t connected = 0;           // in any state
     std::optional<std::int64_t> counted;  // as their cluster knows them
   } replicas_;
 

@@ -151,7 +151,11 @@ redis::connection_config config_of(const redis::endpoint_url& where,
 // Nobody lists the replicas of a server that nothing but its address is known of.
 acknowledgements::count_listed count_of(const std::shared_ptr<sentinel::sentinels>& sentinels) {
   if (!sentinels) return {};
-  return [sentinels](const net::address& server) { return sentinels->replica_count(server); };
+  return [sentinels](const net::address& server) -> std::optional<listed_replicas> {
+    const auto told = sentinels->replicas_of(server);
+    if (!told) return std::nullopt;
+    return listed_replicas{told->count.all, told->count.up, told->asked_at};
+  };
 }
 
 class single_server final : public deployment,

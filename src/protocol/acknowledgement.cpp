@@ -57,6 +57,7 @@ std::optional<replication> read_replication(std::string_view info) {
   for (int i = 0;; ++i) {
     const auto one = redis::info_field(info, "slave" + std::to_string(i));
     if (one.empty()) break;
+    ++said.connected;
     if (one.find("state=online") != one.npos) ++said.online;
   }
   if (said.history.empty() || redis::info_field(info, "role") != "master") return std::nullopt;

@@ -31,8 +31,9 @@ std::int64_t read_wait(const acknowledgement_terms& terms, const redis::value& r
 
 // What a server says of its replication.
 struct replication {
-  std::string history;      // names its data: after a failover and back it is another
-  std::int64_t online = 0;  // replicas that have been given all of it once
+  std::string history;         // names its data: after a failover and back it is another
+  std::int64_t online = 0;     // replicas that have been given all of it once
+  std::int64_t connected = 0;  // replicas in any state
 };
 void write_replication(std::string& out);
 // Nothing for a server that hides it, or is a replica.

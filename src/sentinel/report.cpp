@@ -133,7 +133,7 @@ std::vector<redis::host_port> latest(const std::vector<word>& words) {
 
 // Without most of the Sentinels nobody is chosen. Fewer of them, which may be cut off together with
 // the master, hold all replicas to be down, of which the others choose one meanwhile (hazard 7).
-std::optional<std::int64_t> most_replicas(const std::vector<word>& words) {
+std::optional<replica_count> most_replicas(const std::vector<word>& words) {
   const auto epoch = latest_epoch(words);
   std::optional<replica_count> most;
   std::int64_t answered = 0;
@@ -145,8 +145,8 @@ std::optional<std::int64_t> most_replicas(const std::vector<word>& words) {
     sentinels = std::max(sentinels, one.said.sentinels());
     ++answered;
   }
-  if (!most) return std::nullopt;
-  return answered > sentinels / 2 ? most->up : most->all;
+  if (most && answered <= sentinels / 2) most->up = most->all;
+  return most;
 }
 
 outcome why_nowhere(const std::vector<word>& words, std::string_view master) {

@@ -67,8 +67,9 @@ struct word {
 
 // The places that those name who know of the latest failover: one, or several where they disagree.
 std::vector<redis::host_port> latest(const std::vector<word>& words);
-// How many replicas could become the master, by those; nothing where none says so.
-std::optional<std::int64_t> most_replicas(const std::vector<word>& words);
+// How many replicas the master has and how many of them could become the master, by those; nothing
+// where none says so.
+std::optional<replica_count> most_replicas(const std::vector<word>& words);
 // Why nobody can say where it is.
 outcome why_nowhere(const std::vector<word>& words, std::string_view master);
 // Why it cannot be told which of several places is right.

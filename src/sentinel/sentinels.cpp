@@ -134,16 +134,18 @@ std::vector<word> sentinels::ask_all(time_ns deadline) {
 }
 
 net::resolution sentinels::resolve(time_ns deadline) {
+  const auto asked_at = boot_now();
   const auto words = ask_all(end_of_asking(deadline));
   if (words.empty()) return {outcome::of(status::closed, "the client was closed"), {}};
   auto found = resolve_places(words, deadline);
   const std::lock_guard guard(last_.mutex);
   last_.master = found.addresses;
-  last_.replicas = most_replicas(words);
+  last_.replicas.reset();
+  if (const auto count = most_replicas(words)) last_.replicas = {*count, asked_at};
   return found;
 }
 
-std::optional<std::int64_t> sentinels::replica_count(const net::address& server) const {
+std::optional<sentinels::replica_report> sentinels::replicas_of(const net::address& server) const {
   const std::lock_guard guard(last_.mutex);
   const auto& known = last_.master;
   return std::find(known.begin(), known.end(), server) == known.end() ? std::nullopt

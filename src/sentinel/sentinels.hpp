@@ -34,9 +34,13 @@ class sentinels final : public net::resolver, private sentinel_listener {
   // end then, and not on its thread. May be called again.
   void close() noexcept;
 
-  // How many replicas it has that are there, as they said last; nothing where none has said so, or
-  // it was not the master.
-  [[nodiscard]] std::optional<std::int64_t> replica_count(const net::address& server) const;
+  // What they last said of the master's replicas, and when they were asked.
+  struct replica_report {
+    replica_count count;
+    time_ns asked_at = 0;
+  };
+  // Nothing where none has said so, or this server was not the master.
+  [[nodiscard]] std::optional<replica_report> replicas_of(const net::address& server) const;
 
   [[nodiscard]] bool is_immediate() const noexcept override { return false; }
   net::resolution resolve(time_ns deadline) override;
@@ -57,7 +61,7 @@ class sentinels final : public net::resolver, private sentinel_listener {
   struct {
     mutable std::mutex mutex;
     std::vector<net::address> master;
-    std::optional<std::int64_t> replicas;
+    std::optional<replica_report> replicas;
   } last_;            // what was found
   std::mutex mutex_;  // of the list, which is empty once it is closed
   std::vector<std::unique_ptr<sentinel>> all_;

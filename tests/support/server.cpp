@@ -136,6 +136,17 @@ void test_server::resume() { tell("resume"); }
 
 void test_server::set_clock(std::int64_t ahead_s) { tell("clock " + std::to_string(ahead_s)); }
 
+void test_server::break_master_link() {
+  command({"CONFIG", "SET", "masteruser", "nobody"});
+  command({"CONFIG", "SET", "masterauth", "wrong"});
+  command({"CLIENT", "KILL", "TYPE", "master"});
+}
+
+void test_server::restore_master_link() {
+  command({"CONFIG", "SET", "masterauth", ""});
+  command({"CONFIG", "SET", "masteruser", ""});
+}
+
 std::string test_server::command(const std::vector<std::string>& args) {
   if (!client_) client_ = connect();
   auto reply = client_->command(args);

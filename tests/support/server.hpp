@@ -76,6 +76,11 @@ class test_server {
   // argument of safety/settable_clock.hpp.
   void set_clock(std::int64_t ahead_s);
 
+  // Of a replica: it runs, but receives nothing from its master until the link is restored. Needs a
+  // master without a password.
+  void break_master_link();
+  void restore_master_link();
+
   // One command on a connection of the fixture's own, as raw_client::command.
   std::string command(const std::vector<std::string>& args);
   // A further connection, logged in.

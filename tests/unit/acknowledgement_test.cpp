@@ -19,6 +19,7 @@ TEST(replication, is_told_by_a_master) {
   ASSERT_TRUE(said);
   EXPECT_EQ("a1", said->history);
   EXPECT_EQ(2, said->online);
+  EXPECT_EQ(3, said->connected);
 }
 
 TEST(replication, is_nothing_of_a_replica_or_of_who_hides_it) {

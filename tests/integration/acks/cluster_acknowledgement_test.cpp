@@ -79,6 +79,34 @@ TEST_F(acknowledged_clusters, hazard_8_a_replica_that_is_gone_holds_all_up_until
   expect_released(lock);
 }
 
+// One replica has the lock and dies; the other has nothing of it, and could be promoted.
+TEST(acknowledged_cluster, hazard_8_a_replica_that_died_does_not_stand_for_one_that_lags) {
+  test_cluster all({.masters = 1, .replicas_each = 2});
+  auto& master = all.at(0);
+  auto& dying = all.at(1);
+  auto& lagging = all.at(2);
+  const auto client = open_client(all.url() + "?acks=all&command_timeout=20s");
+  const auto lock = open_lock(client, "lags");
+  const auto key = lock_key("lags");
+  lagging.break_master_link();
+  const auto queue = open_queue(client);
+  ASSERT_EQ(MORTISE_OK,
+            mortise_lock_acquire_async(lock.get(), queue.get(), 1, patience_ms, nullptr));
+  dying.command({"READONLY"});
+  ASSERT_TRUE(eventually([&] { return dying.command({"EXISTS", key}) == "1"; }));
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 0; }, second_ms));
+  all.kill(1);
+  ASSERT_TRUE(eventually([&] {
+    return master.command({"CLUSTER", "NODES"}).find("slave,fail ") != std::string::npos;
+  }));
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 0; }, 2 * second_ms));
+  lagging.restore_master_link();
+  EXPECT_EQ(MORTISE_OK, next_event(queue).status);
+  lagging.command({"READONLY"});
+  EXPECT_EQ("1", lagging.command({"EXISTS", key}));
+  expect_released(lock);
+}
+
 TEST_F(acknowledged_clusters, a_replica_that_is_gone_is_missed_where_the_number_is_given) {
   const auto client = open_client(url("acks=1&command_timeout=2s"));
   const auto lock = open_lock(client, "gone");

@@ -20,6 +20,16 @@ class sentinel_acknowledgement : public ::testing::Test {
     return set.server((master + 1 + which) % 3);
   }
 
+  // Until each Sentinel holds one replica to be down, or none.
+  void await_one_down(bool is_down = true) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      ASSERT_TRUE(eventually([&] {
+        const auto replicas = set.sentinel(i).command({"SENTINEL", "REPLICAS", set.name});
+        return (replicas.find("s_down") != std::string::npos) == is_down;
+      }));
+    }
+  }
+
   sentinel_set set;
 };
 
@@ -63,12 +73,7 @@ TEST_F(sentinel_acknowledgement,
   auto& silent = replica(0);
   silent.pause();
   // Until they would not choose it.
-  for (std::size_t i = 0; i < 3; ++i) {
-    ASSERT_TRUE(eventually([&] {
-      return set.sentinel(i).command({"SENTINEL", "REPLICAS", set.name}).find("s_down") !=
-             std::string::npos;
-    }));
-  }
+  await_one_down();
   set.fail_over();
   ASSERT_NE(before, set.master_number());
   EXPECT_TRUE(eventually([&] { return mortise_lock_is_held(lock.get()) == 0; }));
@@ -93,6 +98,70 @@ TEST_F(sentinel_acknowledgement, hazard_8_a_replica_that_is_gone_holds_all_up_un
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), 120 * second_ms, error.get()))
       << mortise_error_message(error.get());
   EXPECT_EQ("1", replica(1).command({"EXISTS", lock_key("gone")}));
+  expect_released(lock);
+}
+
+// The Sentinels could promote it as soon as it answers them.
+TEST_F(sentinel_acknowledgement, hazard_8_a_replica_that_returns_counts_before_it_is_synchronized) {
+  const auto client = open_client(url());
+  const auto lock = open_lock(client, "returns");
+  auto& master = set.master();
+  auto& returning = replica(0);
+  returning.kill();
+  await_one_down();
+  expect_acquired(lock);
+  expect_released(lock);
+  ASSERT_EQ("OK", master.command({"ACL", "SETUSER", "default", "-psync", "-sync"}));
+  returning.start();
+  returning.command({"REPLICAOF", "127.0.0.1", std::to_string(master.port())});
+  await_one_down(false);
+  const auto error = new_error();
+  EXPECT_EQ(MORTISE_UNREACHABLE, mortise_lock_try(lock.get(), error.get()));
+  EXPECT_NE(std::string(mortise_error_message(error.get())).find("acks: 1 of 2 replicas"),
+            std::string::npos)
+      << mortise_error_message(error.get());
+  ASSERT_EQ("OK", master.command({"ACL", "SETUSER", "default", "+psync", "+sync"}));
+  expect_acquired(lock);
+  EXPECT_EQ("1", returning.command({"EXISTS", lock_key("returns")}));
+  expect_released(lock);
+}
+
+// Its data are on their way. The Sentinels may know of it at any time.
+TEST_F(sentinel_acknowledgement, hazard_8_a_replica_that_is_being_synchronized_counts) {
+  const auto client = open_client(url());
+  auto& master = set.master();
+  master.command({"CONFIG", "SET", "repl-diskless-sync-delay", "60"});
+  const test_server added(
+      {{"--port", "free", "--replicaof", "127.0.0.1", std::to_string(master.port())}});
+  ASSERT_TRUE(eventually([&] {
+    return master.command({"INFO", "replication"}).find("state=wait_bgsave") != std::string::npos;
+  }));
+  const auto lock = open_lock(client, "synchronized");
+  const auto error = new_error();
+  EXPECT_EQ(MORTISE_UNREACHABLE, mortise_lock_try(lock.get(), error.get()));
+  EXPECT_NE(std::string(mortise_error_message(error.get())).find("acks: 2 of 3 replicas"),
+            std::string::npos)
+      << mortise_error_message(error.get());
+}
+
+// One replica has the lock and dies; the other has nothing of it, and is promoted.
+TEST_F(sentinel_acknowledgement, hazard_8_a_replica_that_died_does_not_stand_for_one_that_lags) {
+  const auto client = open_client(url("acks=all&command_timeout=20s"));
+  const auto lock = open_lock(client, "lags");
+  auto& dying = replica(0);
+  auto& lagging = replica(1);
+  lagging.break_master_link();
+  const auto queue = open_queue(client);
+  ASSERT_EQ(MORTISE_OK,
+            mortise_lock_acquire_async(lock.get(), queue.get(), 1, patience_ms, nullptr));
+  ASSERT_TRUE(eventually([&] { return dying.command({"EXISTS", lock_key("lags")}) == "1"; }));
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 0; }, second_ms));
+  dying.kill();
+  await_one_down();
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 0; }, 3 * second_ms));
+  lagging.restore_master_link();
+  EXPECT_EQ(MORTISE_OK, next_event(queue).status);
+  EXPECT_EQ("1", lagging.command({"EXISTS", lock_key("lags")}));
   expect_released(lock);
 }
 

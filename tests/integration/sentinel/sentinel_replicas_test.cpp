@@ -36,8 +36,12 @@ TEST(sentinels, tell_of_the_replicas_of_the_master_only) {
   sentinel::sentinels all(loop, std::move(members), sentinel_set::name, "the set");
   ASSERT_TRUE(all.begin([] {}).ok());
   const auto look = [&] { return all.resolve(boot_now() + patience_ms * ns_per_ms).result.ok(); };
-  const auto count_of = [&](std::size_t server) {
-    return all.replica_count(address_of(set.server(server).port()));
+  const auto count_of = [&](std::size_t server) -> std::optional<std::int64_t> {
+    const auto told = all.replicas_of(address_of(set.server(server).port()));
+    if (!told) return std::nullopt;
+    EXPECT_EQ(2, told->count.all);
+    EXPECT_GE(boot_now(), told->asked_at);
+    return told->count.up;
   };
 
   const auto first = set.master_number();
