@@ -25,10 +25,13 @@ class sentinel_chaos : public ::testing::Test {
     const auto before = set.master_number();
     auto& master = set.server(before);
     ++befallen;
-    switch (chance() % 3) {
+    switch (chance() % 4) {
       case 0:
         return set.fail_over();
       case 1:
+        return_a_replica(before);
+        [[fallthrough]];
+      case 2:
         master.kill();
         set.await_master_other_than(before);
         return master.start();
@@ -37,6 +40,21 @@ class sentinel_chaos : public ::testing::Test {
         set.await_master_other_than(before);
         return master.resume();
     }
+  }
+
+  // It has nothing, and is not synchronized for two seconds.
+  void return_a_replica(std::size_t master) {
+    auto& replica = set.server((master + 1) % 3);
+    replica.kill();
+    EXPECT_TRUE(eventually([&] {
+      return set.sentinel(0).command({"SENTINEL", "REPLICAS", set.name}).find("s_down") !=
+             std::string::npos;
+    }));
+    all.harm_for(500);
+    set.server(master).command({"CONFIG", "SET", "repl-diskless-sync-delay", "2"});
+    replica.start();
+    replica.command({"REPLICAOF", "127.0.0.1", std::to_string(set.server(master).port())});
+    all.harm_for(static_cast<std::int64_t>(chance() % 1'000));
   }
 
   // Acknowledged acquires also wait for replicas that get all data again, after each fault.
