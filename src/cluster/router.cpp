@@ -329,15 +329,50 @@ void router::ask_topology(time_ns now) {
   }
   const auto server = servers_.empty() ? no_server : next_to_ask(now);
   topology_.next = now + longest_pause_ns;
-  if (server == no_server) {
-    for (const auto seed : seeds_) connect(seed);
-    return;  // whoever comes up is asked
-  }
+  if (server == no_server) return seek(now);
   topology_.asked_at = now;
   topology_.next = now + patience_ns_;
   const auto longer_ns = topology_.pause_ns * 4;
   topology_.pause_ns = std::clamp(longer_ns, shortest_pause_ns, longest_pause_ns);
   topology_.asked = world_.ask_topology(server) ? server : no_server;
+}
+
+// No server that could be asked is connected. The seeds may be replaced or dead for good, and then
+// only another server of the known map can say who has followed: they are tried one after the
+// other. A server that comes up is asked.
+void router::seek(time_ns now) {
+  for (const auto seed : seeds_) connect(seed);
+  const auto before = topology_.sought;
+  if (before != no_server && !servers_[static_cast<std::size_t>(before)].is_up) {
+    const auto& last = servers_[static_cast<std::size_t>(before)];
+    const bool is_on_its_way = last.is_begun && last.problem.ok();
+    if (is_on_its_way && now < topology_.sought_at + patience_ns_) return;
+    if (last.is_begun && !is_wanted(before)) rest(before);
+  }
+  const auto count = static_cast<int>(servers_.size());
+  for (int step = 1; step <= count; ++step) {
+    const auto next = (before + step) % count;
+    if (servers_[static_cast<std::size_t>(next)].is_begun) continue;
+    topology_.sought = next;
+    topology_.sought_at = now;
+    topology_.next = now + patience_ns_;
+    return connect(next);
+  }
+}
+
+// Whether it is connected to for another reason than to be asked for the topology.
+bool router::is_wanted(int server) const noexcept {
+  return std::find(seeds_.begin(), seeds_.end(), server) != seeds_.end() ||
+         std::any_of(slots_.begin(), slots_.end(), [&](const auto& item) {
+           return item.second.at == server && item.second.users > 0;
+         });
+}
+
+void router::rest(int server) noexcept {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  one.is_begun = false;
+  one.problem = {};
+  world_.disconnect(server);
 }
 
 void router::on_no_topology(int server, const outcome& why, time_ns now) {
@@ -439,9 +474,7 @@ void router::leave_the_unused(time_ns now) {
       next_end_ = std::min(next_end_, end);
       continue;
     }
-    one.is_begun = false;
-    one.problem = {};
-    world_.disconnect(static_cast<int>(number));
+    rest(static_cast<int>(number));
   }
 }
 

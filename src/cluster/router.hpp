@@ -155,6 +155,9 @@ class router {
   void leave_the_unused(time_ns now);
   void want_topology(time_ns now);
   void ask_topology(time_ns now);
+  void seek(time_ns now);
+  [[nodiscard]] bool is_wanted(int server) const noexcept;
+  void rest(int server) noexcept;
   [[nodiscard]] int next_to_ask(time_ns now) noexcept;
 
   link& world_;
@@ -173,7 +176,9 @@ class router {
     time_ns asked_at = 0;
     time_ns pause_ns = 0;  // before it is asked again, as long as something is amiss
     time_ns next = time_never;
-    int last = no_server;  // who was asked last
+    int last = no_server;    // the server that was asked last
+    int sought = no_server;  // the last server that was connected to in order to be asked
+    time_ns sought_at = 0;
   } topology_;
   time_ns next_look_ = time_never;  // after the slots that are not here
   time_ns next_end_ = time_never;   // of a connection that is not needed any more

@@ -52,6 +52,9 @@ class routers : public ::testing::Test, private router::link {
     const auto first = first_master == "a" ? a : b;
     ways.on_topology(server, {{0, 8191, first, {b, c}}, {8192, 16383, d, {}}}, now);
   }
+  void tell_topology_of(const std::vector<cluster::slot_range>& told) {
+    ways.on_topology(0, told, now);
+  }
   void end_arrival(end how, const endpoint& to = {}) {
     const auto which = last_;
     arrival came{how, to, {}};
@@ -229,6 +232,48 @@ TEST_F(routers, a_scout_finds_out_which_replica_has_taken_over) {
   end_arrival(end::here);
   // All that the one had is the other's.
   expect("arrive 100 at 2, arrive 101 at 2");
+}
+
+// The seed has died, and the map is older than its replica.
+TEST_F(routers, any_server_of_the_map_is_asked_when_the_seed_is_lost) {
+  ways.on_up(0, now);
+  expect("ask 0");
+  tell_topology_of({{0, 8191, {"a", 1}, {}}, {8192, 16383, {"d", 4}, {}}});
+  expect("add d:4 as 1");
+  ways.use(slot, now);
+  end_arrival(end::here);
+  take();
+  fail(0);
+  expect("100 is away");
+  wait();
+  expect("connect 1");
+  ways.on_up(1, now);
+  expect("ask 1");
+  tell_topology_of({{0, 8191, {"b", 2}, {}}, {8192, 16383, {"d", 4}, {}}});
+  expect("add b:2 as 2, connect 2");
+  ways.on_up(2, now);
+  expect("arrive 100 at 2");
+}
+
+// One after the other: a client of a large cluster that is cut off from all of it connects to few.
+TEST_F(routers, a_server_that_was_sought_and_is_not_there_is_left_for_the_next) {
+  ways.on_up(0, now);
+  tell_topology_of(
+      {{0, 8191, {"a", 1}, {}}, {8192, 9999, {"d", 4}, {}}, {10000, 16383, {"e", 5}, {}}});
+  ways.use(slot, now);
+  end_arrival(end::here);
+  take();
+  fail(0);
+  take();
+  wait();
+  expect("connect 1");
+  fail(1);
+  wait();
+  expect("disconnect 1, connect 2");
+  const auto before = now;
+  wait();  // it neither comes up nor fails
+  expect("disconnect 2, connect 1");
+  EXPECT_GE(now - before, patience_ns);
 }
 
 TEST_F(routers, a_silent_server_is_left_once_another_has_taken_over) {

@@ -218,6 +218,22 @@ TEST_F(clusters, a_client_finds_the_cluster_by_any_server_that_is_there) {
   expect_acquired(open_lock(client, "order"));
 }
 
+// The map of a client is up to a minute old, and a master omits replicas that have only just come.
+TEST_F(clusters, a_replica_that_the_map_does_not_list_is_found_when_the_seed_dies) {
+  const auto master = all->owner_of(lock_key("order"));
+  const auto replica = all->replica_of(master);
+  all->follow(replica, all->other_master(master));
+  const auto client = open_client("redis+cluster://" + all->address_of(master));
+  const auto lock = open_lock(client, "order");
+  expect_acquired(lock);
+  expect_released(lock);
+  all->follow(replica, master);
+  all->kill(master);
+  expect_acquired(lock);
+  expect_released(lock);
+  EXPECT_EQ(replica, all->owner_of(lock_key("order")));
+}
+
 // Nobody is examined who is not connected to yet.
 TEST_F(clusters, a_client_that_examines_waits_for_none_but_whom_it_has_asked) {
   for (const auto* examine : {"warn", "strict"}) {
