@@ -13,6 +13,9 @@ namespace {
 constexpr time_ns look_ns = 50 * ns_per_ms;
 // The same for one that a server has refused.
 constexpr time_ns refused_ns = ns_per_s;
+// For how long nothing is asked again of a slot that is being moved, at first and later.
+constexpr time_ns shortest_again_ns = 20 * ns_per_ms;
+constexpr time_ns longest_again_ns = 200 * ns_per_ms;
 // The topology is asked for at most this often; while something is amiss less and less often; and
 // from time to time where nothing is.
 constexpr time_ns shortest_pause_ns = 100 * ns_per_ms;
@@ -188,6 +191,7 @@ void router::on_arrival(int slot, int server, std::uint64_t attempt, const arriv
       state.phase = phase::here;
       state.hops = 0;
       state.problem = {};
+      state.again_pause_ns = 0;
       return world_.on_here(slot, server);
     case arrival::end::moved:
       return on_moved(slot, server, came.to, now);
@@ -222,6 +226,31 @@ void router::on_unserved(int slot, int server, time_ns now) {
   if (known->second.phase != phase::here) return;
   go_away(slot, known->second, not_reached("the cluster is not serving this slot"));
   next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
+}
+
+// The slot stays where it is. What was not carried out is asked again after a pause, which is
+// short at first: a slot with few keys is moved in milliseconds.
+void router::on_halfway(int slot, time_ns now) {
+  const auto known = slots_.find(slot);
+  if (known == slots_.end()) return;
+  auto& state = known->second;
+  if (state.phase != phase::here || state.again_at != time_never) return;
+  state.again_pause_ns = std::clamp(2 * state.again_pause_ns, shortest_again_ns, longest_again_ns);
+  state.again_at = now + state.again_pause_ns + world_.random_below(state.again_pause_ns / 2);
+  next_again_ = std::min(next_again_, state.again_at);
+}
+
+void router::let_ask_again(time_ns now) {
+  auto next = time_never;
+  next_again_ = now;  // should memory run out
+  for (auto& [slot, state] : slots_) {
+    if (state.again_at <= now) {
+      world_.on_again(slot);
+      state.again_at = time_never;
+    }
+    next = std::min(next, state.again_at);
+  }
+  next_again_ = next;
 }
 
 // Whoever says that it has gone does not say where. It is asked.
@@ -481,7 +510,7 @@ void router::leave_the_unused(time_ns now) {
 // ---- time -----------------------------------------------------------------------------------
 
 time_ns router::next_timer() const noexcept {
-  return std::min({next_look_, topology_.next, next_end_});
+  return std::min({next_look_, next_again_, topology_.next, next_end_});
 }
 
 void router::on_timer(time_ns now) {
@@ -491,6 +520,7 @@ void router::on_timer(time_ns now) {
     ask_topology(now);
   }
   if (now >= next_end_) leave_the_unused(now);
+  if (now >= next_again_) let_ask_again(now);
   if (now < next_look_) return;
   next_look_ = time_never;
   look_after_slots(now);

@@ -60,6 +60,8 @@ class router {
     // The slot can be asked there from now on; from now on it cannot.
     virtual void on_here(int slot, int server) noexcept = 0;
     virtual void on_away(int slot) noexcept = 0;
+    // It can be asked again what the server could not carry out while the slot is being moved.
+    virtual void on_again(int slot) = 0;
     // Another server is believed to have it than before.
     virtual void on_owner_changed(int slot) noexcept = 0;
     virtual std::int64_t random_below(std::int64_t bound) noexcept = 0;
@@ -72,6 +74,8 @@ class router {
 
   // The servers that a URL names.
   void begin(const std::vector<endpoint>& seeds, time_ns now);
+  // The server there, which is known from now on; no_server where too many are.
+  int number_of(const endpoint& where);
   // One more uses the slot, or one less.
   void use(int slot, time_ns now);
   void stop_using(int slot) noexcept;
@@ -91,6 +95,8 @@ class router {
   // at the moment.
   void on_moved(int slot, int server, const endpoint& to, time_ns now);
   void on_unserved(int slot, int server, time_ns now);
+  // The server that the slot is at has a part of its keys only.
+  void on_halfway(int slot, time_ns now);
   // The server will say nothing more on the slot's channels.
   void on_unheard(int slot, int server, time_ns now);
 
@@ -130,20 +136,22 @@ class router {
   struct used_slot {
     int users = 0;
     router::phase phase = router::phase::away;
-    int at = no_server;         // where it is, or arrives
-    std::uint64_t attempt = 0;  // to arrive, the last one
-    int hops = 0;               // from server to server since it was here
-    time_ns not_before = 0;     // it is tried again
+    int at = no_server;             // where it is, or arrives
+    std::uint64_t attempt = 0;      // to arrive, the last one
+    int hops = 0;                   // from server to server since it was here
+    time_ns not_before = 0;         // it is tried again
+    time_ns again_at = time_never;  // it can be asked again, while it is being moved
+    time_ns again_pause_ns = 0;
     outcome problem;
   };
 
-  int number_of(const endpoint& where);
   void arrive(int slot, used_slot& state);
   void go_away(int slot, used_slot& state, const outcome& why);
   void turn_to(int slot, used_slot& state, int server);
   void go_on(int slot, used_slot& state, int server, const outcome& why);
   void follow(int before, int after);
   void on_scout(int server, std::uint64_t attempt, const arrival& came, time_ns now);
+  void let_ask_again(time_ns now);
   [[nodiscard]] bool is_troubled(const server_state& one, time_ns now) const noexcept;
   [[nodiscard]] bool is_any_troubled(time_ns now) const noexcept;
   void look_after_slots(time_ns now);
@@ -180,8 +188,9 @@ class router {
     int sought = no_server;  // the last server that was connected to in order to be asked
     time_ns sought_at = 0;
   } topology_;
-  time_ns next_look_ = time_never;  // after the slots that are not here
-  time_ns next_end_ = time_never;   // of a connection that is not needed any more
+  time_ns next_look_ = time_never;   // after the slots that are not here
+  time_ns next_again_ = time_never;  // of the slots that are being moved
+  time_ns next_end_ = time_never;    // of a connection that is not needed any more
 };
 
 }  // namespace mortise::cluster

@@ -108,6 +108,7 @@ class routers : public ::testing::Test, private router::link {
     log_.push_back(std::to_string(of) + " is here at " + std::to_string(server));
   }
   void on_away(int of) noexcept override { log_.push_back(std::to_string(of) + " is away"); }
+  void on_again(int of) override { log_.push_back(std::to_string(of) + " again"); }
   void on_owner_changed(int of) noexcept override { ++owner_changes_[of]; }
   std::int64_t random_below(std::int64_t) noexcept override { return 0; }
   void note(const char* what, int server) {
@@ -206,6 +207,32 @@ TEST_F(routers, a_slot_on_its_way_is_tried_again) {
   expect("100 is away");
   wait();
   expect("arrive 100 at 0");
+}
+
+// Nothing is carried out there for as long as its keys are at two servers.
+TEST_F(routers, a_slot_that_is_being_moved_is_asked_again_less_and_less_often) {
+  know_and_use();
+  time_ns pause = 0;
+  for (int turn = 0; turn < 8; ++turn) {
+    const auto before = now;
+    ways.on_halfway(slot, now);
+    ways.on_halfway(slot, now);  // another of its locks
+    wait();
+    expect("100 again");
+    EXPECT_EQ(phase::here, ways.phase_of(slot));
+    EXPECT_GE(now - before, pause);
+    pause = now - before;
+  }
+  EXPECT_GE(pause, 100 * ns_per_ms);
+  EXPECT_LE(pause, ns_per_s);
+  ways.on_unheard(slot, 0, now);
+  end_arrival(end::here);
+  take();
+  const auto before = now;
+  ways.on_halfway(slot, now);
+  wait();
+  expect("100 again");
+  EXPECT_LT(now - before, pause);
 }
 
 TEST_F(routers, a_scout_finds_out_which_replica_has_taken_over) {
