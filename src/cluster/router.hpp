@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.hpp"
@@ -29,7 +30,8 @@ struct arrival {
   enum class end : std::uint8_t {
     here,
     moved,    // to `to`
-    later,    // the slot is on its way, or the cluster not whole
+    again,    // it is tried again soon: the slot is being moved, say
+    later,    // the server does not serve at the moment
     refused,  // `why`, for as long as nobody changes something
     broken,   // its connection is
   };
@@ -37,6 +39,9 @@ struct arrival {
   endpoint to;
   outcome why;
 };
+
+// Why something cannot be asked just now.
+outcome not_reached(std::string_view what);
 
 class router {
  public:
@@ -123,12 +128,20 @@ class router {
   [[nodiscard]] int count_covered() const noexcept;
 
  private:
+  // The topology is asked for at most this often; while something is amiss less and less often.
+  static constexpr time_ns shortest_pause_ns = 100 * ns_per_ms;
+  static constexpr time_ns longest_pause_ns = 2 * ns_per_s;
+
   struct server_state {
     endpoint where;
     bool is_begun = false;
     bool is_up = false;
     time_ns unused_since = time_never;
-    time_ns overdue_until = 0;   // it owes answers, unless that is not said again
+    time_ns overdue_until = 0;  // it owes answers, unless that is not said again
+    // Slots that it has refused wait together: one after the other tries for all of them.
+    time_ns refusing_since = time_never;
+    time_ns probe_at = 0;
+    int probed = no_server;      // the last slot that has tried
     outcome problem;             // why it is not up; ok before the first attempt has ended
     std::vector<int> replicas;   // of which one will follow it
     std::size_t next_scout = 0;  // which of them is looked at next
@@ -139,7 +152,7 @@ class router {
     int at = no_server;             // where it is, or arrives
     std::uint64_t attempt = 0;      // to arrive, the last one
     int hops = 0;                   // from server to server since it was here
-    time_ns not_before = 0;         // it is tried again
+    int refused_by = no_server;     // the server that has refused it since it was here
     time_ns again_at = time_never;  // it can be asked again, while it is being moved
     time_ns again_pause_ns = 0;
     outcome problem;
@@ -154,6 +167,9 @@ class router {
   void let_ask_again(time_ns now);
   [[nodiscard]] bool is_troubled(const server_state& one, time_ns now) const noexcept;
   [[nodiscard]] bool is_any_troubled(time_ns now) const noexcept;
+  void note_refusal(int slot, int server, arrival::end how, time_ns now);
+  void end_refusal(int server) noexcept;
+  void probe(int server, time_ns now);
   void look_after_slots(time_ns now);
   bool send_scouts(time_ns now);
   void note_owners(const std::vector<slot_range>& told);

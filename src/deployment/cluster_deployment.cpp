@@ -53,6 +53,7 @@ class config_of_server {
     auto config = server_config(each_, make_transport, terms_);
     config.where = net::resolver_for_host(where.host, where.port);
     config.is_of_cluster = true;
+    config.scripts.push_back(&protocol::seed_script());
     return config;
   }
 
