@@ -11,27 +11,25 @@ namespace {
 
 // How long slots that are away are left alone, and the same again at random.
 constexpr time_ns look_ns = 50 * ns_per_ms;
-// The same for one that a server has refused.
+// The same for those that a server has refused for good.
 constexpr time_ns refused_ns = ns_per_s;
-// The topology is asked for at most this often; while something is amiss less and less often; and
-// from time to time where nothing is.
-constexpr time_ns shortest_pause_ns = 100 * ns_per_ms;
-constexpr time_ns longest_pause_ns = 2 * ns_per_s;
-constexpr time_ns period_ns = 60 * ns_per_s;
-// What was asked of a server is answered, or given up, after so many times its patience.
-constexpr int patience_to_end = 4;
+// A server that refuses is left alone for this part of the time for which it has refused.
+constexpr time_ns pauses_of_refusal = 8;
+// For how long nothing is asked again of a slot that is being moved, at first and later.
+constexpr time_ns shortest_again_ns = 20 * ns_per_ms;
+constexpr time_ns longest_again_ns = 200 * ns_per_ms;
 // Servers that each say another has the slot do not know themselves.
 constexpr int most_hops = 5;
 // A cluster has at most some thousand servers; more addresses than that are somebody's mistake.
 constexpr std::size_t most_servers = 4096;
+
+}  // namespace
 
 outcome not_reached(std::string_view what) {
   auto why = outcome::of(status::unreachable, what);
   why.is_retryable = true;
   return why;
 }
-
-}  // namespace
 
 router::router(link& world, time_ns patience_ns) : world_(world), patience_ns_(patience_ns) {
   owners_.fill(no_server);
@@ -71,6 +69,8 @@ void router::on_up(int server, time_ns now) {
   one.is_up = true;
   one.overdue_until = 0;
   one.problem = {};
+  one.refusing_since = time_never;
+  one.probe_at = 0;
   for (auto& [slot, state] : slots_) {
     if (state.at == server && state.users > 0) arrive(slot, state);
   }
@@ -188,12 +188,16 @@ void router::on_arrival(int slot, int server, std::uint64_t attempt, const arriv
       state.phase = phase::here;
       state.hops = 0;
       state.problem = {};
+      state.again_pause_ns = 0;
+      if (std::exchange(state.refused_by, no_server) == server) end_refusal(server);
       return world_.on_here(slot, server);
     case arrival::end::moved:
       return on_moved(slot, server, came.to, now);
     case arrival::end::later:
     case arrival::end::refused:
-      if (came.how == arrival::end::refused) state.not_before = now + refused_ns;
+      note_refusal(slot, server, came.how, now);
+      [[fallthrough]];
+    case arrival::end::again:
       go_away(slot, state, came.why);
       next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
       return;
@@ -220,8 +224,34 @@ void router::on_unserved(int slot, int server, time_ns now) {
   const auto known = slots_.find(slot);
   if (known == slots_.end() || known->second.at != server) return;
   if (known->second.phase != phase::here) return;
+  note_refusal(slot, server, arrival::end::later, now);
   go_away(slot, known->second, not_reached("the cluster is not serving this slot"));
   next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
+}
+
+// The slot stays where it is. What was not carried out is asked again after a pause, which is
+// short at first: a slot with few keys is moved in milliseconds.
+void router::on_halfway(int slot, time_ns now) {
+  const auto known = slots_.find(slot);
+  if (known == slots_.end()) return;
+  auto& state = known->second;
+  if (state.phase != phase::here || state.again_at != time_never) return;
+  state.again_pause_ns = std::clamp(2 * state.again_pause_ns, shortest_again_ns, longest_again_ns);
+  state.again_at = now + state.again_pause_ns + world_.random_below(state.again_pause_ns / 2);
+  next_again_ = std::min(next_again_, state.again_at);
+}
+
+void router::let_ask_again(time_ns now) {
+  auto next = time_never;
+  next_again_ = now;  // should memory run out
+  for (auto& [slot, state] : slots_) {
+    if (state.again_at <= now) {
+      world_.on_again(slot);
+      state.again_at = time_never;
+    }
+    next = std::min(next, state.again_at);
+  }
+  next_again_ = next;
 }
 
 // Whoever says that it has gone does not say where. It is asked.
@@ -284,17 +314,58 @@ void router::follow(int before, int after) {
   }
 }
 
+// What a server has refused to one slot it most likely refuses to all. So they do not ask on their
+// own: a client that uses a thousand slots would keep a server busy that is in trouble.
+void router::note_refusal(int slot, int server, arrival::end how, time_ns now) {
+  slots_.at(slot).refused_by = server;
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  if (now < one.probe_at && slot != one.probed) return;
+  one.refusing_since = std::min(one.refusing_since, now);
+  const auto shortest = how == arrival::end::refused ? refused_ns : look_ns;
+  const auto pause =
+      std::clamp((now - one.refusing_since) / pauses_of_refusal, shortest, longest_pause_ns);
+  one.probe_at = now + pause + world_.random_below(pause);
+}
+
+void router::end_refusal(int server) noexcept {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  one.refusing_since = time_never;
+  one.probe_at = 0;
+  next_look_ = 0;
+}
+
+// Each slot has its turn, as one of them may be refused for a reason of its own.
+void router::probe(int server, time_ns now) {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  auto next = slots_.upper_bound(one.probed);
+  for (auto left = slots_.size(); left > 0; --left, ++next) {
+    if (next == slots_.end()) next = slots_.begin();
+    auto& [slot, state] = *next;
+    const bool is_waiting = state.users > 0 && state.phase == phase::away;
+    if (!is_waiting || state.at != server || state.refused_by != server) continue;
+    one.probed = slot;
+    one.probe_at = now + patience_ns_;
+    return arrive(slot, state);
+  }
+}
+
 void router::look_after_slots(time_ns now) {
   bool is_amiss = send_scouts(now);
+  for (std::size_t number = 0; number < servers_.size(); ++number) {
+    const auto& one = servers_[number];
+    const bool is_refusing = one.is_up && one.refusing_since != time_never;
+    if (is_refusing && now >= one.probe_at) probe(static_cast<int>(number), now);
+  }
   for (auto& [slot, state] : slots_) {
     if (state.users <= 0 || state.phase == phase::here) continue;
     is_amiss = true;
-    if (state.phase == phase::arriving || now < state.not_before) continue;
+    if (state.phase == phase::arriving) continue;
     state.hops = 0;
     const auto owner = owners_.at(static_cast<std::size_t>(slot));
     if (owner == no_server) continue;
     turn_to(slot, state, owner);
     const auto& one = servers_[static_cast<std::size_t>(owner)];
+    if (state.refused_by == owner && one.refusing_since != time_never) continue;
     if (one.is_up || !one.is_begun) arrive(slot, state);
   }
   if (!is_amiss) return;
@@ -302,153 +373,10 @@ void router::look_after_slots(time_ns now) {
   want_topology(now);
 }
 
-// ---- the topology ---------------------------------------------------------------------------
-
-void router::want_topology(time_ns now) {
-  topology_.is_wanted = true;
-  const auto earliest = topology_.asked_at + topology_.pause_ns;
-  if (now >= earliest) return ask_topology(now);
-  topology_.next = std::min(topology_.next, earliest);
-}
-
-int router::next_to_ask(time_ns now) noexcept {
-  const auto count = static_cast<int>(servers_.size());
-  for (int step = 1; step <= count; ++step) {
-    const auto number = (topology_.last + step) % count;
-    const auto& one = servers_[static_cast<std::size_t>(number)];
-    if (one.is_up && now >= one.overdue_until) return topology_.last = number;
-  }
-  return no_server;
-}
-
-void router::ask_topology(time_ns now) {
-  const bool is_open = topology_.asked != no_server && now < topology_.asked_at + patience_ns_;
-  if (is_open) {
-    topology_.next = std::min(topology_.next, topology_.asked_at + patience_ns_);
-    return;
-  }
-  const auto server = servers_.empty() ? no_server : next_to_ask(now);
-  topology_.next = now + longest_pause_ns;
-  if (server == no_server) {
-    for (const auto seed : seeds_) connect(seed);
-    return;  // whoever comes up is asked
-  }
-  topology_.asked_at = now;
-  topology_.next = now + patience_ns_;
-  const auto longer_ns = topology_.pause_ns * 4;
-  topology_.pause_ns = std::clamp(longer_ns, shortest_pause_ns, longest_pause_ns);
-  topology_.asked = world_.ask_topology(server) ? server : no_server;
-}
-
-void router::on_no_topology(int server, const outcome& why, time_ns now) {
-  if (topology_.asked != server) return;
-  topology_.asked = no_server;
-  if (!is_known_) problem_ = why;
-  topology_.next = now + shortest_pause_ns;
-}
-
-void router::note_owners(const std::vector<slot_range>& told) {
-  owners_.fill(no_server);
-  for (auto& one : servers_) one.replicas.clear();
-  for (const auto& range : told) {
-    const auto master = number_of(range.master);
-    if (master == no_server) continue;
-    for (const auto& where : range.replicas) {
-      const auto replica = number_of(where);
-      auto& known = servers_[static_cast<std::size_t>(master)].replicas;
-      const bool is_new = std::find(known.begin(), known.end(), replica) == known.end();
-      if (replica != no_server && is_new) known.push_back(replica);
-    }
-    auto* const first = owners_.begin() + range.first;
-    std::fill(first, first + (range.last - range.first + 1), static_cast<std::int16_t>(master));
-  }
-}
-
-// Sends each slot to its owner. Whether all that are used are here.
-bool router::go_where_they_are() {
-  const auto why = not_reached("another server has the slot now");
-  bool are_here = true;
-  for (auto& [slot, state] : slots_) {
-    const auto owner = owners_.at(static_cast<std::size_t>(slot));
-    if (state.users <= 0 || owner == no_server) continue;
-    if (owner != state.at) go_on(slot, state, owner, why);
-    are_here = are_here && state.phase == phase::here;
-  }
-  return are_here;
-}
-
-void router::on_topology(int server, const std::vector<slot_range>& told, time_ns now) {
-  if (topology_.asked == server) topology_.asked = no_server;
-  if (told.empty()) {
-    if (!is_known_) problem_ = not_reached("the cluster has no server with slots");
-    topology_.next = now + shortest_pause_ns;
-    return;
-  }
-  note_owners(told);
-  is_known_ = true;
-  problem_ = {};
-  topology_.is_wanted = false;
-  topology_.next = now + period_ns - world_.random_below(period_ns / 4);
-  leave_the_replaced(now);
-  if (go_where_they_are() && !is_any_troubled(now)) topology_.pause_ns = shortest_pause_ns;
-  leave_the_unused(now);
-}
-
-// What is open at a silent server that is no master any more is not waited for.
-void router::leave_the_replaced(time_ns now) {
-  for (std::size_t number = 0; number < servers_.size(); ++number) {
-    const auto& one = servers_[number];
-    const auto server = static_cast<std::int16_t>(number);
-    if (!one.is_up || now >= one.overdue_until) continue;
-    if (std::find(owners_.begin(), owners_.end(), server) != owners_.end()) continue;
-    world_.leave(server, "another server has taken over");
-  }
-}
-
-// Masters, where slots are that are used, and who may follow a master that is troubled.
-std::vector<bool> router::needed(time_ns now) const {
-  std::vector<bool> found(servers_.size());
-  for (const auto master : masters()) found[static_cast<std::size_t>(master)] = true;
-  for (const auto& [slot, state] : slots_) {
-    if (state.users <= 0 || state.at == no_server) continue;
-    const auto& one = servers_[static_cast<std::size_t>(state.at)];
-    found[static_cast<std::size_t>(state.at)] = true;
-    if (!is_troubled(one, now)) continue;
-    for (const auto replica : one.replicas) found[static_cast<std::size_t>(replica)] = true;
-  }
-  return found;
-}
-
-// Replicas that were looked at, and servers that have left the cluster, once nothing is open there.
-// As long as no master is connected to they are all that can be asked for the topology.
-void router::leave_the_unused(time_ns now) {
-  next_end_ = time_never;
-  const auto all = masters();
-  const bool has_master = std::any_of(all.begin(), all.end(), [&](int master) {
-    return servers_[static_cast<std::size_t>(master)].is_up;
-  });
-  if (!has_master) return;
-  const auto is_needed = needed(now);
-  for (std::size_t number = 0; number < servers_.size(); ++number) {
-    auto& one = servers_[number];
-    one.unused_since =
-        one.is_begun && !is_needed[number] ? std::min(one.unused_since, now) : time_never;
-    if (one.unused_since == time_never) continue;
-    const auto end = one.unused_since + patience_to_end * patience_ns_;
-    if (now < end) {
-      next_end_ = std::min(next_end_, end);
-      continue;
-    }
-    one.is_begun = false;
-    one.problem = {};
-    world_.disconnect(static_cast<int>(number));
-  }
-}
-
 // ---- time -----------------------------------------------------------------------------------
 
 time_ns router::next_timer() const noexcept {
-  return std::min({next_look_, topology_.next, next_end_});
+  return std::min({next_look_, next_again_, topology_.next, next_end_});
 }
 
 void router::on_timer(time_ns now) {
@@ -458,6 +386,7 @@ void router::on_timer(time_ns now) {
     ask_topology(now);
   }
   if (now >= next_end_) leave_the_unused(now);
+  if (now >= next_again_) let_ask_again(now);
   if (now < next_look_) return;
   next_look_ = time_never;
   look_after_slots(now);

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.hpp"
@@ -29,7 +30,8 @@ struct arrival {
   enum class end : std::uint8_t {
     here,
     moved,    // to `to`
-    later,    // the slot is on its way, or the cluster not whole
+    again,    // it is tried again soon: the slot is being moved, say
+    later,    // the server does not serve at the moment
     refused,  // `why`, for as long as nobody changes something
     broken,   // its connection is
   };
@@ -37,6 +39,9 @@ struct arrival {
   endpoint to;
   outcome why;
 };
+
+// Why something cannot be asked just now.
+outcome not_reached(std::string_view what);
 
 class router {
  public:
@@ -60,6 +65,8 @@ class router {
     // The slot can be asked there from now on; from now on it cannot.
     virtual void on_here(int slot, int server) noexcept = 0;
     virtual void on_away(int slot) noexcept = 0;
+    // It can be asked again what the server could not carry out while the slot is being moved.
+    virtual void on_again(int slot) = 0;
     // Another server is believed to have it than before.
     virtual void on_owner_changed(int slot) noexcept = 0;
     virtual std::int64_t random_below(std::int64_t bound) noexcept = 0;
@@ -72,6 +79,8 @@ class router {
 
   // The servers that a URL names.
   void begin(const std::vector<endpoint>& seeds, time_ns now);
+  // The server there, which is known from now on; no_server where too many are.
+  int number_of(const endpoint& where);
   // One more uses the slot, or one less.
   void use(int slot, time_ns now);
   void stop_using(int slot) noexcept;
@@ -91,6 +100,8 @@ class router {
   // at the moment.
   void on_moved(int slot, int server, const endpoint& to, time_ns now);
   void on_unserved(int slot, int server, time_ns now);
+  // The server that the slot is at has a part of its keys only.
+  void on_halfway(int slot, time_ns now);
   // The server will say nothing more on the slot's channels.
   void on_unheard(int slot, int server, time_ns now);
 
@@ -117,12 +128,20 @@ class router {
   [[nodiscard]] int count_covered() const noexcept;
 
  private:
+  // The topology is asked for at most this often; while something is amiss less and less often.
+  static constexpr time_ns shortest_pause_ns = 100 * ns_per_ms;
+  static constexpr time_ns longest_pause_ns = 2 * ns_per_s;
+
   struct server_state {
     endpoint where;
     bool is_begun = false;
     bool is_up = false;
     time_ns unused_since = time_never;
-    time_ns overdue_until = 0;   // it owes answers, unless that is not said again
+    time_ns overdue_until = 0;  // it owes answers, unless that is not said again
+    // Slots that it has refused wait together: one after the other tries for all of them.
+    time_ns refusing_since = time_never;
+    time_ns probe_at = 0;
+    int probed = no_server;      // the last slot that has tried
     outcome problem;             // why it is not up; ok before the first attempt has ended
     std::vector<int> replicas;   // of which one will follow it
     std::size_t next_scout = 0;  // which of them is looked at next
@@ -130,22 +149,27 @@ class router {
   struct used_slot {
     int users = 0;
     router::phase phase = router::phase::away;
-    int at = no_server;         // where it is, or arrives
-    std::uint64_t attempt = 0;  // to arrive, the last one
-    int hops = 0;               // from server to server since it was here
-    time_ns not_before = 0;     // it is tried again
+    int at = no_server;             // where it is, or arrives
+    std::uint64_t attempt = 0;      // to arrive, the last one
+    int hops = 0;                   // from server to server since it was here
+    int refused_by = no_server;     // the server that has refused it since it was here
+    time_ns again_at = time_never;  // it can be asked again, while it is being moved
+    time_ns again_pause_ns = 0;
     outcome problem;
   };
 
-  int number_of(const endpoint& where);
   void arrive(int slot, used_slot& state);
   void go_away(int slot, used_slot& state, const outcome& why);
   void turn_to(int slot, used_slot& state, int server);
   void go_on(int slot, used_slot& state, int server, const outcome& why);
   void follow(int before, int after);
   void on_scout(int server, std::uint64_t attempt, const arrival& came, time_ns now);
+  void let_ask_again(time_ns now);
   [[nodiscard]] bool is_troubled(const server_state& one, time_ns now) const noexcept;
   [[nodiscard]] bool is_any_troubled(time_ns now) const noexcept;
+  void note_refusal(int slot, int server, arrival::end how, time_ns now);
+  void end_refusal(int server) noexcept;
+  void probe(int server, time_ns now);
   void look_after_slots(time_ns now);
   bool send_scouts(time_ns now);
   void note_owners(const std::vector<slot_range>& told);
@@ -155,6 +179,9 @@ class router {
   void leave_the_unused(time_ns now);
   void want_topology(time_ns now);
   void ask_topology(time_ns now);
+  void seek(time_ns now);
+  [[nodiscard]] bool is_wanted(int server) const noexcept;
+  void rest(int server) noexcept;
   [[nodiscard]] int next_to_ask(time_ns now) noexcept;
 
   link& world_;
@@ -173,10 +200,13 @@ class router {
     time_ns asked_at = 0;
     time_ns pause_ns = 0;  // before it is asked again, as long as something is amiss
     time_ns next = time_never;
-    int last = no_server;  // who was asked last
+    int last = no_server;    // the server that was asked last
+    int sought = no_server;  // the last server that was connected to in order to be asked
+    time_ns sought_at = 0;
   } topology_;
-  time_ns next_look_ = time_never;  // after the slots that are not here
-  time_ns next_end_ = time_never;   // of a connection that is not needed any more
+  time_ns next_look_ = time_never;   // after the slots that are not here
+  time_ns next_again_ = time_never;  // of the slots that are being moved
+  time_ns next_end_ = time_never;    // of a connection that is not needed any more
 };
 
 }  // namespace mortise::cluster

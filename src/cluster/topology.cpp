@@ -1,5 +1,6 @@
 #include "cluster/topology.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -64,9 +65,12 @@ bool read_slots(const redis::value& reply, const endpoint& asked, std::vector<sl
   return true;
 }
 
-std::optional<redirection> read_moved(std::string_view error, const endpoint& asked) {
-  if (redis::error_code(error) != "MOVED") return std::nullopt;
-  const auto words = error.substr(error.find("MOVED ") + 6);
+namespace {
+
+std::optional<redirection> read_redirection(std::string_view word, std::string_view error,
+                                            const endpoint& asked) {
+  if (redis::error_code(error) != word) return std::nullopt;
+  const auto words = error.substr(std::min(error.find(word) + word.size() + 1, error.size()));
   const auto space = words.find(' ');
   const auto place = space == std::string_view::npos ? std::string_view() : words.substr(space + 1);
   // Host names and IPv6 addresses have no brackets here, so the port is behind the last ':'.
@@ -83,9 +87,23 @@ std::optional<redirection> read_moved(std::string_view error, const endpoint& as
                      {is_asked ? asked.host : std::string(host), static_cast<int>(port)}};
 }
 
+}  // namespace
+
+std::optional<redirection> read_moved(std::string_view error, const endpoint& asked) {
+  return read_redirection("MOVED", error, asked);
+}
+
+std::optional<redirection> read_ask(std::string_view error, const endpoint& asked) {
+  return read_redirection("ASK", error, asked);
+}
+
 bool is_on_its_way(std::string_view error) noexcept {
   const auto code = redis::error_code(error);
   return code == "ASK" || code == "TRYAGAIN";
+}
+
+bool is_cut_short(std::string_view error) noexcept {
+  return error.starts_with("ERR Script attempted to access a non local key");
 }
 
 }  // namespace mortise::cluster

@@ -39,7 +39,16 @@ struct redirection {
 
 // "MOVED 3999 127.0.0.1:6381": the slot has gone there for good. Nothing for another error.
 std::optional<redirection> read_moved(std::string_view error, const endpoint& asked);
-// "ASK 3999 127.0.0.1:6381", or TRYAGAIN: the slot is on its way, and some of its keys are there.
+// "ASK 3999 127.0.0.1:6381": the keys that the command names are there, or nowhere. The slot is not
+// yet.
+std::optional<redirection> read_ask(std::string_view error, const endpoint& asked);
+// ASK, or TRYAGAIN: the slot is being moved, and some of its keys are at the other server. The
+// command was not carried out.
 bool is_on_its_way(std::string_view error) noexcept;
+// The same met by a script that had begun, because a key of it had come to its end in the meantime:
+//   ERR Script attempted to access a non local key in a cluster node script: 3f…, on
+//   @user_script:7.
+// What the script has written before that stays.
+bool is_cut_short(std::string_view error) noexcept;
 
 }  // namespace mortise::cluster

@@ -25,7 +25,7 @@ bool cluster_arrival::send(cluster_routes& routes, cluster_server& at, const clu
   const auto seen = slot.seen.load(std::memory_order_relaxed);
   std::string rest;
   (slot.has_arrived ? protocol::seed_again(seen, slot.place) : protocol::seed(slot.place))
-      .write(rest, true);
+      .write(rest, at.lacks_seed());
   protocol::write_record(client_id).write_at(rest, slot.place);
 
   // The constructor is private.
@@ -74,7 +74,13 @@ void cluster_arrival::note_error(const char* command, std::string_view error) no
   }
   const bool is_on_its_way = cluster::is_on_its_way(error);
   const auto said = protocol::read_error(is_on_its_way ? std::string_view("TRYAGAIN") : error);
-  end(is_on_its_way || said.details.is_retryable ? end_of::later : end_of::refused);
+  const bool is_script_missing = said.what == lock::answer::no_script;
+  if (is_script_missing) at_.note_lack_of_seed();
+  if (is_on_its_way || is_script_missing) {
+    end(end_of::again);
+  } else {
+    end(said.details.is_retryable ? end_of::later : end_of::refused);
+  }
   if (!came_.why.ok()) return;
   came_.why = said.details;
   at_.link().hide_login(came_.why);
@@ -84,7 +90,7 @@ void cluster_arrival::note_error(const char* command, std::string_view error) no
     came_.why.say("the server refused ", command, ": ", said.details.words());
   }
 } catch (const std::bad_alloc&) {
-  end(end_of::later);
+  end(end_of::again);
 }
 
 void cluster_arrival::end(cluster::arrival::end how) noexcept {
@@ -92,16 +98,18 @@ void cluster_arrival::end(cluster::arrival::end how) noexcept {
     switch (what) {
       case end_of::here:
         return 1;
-      case end_of::later:
+      case end_of::again:
         return 2;
-      case end_of::refused:
+      case end_of::later:
         return 3;
-      case end_of::broken:
+      case end_of::refused:
         return 4;
+      case end_of::broken:
+        return 5;
       case end_of::moved:
         break;
     }
-    return 5;
+    return 6;
   };
   if (is_undecided_ || rank(how) > rank(came_.how)) came_.how = how;
   is_undecided_ = false;

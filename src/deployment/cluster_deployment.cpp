@@ -23,6 +23,12 @@ outcome of_server(const cluster_server& at, outcome how) {
   return how;
 }
 
+// Whether a command can be repeated that was refused because its slot is being moved.
+bool is_moving(const outcome& how, const protocol::command& asked) {
+  return cluster::is_on_its_way(how.server_text) ||
+         (cluster::is_cut_short(how.server_text) && !asked.is_change);
+}
+
 std::vector<cluster::endpoint> endpoints_of(const std::vector<redis::host_port>& all) {
   std::vector<cluster::endpoint> found;
   found.reserve(all.size());
@@ -47,6 +53,7 @@ class config_of_server {
     auto config = server_config(each_, make_transport, terms_);
     config.where = net::resolver_for_host(where.host, where.port);
     config.is_of_cluster = true;
+    config.scripts.push_back(&protocol::seed_script());
     return config;
   }
 
@@ -155,7 +162,7 @@ class cluster_deployment final : public deployment {
   [[nodiscard]] cluster_slot* slot_of(const named_key& lock) noexcept {
     return routes_.find(cluster::slot_of(lock.key));
   }
-  [[nodiscard]] outcome why_not_here(const cluster_slot& slot) const;
+  [[nodiscard]] outcome why_not_here(const cluster_slot& slot, const outcome& unanswered) const;
   static std::vector<outcome> come_of(const std::vector<cluster_server*>& all, const step& call);
   static outcome each(const std::vector<cluster_server*>& all, const step& call);
   outcome each_master(time_ns deadline, const step& call);
@@ -222,7 +229,9 @@ outcome cluster_deployment::ask(const named_key& lock, const protocol::command& 
   return how;
 }
 
-outcome cluster_deployment::why_not_here(const cluster_slot& slot) const {
+outcome cluster_deployment::why_not_here(const cluster_slot& slot,
+                                         const outcome& unanswered) const {
+  if (!unanswered.ok()) return unanswered;
   auto problem = routes_.problem(slot.number);
   if (!problem.ok()) return problem;
   return outcome::of(status::unreachable, "the cluster did not answer in time");
@@ -233,7 +242,7 @@ outcome cluster_deployment::ask_at(cluster_slot& slot, const protocol::command& 
   outcome unanswered;  // once it was sent in vain
   for (bool with_text = false;;) {
     auto* const at = routes_.await_here(slot, deadline);
-    if (at == nullptr) return unanswered.ok() ? why_not_here(slot) : unanswered;
+    if (at == nullptr) return why_not_here(slot, unanswered);
     auto came = command_request::ask_once(at->link(), asked, with_text, deadline);
     with_text = came.is_script_missing;
     if (with_text) continue;
@@ -241,8 +250,10 @@ outcome cluster_deployment::ask_at(cluster_slot& slot, const protocol::command& 
       routes_.on_moved(slot, *at, moved->to);
       continue;
     }
-    if (!came.may_be_asked_again || boot_now() >= deadline) return came.how;
-    if (came.how.code == status::refused) routes_.on_unserved(slot, *at);
+    const bool is_halfway = is_moving(came.how, asked);
+    const bool is_over = !came.may_be_asked_again && !is_halfway;
+    if (is_over || boot_now() >= deadline) return came.how;
+    if (!is_halfway && came.how.code == status::refused) routes_.on_unserved(slot, *at);
     unanswered = std::move(came.how);
     routes_.await_change(deadline);
   }

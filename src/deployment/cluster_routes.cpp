@@ -22,6 +22,8 @@ namespace {
 constexpr time_ns put_off_ns = 50 * ns_per_ms;
 // A server that has not answered for a third of the limit, or for half a second, is not waited for.
 constexpr time_ns longest_patience_ns = ns_per_s / 2;
+// A slot is taken to be on its way for so long after a server has said so.
+constexpr time_ns moving_ns = 2 * ns_per_s;
 
 outcome closed() { return outcome::of(status::closed, "the client was closed"); }
 
@@ -244,6 +246,25 @@ void cluster_routes::on_unserved(cluster_slot& slot, cluster_server& from) noexc
   });
 }
 
+void cluster_routes::on_halfway(cluster_slot& slot) noexcept {
+  enter([&](cluster::router& router, time_ns now) {
+    slot.is_missed = true;
+    slot.moving_until.store(now + moving_ns, std::memory_order_relaxed);
+    router.on_halfway(slot.number, now);
+  });
+}
+
+bool cluster_routes::send_asking(cluster_inquiry& asked, const cluster::endpoint& to) noexcept {
+  bool is_sent = false;
+  enter([&](cluster::router& router, time_ns) {
+    const auto server = router.number_of(to);
+    if (server == cluster::no_server) return;
+    router.connect(server);
+    is_sent = asked.send_asking(at(server)) == status::ok;
+  });
+  return is_sent;
+}
+
 void cluster_routes::expect_messages(cluster_slot& slot, int change) noexcept {
   const std::lock_guard guard(mutex_);
   slot.expecting += change;
@@ -430,6 +451,13 @@ void cluster_routes::on_away(int number) noexcept {
     for (const auto& channel : slot.channels) owner->link().unlisten(channel);
   }
   while (auto* const item = slot.waiting.pop()) dropped_.push(*item);
+}
+
+void cluster_routes::on_again(int number) {
+  auto& slot = *slots_.at(number);
+  if (!slot.is_missed || slot.here.load(std::memory_order_relaxed) == nullptr) return;
+  back_.insert(number);
+  slot.is_missed = false;
 }
 
 void cluster_routes::on_owner_changed(int number) noexcept {

@@ -58,6 +58,11 @@ class cluster_routes final : private cluster::router::link,
   void on_moved(cluster_slot& slot, cluster_server& from, const cluster::endpoint& to) noexcept;
   void on_unserved(cluster_slot& slot, cluster_server& from) noexcept;
 
+  // Keys of the slot are at two servers: what was not carried out can be asked again after a pause.
+  void on_halfway(cluster_slot& slot) noexcept;
+  // Sends it to a server that the slot is being moved to. False where that is not connected to yet.
+  bool send_asking(cluster_inquiry& asked, const cluster::endpoint& to) noexcept;
+
   void expect_messages(cluster_slot& slot, int change) noexcept;
   void listen(cluster_slot& slot, std::string_view channel);
   void unlisten(cluster_slot& slot, std::string_view channel) noexcept;
@@ -108,6 +113,7 @@ class cluster_routes final : private cluster::router::link,
   bool ask_topology(int server) noexcept override;
   void on_here(int slot, int server) noexcept override;
   void on_away(int slot) noexcept override;
+  void on_again(int slot) override;
   void on_owner_changed(int slot) noexcept override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   // cluster_server::listener

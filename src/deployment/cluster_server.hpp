@@ -65,6 +65,9 @@ class cluster_server final : private redis::session_listener,
   }
   // The next connection logs in with these.
   void keep_credentials(const redis::login& offered);
+  // Whether it has forgotten the script of an arrival, which the greeting loads (hazard 27).
+  [[nodiscard]] bool lacks_seed() const noexcept { return lacks_seed_; }
+  void note_lack_of_seed() noexcept { lacks_seed_ = true; }
   // Who says whether its replicas have something; nullptr where nobody wants to know.
   [[nodiscard]] acknowledgements* acks() const noexcept { return acks_.get(); }
 
@@ -98,6 +101,7 @@ class cluster_server final : private redis::session_listener,
   const std::shared_ptr<redis::credentials> identity_;
   admission entry_;  // which the connection tells of its end
   known_commands known_{redis::compare_and_delete::none};
+  std::atomic<bool> lacks_seed_{false};
   std::atomic<bool> is_begun_{false};
   std::atomic<bool> is_resting_{true};
   const std::unique_ptr<acknowledgements> acks_;  // which the connection tells of its end

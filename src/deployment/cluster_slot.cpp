@@ -17,6 +17,12 @@ namespace {
 // What nobody is known to do.
 known_commands no_commands{redis::compare_and_delete::none};
 
+// Whether the server does not serve the slot.
+bool is_of_slot(std::string_view error) noexcept {
+  const auto* const unfit = redis::unfitness_of(error);
+  return unfit != nullptr && unfit->is_of_slot;
+}
+
 }  // namespace
 
 void waiting_list::push(cluster_inquiry& item) noexcept {
@@ -42,7 +48,11 @@ cluster_inquiry::~cluster_inquiry() { routes_.stop_using(slot_); }
 status cluster_inquiry::send(const lock::question& asked, const protocol::table& rules,
                              const protocol::key_set& keys, const lock::operation* by) noexcept {
   auto* const at = slot_.here.load(std::memory_order_acquire);
-  const auto written = write(asked, rules, keys, at != nullptr ? at->known() : no_commands);
+  const bool is_moving = asked.what == lock::step::renew &&
+                         boot_now() < slot_.moving_until.load(std::memory_order_relaxed);
+  is_asking_ = is_halfway_ = false;
+  const auto written =
+      write(asked, rules, keys, at != nullptr ? at->known() : no_commands, is_moving);
   if (written != status::ok) return written;
   if (at == nullptr) {
     leave_unmeasured();
@@ -62,25 +72,45 @@ status cluster_inquiry::send_on(cluster_server& at) noexcept {
   return submit(at.link(), at.known(), nullptr, {at.acks(), slot_.place});
 }
 
+status cluster_inquiry::send_asking(cluster_server& at) noexcept {
+  at_ = &at;
+  is_asking_ = true;
+  return submit_asking(at.link(), at.known());
+}
+
 void cluster_inquiry::drop() noexcept {
   lock::verdict said;
   said.what = lock::answer::unsent;
   tell(said, boot_now());
 }
 
+// Not where replicas have to acknowledge: those of the next server are waited for once the slot has
+// arrived there.
+bool cluster_inquiry::is_sent_on(std::string_view error) noexcept try {
+  if (is_asking_ || !is_of_one_key() || at_->acks() != nullptr) return false;
+  const auto ask = cluster::read_ask(error, at_->where());
+  return ask && routes_.send_asking(*this, ask->to);
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 bool cluster_inquiry::is_astray(std::string_view error, lock::verdict& said) noexcept try {
+  const bool is_cut_short = cluster::is_cut_short(error);
+  // A server that was asked ahead of the slot and refuses knows of no move.
+  is_halfway_ = is_cut_short || cluster::is_on_its_way(error) ||
+                (is_asking_ && (cluster::read_moved(error, at_->where()) || is_of_slot(error)));
+  if (is_halfway_) {
+    said = protocol::read_error("TRYAGAIN");
+    // A script that was cut short has perhaps done what it was asked: asked again, it finds that.
+    said.what = is_cut_short ? lock::answer::broken : lock::answer::unsent;
+    return true;
+  }
   if (const auto moved = cluster::read_moved(error, at_->where())) {
     said.what = lock::answer::unsent;
     routes_.on_moved(slot_, *at_, moved->to);
     return true;
   }
-  if (cluster::is_on_its_way(error)) {
-    // Its keys are in two places, where no script can see them together.
-    said = protocol::read_error("TRYAGAIN");
-    return true;
-  }
-  const auto* const unfit = redis::unfitness_of(error);
-  if (unfit == nullptr || !unfit->is_of_slot) return false;
+  if (!is_of_slot(error)) return false;
   said = protocol::read_error(error);
   routes_.on_unserved(slot_, *at_);
   return true;
@@ -93,8 +123,10 @@ bool cluster_inquiry::is_astray(std::string_view error, lock::verdict& said) noe
 void cluster_inquiry::tell(const lock::verdict& said, time_ns now) noexcept {
   auto& routes = routes_;
   auto& slot = slot_;
+  const bool is_halfway = is_halfway_;
   const bool is_missed = said.what == lock::answer::unsent || said.what == lock::answer::broken;
   step_request::tell(said, now);
+  if (is_halfway) return routes.on_halfway(slot);
   if (is_missed) routes.on_missed(slot);
 }
 

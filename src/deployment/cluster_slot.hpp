@@ -33,6 +33,7 @@ struct cluster_slot {
   const std::string inbox;                     // the client's
   std::atomic<cluster_server*> here{nullptr};  // who can be asked
   std::atomic<std::int64_t> seen{0};           // the highest fencing token
+  std::atomic<time_ns> moving_until{0};        // keys of it are taken to be at two servers
 
   // Under the mutex of the routes.
   waiting_list waiting;
@@ -46,7 +47,9 @@ struct cluster_slot {
 
 // A question to whoever has the slot. One that the slot has left, or that nobody serves, is not
 // carried out, and never asked again by itself: what the asker wants may have changed by then, and
-// whatever it asks next must not be overtaken (hazard 16).
+// whatever it asks next must not be overtaken (hazard 16). While the slot is being moved key by key
+// a question that names the lock's own key only goes after that key: it compares the owner token,
+// so it changes nothing where it comes late (hazard 29).
 class cluster_inquiry final : public step_request {
  public:
   cluster_inquiry(cluster_routes& routes, cluster_slot& slot, inquirer& asker);
@@ -54,6 +57,9 @@ class cluster_inquiry final : public step_request {
 
   status send(const lock::question& asked, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* by) noexcept override;
+  // Sends it to a server that the slot is being moved to, after the one that it was sent to has
+  // refused it.
+  status send_asking(cluster_server& at) noexcept;
   // Sends what has waited; as redis::connection::submit.
   status send_on(cluster_server& at) noexcept;
   // What has waited will not be sent.
@@ -61,12 +67,15 @@ class cluster_inquiry final : public step_request {
 
  private:
   friend class waiting_list;
+  bool is_sent_on(std::string_view error) noexcept override;
   bool is_astray(std::string_view error, lock::verdict& said) noexcept override;
   void tell(const lock::verdict& said, time_ns now) noexcept override;
 
   cluster_routes& routes_;
   cluster_slot& slot_;
   cluster_server* at_ = nullptr;  // who was asked last
+  bool is_asking_ = false;        // the slot is not there yet
+  bool is_halfway_ = false;       // keys of the slot are at two servers
   cluster_inquiry* next_ = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "protocol/wire.hpp"
+#include "redis/command.hpp"
 
 namespace mortise::deployment {
 
@@ -61,8 +62,8 @@ bool step_request::note_witness(witness of) noexcept try {
 }
 
 status step_request::write(const lock::question& asked, const protocol::table& rules,
-                           const protocol::key_set& keys, const known_commands& known) noexcept
-    try {
+                           const protocol::key_set& keys, const known_commands& known,
+                           bool is_moving) noexcept try {
   rules_ = &rules;
   what_ = asked.what;
   lease_ms_ = asked.ttl_ms;
@@ -71,9 +72,13 @@ status step_request::write(const lock::question& asked, const protocol::table& r
   const auto how = known.load(std::memory_order_relaxed);
   is_without_script_ =
       how != redis::compare_and_delete::none && protocol::is_compare_and_delete(rules, asked);
+  const bool is_alone = is_moving && protocol::can_renew_alone(rules, asked);
+  is_of_one_key_ = is_without_script_ || is_alone || rules.rows.of(asked.what).keys == 1;
   reply_count = 1;
   if (is_without_script_) {
     protocol::write_compare_and_delete(bytes_, how, asked, keys);
+  } else if (is_alone) {
+    protocol::write_renewal_alone(bytes_, rules, asked, keys);
   } else {
     reply_count = protocol::write_step(bytes_, rules, asked, keys);
   }
@@ -91,6 +96,16 @@ status step_request::submit(redis::connection& server, known_commands& known,
   return server.submit(*this, bytes_, flush_for(by));
 }
 
+status step_request::submit_asking(redis::connection& server, known_commands& known) noexcept try {
+  std::string asking;
+  redis::command_writer(asking).command({"ASKING"});
+  bytes_.insert(0, asking);
+  reply_count = 2;
+  return submit(server, known, nullptr, {});
+} catch (const std::bad_alloc&) {
+  return status::no_memory;
+}
+
 redis::flush step_request::flush_for(const lock::operation* by) noexcept {
   if (by == nullptr) return redis::flush::by_io_thread;
   if (!by->awaits_answer) return redis::flush::sent;
@@ -102,6 +117,7 @@ redis::flush step_request::flush_for(const lock::operation* by) noexcept {
 
 void step_request::on_reply(const redis::value& reply, time_ns now) noexcept {
   if (asked_at_ != 0) server_->statistics().answered(now - asked_at_);
+  if (reply.is_error() && is_sent_on(reply.text())) return;
   if (lock::verdict said; reply.is_error() && is_astray(reply.text(), said)) return tell(said, now);
   if (is_without_script_ && reply.is_error()) {
     // Whatever it is, it is asked again by script.

@@ -29,13 +29,19 @@ class step_request : public inquiry, private redis::request {
     acknowledgements* replicas = nullptr;
     std::string_view place = {};
   };
-  // Notes what is asked; ok or no_memory.
+  // Notes what is asked; ok or no_memory. `is_moving`: the other keys of the lock may be at another
+  // server, so a renewal touches the lock's own only where it can (hazard 29).
   status write(const lock::question& asked, const protocol::table& rules,
-               const protocol::key_set& keys, const known_commands& known) noexcept;
+               const protocol::key_set& keys, const known_commands& known,
+               bool is_moving = false) noexcept;
+  // Whether what was noted names one key only.
+  [[nodiscard]] bool is_of_one_key() const noexcept { return is_of_one_key_; }
   // Sends it, as redis::connection::submit, for an operation whose caller lends its thread for the
   // answer; nullptr for nobody's.
   status submit(redis::connection& server, known_commands& known, const lock::operation* by,
                 witness of) noexcept;
+  // Sends it once more, to a server that a slot is being moved to; for nobody's thread.
+  status submit_asking(redis::connection& server, known_commands& known) noexcept;
   // It is not sent at once, so that its answer says nothing of the server.
   void leave_unmeasured() noexcept { asked_at_ = 0; }
   virtual void tell(const lock::verdict& said, time_ns now) noexcept {
@@ -43,6 +49,8 @@ class step_request : public inquiry, private redis::request {
   }
 
  private:
+  // Whether the question was sent on to another server, because of this error.
+  virtual bool is_sent_on(std::string_view /*error*/) noexcept { return false; }
   // Whether the error is about where the question went; then `said` is what is told of it.
   virtual bool is_astray(std::string_view /*error*/, lock::verdict& /*said*/) noexcept {
     return false;
@@ -58,6 +66,7 @@ class step_request : public inquiry, private redis::request {
   const protocol::table* rules_ = nullptr;
   lock::step what_ = lock::step::try_take;
   bool is_without_script_ = false;
+  bool is_of_one_key_ = false;
   std::int64_t lease_ms_ = 0;
   time_ns asked_at_ = 0;
   // What waits for replicas, where these are asked; most locks have none.

@@ -155,7 +155,9 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
   const auto problem = common_.world.problem();
   if (!problem.ok()) how.say(how.message, "; ", problem.message);
   if (auto* const gone = common_.departures.of(given_up)) {
-    if (why == status::timed_out && !gone->claim->is_leave_sent() && !problem.ok()) how = problem;
+    const auto& refusal = problem.ok() ? gone->claim->details() : problem;
+    const bool is_refused = !gone->claim->is_leave_sent() && !refusal.ok();
+    if (why == status::timed_out && is_refused) how = refusal;
     return common_.departures.tell(*gone, how);
   }
   for (const auto& each : lines_) {

@@ -58,6 +58,7 @@ news leave::on_answer(const open_question& asked, const verdict& said, questions
       is_unknown_ = true;  // asked again after the reconnect
       return news::none;
     case answer::unsent:
+      if (!said.details.ok()) to.keep_details(said);
       return news::none;
     case answer::refused:
     case answer::unknown:

@@ -13,9 +13,11 @@ namespace {
 
 command seed_as(std::string_view whether_back, std::int64_t seen, std::string_view place) {
   return {[=, server = std::string(server_key).append(place),
-           fence = std::string(fence_key).append(place)](std::string& out, bool) {
+           fence = std::string(fence_key).append(place)](std::string& out, bool with_text) {
     redis::command_writer(out).command(
-        {"EVAL", scripts::seed.text, "2", server, fence, whether_back, std::to_string(seen)});
+        {with_text ? "EVAL" : "EVALSHA",
+         with_text ? std::string_view(scripts::seed.text) : std::string_view(scripts::seed.sha1),
+         "2", server, fence, whether_back, std::to_string(seen)});
   }};
 }
 
@@ -26,6 +28,8 @@ command seed(std::string_view place) { return seed_as("new", 0, place); }
 command seed_again(std::int64_t seen, std::string_view place) {
   return seed_as("back", seen, place);
 }
+
+const redis::script& seed_script() { return scripts::seed; }
 
 command join_quorum(const membership& as) {
   return {[as](std::string& out, bool) {

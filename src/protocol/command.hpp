@@ -46,6 +46,7 @@ command ping();
 // and has seen this fencing token.
 command seed(std::string_view place = {});
 command seed_again(std::int64_t seen, std::string_view place = {});
+const redis::script& seed_script();
 // Prepares a server of a quorum for a client that takes it for the `number`th of so many servers.
 struct membership {
   std::string client_id;

@@ -38,12 +38,13 @@ const table& queued() {
               .acquire = {&scripts::queued_acquire, 3, 3, "wait"},
               .reacquire = {&scripts::queued_acquire, 3, 3, "again"},
               .retake = {&scripts::queued_acquire, 3, 3, "try"},
-              .renew = {&scripts::queued_renew, 3, 3, ""},
+              .renew = {&scripts::queued_renew, 2, 3, ""},
               .raise = {},  // its owner has all of it
               .release_alone = {&scripts::queued_release_alone, 1, 1, ""},
               .release = {&scripts::queued_release, 3, 1, ""},
               .cancel = {&scripts::queued_cancel, 3, 1, ""},
           },
+      .renew_alone = {&scripts::queued_renew, 1, 3, ""},
       .query = {&scripts::queued_query, 3, 1, ""},
       .force_release = {&scripts::queued_release, 3, 3, "force"},
   };

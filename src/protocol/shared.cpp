@@ -48,6 +48,7 @@ table shared_table(lock::lock_kind kind, std::size_t keys,
               .release = {&scripts::shared_release, keys, 5, ""},
               .cancel = {&scripts::shared_cancel, keys, 5, ""},
           },
+      .renew_alone = {&scripts::shared_renew_alone, 1, 4, ""},
       .query = {&scripts::shared_query, keys, 5, ""},
       .force_release = {&scripts::shared_release, keys, 5, "force"},
   };

@@ -69,6 +69,10 @@ struct table {
   std::string (*channel)(std::string_view name) = nullptr;
   std::string (*owner_token)(const owner_seed& seed) = nullptr;
   row_set rows;
+  // As rows.renew, and touches no key but the lock's own, because the others may be at another
+  // server (hazard 29). It draws no tokens and may not know that others wait. None where it cannot
+  // be done.
+  row renew_alone = {};
   row query;
   // Ends the hold of whoever is named, and tells it; none where it cannot be done.
   row force_release = {};

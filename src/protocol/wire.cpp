@@ -173,6 +173,15 @@ int write_step(std::string& out, const table& protocol, const question& asked,
   return 1;
 }
 
+bool can_renew_alone(const table& protocol, const question& asked) noexcept {
+  return asked.what == step::renew && asked.reserve == 0 && protocol.renew_alone.code != nullptr;
+}
+
+void write_renewal_alone(std::string& out, const table& protocol, const question& asked,
+                         const key_set& keys) {
+  write_script(out, protocol.renew_alone, asked, keys);
+}
+
 bool is_compare_and_delete(const table& protocol, const question& asked) {
   // Who is asked for the text of the script has been asked without one before, in vain.
   return asked.what == step::release_alone && protocol.facts.is_plain_string && !asked.with_text;

@@ -13,6 +13,11 @@ namespace mortise::protocol {
 // Appends the commands of one step, in RESP, and returns how many replies they have.
 int write_step(std::string& out, const table& protocol, const lock::question& asked,
                const key_set& keys);
+// The same of a renewal by protocol.renew_alone. It has one reply.
+void write_renewal_alone(std::string& out, const table& protocol, const lock::question& asked,
+                         const key_set& keys);
+// Whether a renewal can be asked so.
+bool can_renew_alone(const table& protocol, const lock::question& asked) noexcept;
 // Reads the reply (of several replies: the first error, or else the last).
 lock::verdict read_step(const table& protocol, lock::step what, const redis::value& reply);
 

@@ -216,6 +216,11 @@ std::size_t test_cluster::fail_over(std::size_t master, const std::vector<std::s
   return replica;
 }
 
+void test_cluster::follow(std::size_t replica, std::size_t master) {
+  expect_ok(ask(replica, {"CLUSTER", "REPLICATE", id_of(master)}));
+  await_whole();
+}
+
 void test_cluster::begin_move(int slot, std::size_t from, std::size_t to) {
   const auto number = std::to_string(slot);
   expect_ok(ask(to, {"CLUSTER", "SETSLOT", number, "IMPORTING", id_of(from)}));
@@ -228,6 +233,7 @@ void test_cluster::move_keys(int slot, std::size_t from, std::size_t to) {
         lines_of(ask(from, {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), "100"}));
     if (keys.empty()) return;
     for (const auto& key : keys) {
+      std::this_thread::sleep_for(pause_between_keys);
       ask(from,
           {"MIGRATE", network_.address_of(to), std::to_string(at(to).port()), key, "0", "5000"});
     }

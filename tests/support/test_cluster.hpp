@@ -46,6 +46,8 @@ class test_cluster {
   // CLUSTER FAILOVER with these words, at a replica of the server; returns which, once it is the
   // master.
   std::size_t fail_over(std::size_t master, const std::vector<std::string>& words = {});
+  // Makes a replica that of another master.
+  void follow(std::size_t replica, std::size_t master);
   // Moves the slot with its keys, key by key, as redis-cli --cluster reshard does; in between
   // `halfway` is called, when the slot is on its way and no key has gone yet.
   template <class Halfway>
@@ -58,6 +60,8 @@ class test_cluster {
   void move_slot(int slot, std::size_t from, std::size_t to) {
     move_slot(slot, from, to, [] {});
   }
+  // How long one key waits for the one before it in a slot that is moved.
+  std::chrono::milliseconds pause_between_keys{0};
   // Whether its servers can move slots as a whole, as Valkey from 9 on can.
   [[nodiscard]] bool has_migration();
   // Does so; returns when it is over.

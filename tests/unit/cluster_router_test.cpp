@@ -52,11 +52,37 @@ class routers : public ::testing::Test, private router::link {
     const auto first = first_master == "a" ? a : b;
     ways.on_topology(server, {{0, 8191, first, {b, c}}, {8192, 16383, d, {}}}, now);
   }
-  void end_arrival(end how, const endpoint& to = {}) {
-    const auto which = last_;
+  void tell_topology_of(const std::vector<cluster::slot_range>& told) {
+    ways.on_topology(0, told, now);
+  }
+  void end_arrival(end how, const endpoint& to = {}) { end_arrival(last_, how, to); }
+  // Of all that are open; returns how many there were.
+  int end_arrivals(end how) {
+    auto open = std::exchange(open_, {});
+    for (const auto& which : open) end_arrival(which, how, {});
+    return static_cast<int>(open.size());
+  }
+  // As time passes; returns how many slots have tried to arrive.
+  int refuse_arrivals(time_ns until, end how) {
+    int count = end_arrivals(how);
+    while (ways.next_timer() < until) {
+      now = std::max(now, ways.next_timer());
+      ways.on_timer(now);
+      if (take().find("ask") != std::string::npos) tell_topology(0, "a");
+      count += end_arrivals(how);
+    }
+    now = until;
+    return count;
+  }
+  struct attempt {
+    int slot = 0;
+    int server = 0;
+    std::uint64_t number = 0;
+  };
+  void end_arrival(const attempt& which, end how, const endpoint& to) {
     arrival came{how, to, {}};
     if (how == end::refused || how == end::later) came.why = outcome::of(status::refused, "no");
-    ways.on_arrival(which.slot, which.server, which.attempt, came, now);
+    ways.on_arrival(which.slot, which.server, which.number, came, now);
   }
   void fail(int server) { ways.on_down(server, outcome::of(status::unreachable, "gone"), now); }
   std::string take() {
@@ -83,6 +109,7 @@ class routers : public ::testing::Test, private router::link {
   int owner_changes(int of) { return std::exchange(owner_changes_[of], 0); }
 
   time_ns now = ns_per_s;
+  std::vector<attempt> open_;  // attempts to arrive that have not ended
   router ways;
 
  private:
@@ -92,8 +119,9 @@ class routers : public ::testing::Test, private router::link {
   void connect(int server) noexcept override { note("connect", server); }
   void disconnect(int server) noexcept override { note("disconnect", server); }
   void leave(int server, const char*) noexcept override { note("leave", server); }
-  bool arrive(int of, int server, std::uint64_t attempt) noexcept override {
-    last_ = {of, server, attempt};
+  bool arrive(int of, int server, std::uint64_t number) noexcept override {
+    last_ = {of, server, number};
+    open_.push_back(last_);
     log_.push_back("arrive " + std::to_string(of) + " at " + std::to_string(server));
     return true;
   }
@@ -105,17 +133,14 @@ class routers : public ::testing::Test, private router::link {
     log_.push_back(std::to_string(of) + " is here at " + std::to_string(server));
   }
   void on_away(int of) noexcept override { log_.push_back(std::to_string(of) + " is away"); }
+  void on_again(int of) override { log_.push_back(std::to_string(of) + " again"); }
   void on_owner_changed(int of) noexcept override { ++owner_changes_[of]; }
   std::int64_t random_below(std::int64_t) noexcept override { return 0; }
   void note(const char* what, int server) {
     log_.push_back(std::string(what) + " " + std::to_string(server));
   }
 
-  struct {
-    int slot = 0;
-    int server = 0;
-    std::uint64_t attempt = 0;
-  } last_;
+  attempt last_;
   std::vector<std::string> log_;
   std::map<int, int> owner_changes_;
 };
@@ -199,10 +224,92 @@ TEST_F(routers, a_slot_on_its_way_is_tried_again) {
   know_and_use();
   ways.on_unheard(slot, 0, now);
   expect("100 is away, arrive 100 at 0");
-  end_arrival(end::later);
+  end_arrival(end::again);
   expect("100 is away");
   wait();
   expect("arrive 100 at 0");
+}
+
+// CLUSTERDOWN, while a master is missing.
+TEST_F(routers, one_slot_asks_for_all_that_a_server_has_refused) {
+  constexpr int many = 500;
+  know();
+  for (int number = 0; number < many; ++number) ways.use(number, now);
+  EXPECT_EQ(many, end_arrivals(end::later));
+  take();
+  const auto first = refuse_arrivals(now + ns_per_s, end::later);
+  EXPECT_GE(first, 4) << "a failover takes a second or two";
+  EXPECT_LE(first, 20);
+  refuse_arrivals(now + 30 * ns_per_s, end::later);
+  EXPECT_LE(refuse_arrivals(now + 10 * ns_per_s, end::later), 10) << "less and less often";
+  // One of them arrives, and all others come at once.
+  while (open_.empty()) {
+    take();
+    wait();
+  }
+  EXPECT_EQ(1, end_arrivals(end::here));
+  take();
+  wait();
+  EXPECT_EQ(many - 1, end_arrivals(end::here));
+  for (int number = 0; number < many; ++number) EXPECT_EQ(phase::here, ways.phase_of(number));
+}
+
+// Questions meet it, too.
+TEST_F(routers, slots_that_a_server_no_longer_serves_wait_together) {
+  know_and_use();
+  ways.use(another, now);
+  end_arrivals(end::here);
+  ways.on_unserved(slot, 0, now);
+  ways.on_unserved(another, 0, now);
+  take();
+  wait();
+  EXPECT_EQ(1U, open_.size());
+  EXPECT_LE(refuse_arrivals(now + ns_per_s, end::later), 20);
+}
+
+// One that is refused for a reason of its own keeps no other from arriving.
+TEST_F(routers, slots_that_were_refused_take_turns) {
+  know();
+  ways.use(slot, now);
+  ways.use(another, now);
+  end_arrivals(end::later);
+  take();
+  std::vector<int> tried;
+  while (tried.size() < 4) {
+    wait();
+    take();
+    for (const auto& one : std::exchange(open_, {})) {
+      tried.push_back(one.slot);
+      end_arrival(one, end::later, {});
+    }
+  }
+  EXPECT_EQ((std::vector<int>{slot, another, slot, another}), tried);
+}
+
+// Nothing is carried out there for as long as its keys are at two servers.
+TEST_F(routers, a_slot_that_is_being_moved_is_asked_again_less_and_less_often) {
+  know_and_use();
+  time_ns pause = 0;
+  for (int turn = 0; turn < 8; ++turn) {
+    const auto before = now;
+    ways.on_halfway(slot, now);
+    ways.on_halfway(slot, now);  // another of its locks
+    wait();
+    expect("100 again");
+    EXPECT_EQ(phase::here, ways.phase_of(slot));
+    EXPECT_GE(now - before, pause);
+    pause = now - before;
+  }
+  EXPECT_GE(pause, 100 * ns_per_ms);
+  EXPECT_LE(pause, ns_per_s);
+  ways.on_unheard(slot, 0, now);
+  end_arrival(end::here);
+  take();
+  const auto before = now;
+  ways.on_halfway(slot, now);
+  wait();
+  expect("100 again");
+  EXPECT_LT(now - before, pause);
 }
 
 TEST_F(routers, a_scout_finds_out_which_replica_has_taken_over) {
@@ -229,6 +336,48 @@ TEST_F(routers, a_scout_finds_out_which_replica_has_taken_over) {
   end_arrival(end::here);
   // All that the one had is the other's.
   expect("arrive 100 at 2, arrive 101 at 2");
+}
+
+// The seed has died, and the map is older than its replica.
+TEST_F(routers, any_server_of_the_map_is_asked_when_the_seed_is_lost) {
+  ways.on_up(0, now);
+  expect("ask 0");
+  tell_topology_of({{0, 8191, {"a", 1}, {}}, {8192, 16383, {"d", 4}, {}}});
+  expect("add d:4 as 1");
+  ways.use(slot, now);
+  end_arrival(end::here);
+  take();
+  fail(0);
+  expect("100 is away");
+  wait();
+  expect("connect 1");
+  ways.on_up(1, now);
+  expect("ask 1");
+  tell_topology_of({{0, 8191, {"b", 2}, {}}, {8192, 16383, {"d", 4}, {}}});
+  expect("add b:2 as 2, connect 2");
+  ways.on_up(2, now);
+  expect("arrive 100 at 2");
+}
+
+// One after the other: a client of a large cluster that is cut off from all of it connects to few.
+TEST_F(routers, a_server_that_was_sought_and_is_not_there_is_left_for_the_next) {
+  ways.on_up(0, now);
+  tell_topology_of(
+      {{0, 8191, {"a", 1}, {}}, {8192, 9999, {"d", 4}, {}}, {10000, 16383, {"e", 5}, {}}});
+  ways.use(slot, now);
+  end_arrival(end::here);
+  take();
+  fail(0);
+  take();
+  wait();
+  expect("connect 1");
+  fail(1);
+  wait();
+  expect("disconnect 1, connect 2");
+  const auto before = now;
+  wait();  // it neither comes up nor fails
+  expect("disconnect 2, connect 1");
+  EXPECT_GE(now - before, patience_ns);
 }
 
 TEST_F(routers, a_silent_server_is_left_once_another_has_taken_over) {

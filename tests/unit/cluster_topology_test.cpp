@@ -105,5 +105,22 @@ TEST(moved, a_slot_on_its_way_is_something_else) {
   EXPECT_FALSE(cluster::is_on_its_way("CLUSTERDOWN The cluster is down"));
 }
 
+TEST(moved, a_key_that_has_gone_ahead_of_its_slot_has_an_address) {
+  const auto ask = cluster::read_ask("ASK 3999 127.0.0.1:6381", asked);
+  ASSERT_TRUE(ask);
+  EXPECT_EQ((endpoint{"127.0.0.1", 6381}), ask->to);
+  EXPECT_FALSE(cluster::read_ask("MOVED 3999 127.0.0.1:6381", asked));
+  EXPECT_FALSE(cluster::read_ask("ASK", asked));
+  EXPECT_FALSE(cluster::read_ask("TRYAGAIN Multiple keys request", asked));
+}
+
+TEST(moved, a_script_that_a_move_has_cut_short_is_told_apart) {
+  EXPECT_TRUE(
+      cluster::is_cut_short("ERR Script attempted to access a non local key in a cluster node "
+                            "script: 3f, on @user_script:7."));
+  EXPECT_FALSE(cluster::is_cut_short("ERR Script attempted to access a key"));
+  EXPECT_FALSE(cluster::is_cut_short("TRYAGAIN Multiple keys request"));
+}
+
 }  // namespace
 }  // namespace mortise::testing::cluster_topology_test

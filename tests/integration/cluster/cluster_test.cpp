@@ -218,6 +218,69 @@ TEST_F(clusters, a_client_finds_the_cluster_by_any_server_that_is_there) {
   expect_acquired(open_lock(client, "order"));
 }
 
+std::int64_t number_in_info(test_server& server, const std::string& field) {
+  const auto info = server.command({"INFO", "all"});
+  const auto at = info.find(field);
+  return at == std::string::npos ? 0 : std::stoll(info.substr(at + field.size()));
+}
+
+// A master without a replica has died, and the others refuse every slot for that.
+TEST_F(clusters, a_cluster_that_is_down_is_not_kept_busy_by_those_who_use_many_slots) {
+  test_cluster frail({.masters = 3, .replicas_each = 0});
+  const auto client = open_client(frail.url() + "?lease=60s");
+  std::vector<lock_handle> locks;
+  for (int i = 0; i < 200; ++i) {
+    locks.push_back(open_lock(client, "name " + std::to_string(i)));
+    expect_acquired(locks.back());
+  }
+  frail.kill(2);
+  auto& living = frail.at(0);
+  const auto refused = [&] { return number_in_info(living, "errorstat_CLUSTERDOWN:count="); };
+  const auto received = [&] { return number_in_info(living, "total_net_input_bytes:"); };
+  ASSERT_TRUE(eventually([&] {
+    return living.command({"CLUSTER", "INFO"}).find("cluster_state:fail") != std::string::npos;
+  }));
+  const auto queue = open_queue(client);
+  for (const auto& lock : locks) {
+    mortise_lock_extend_async(lock.get(), queue.get(), 0, 60 * second_ms, nullptr);
+  }
+  ASSERT_TRUE(eventually([&] { return refused() > 0; }));
+  const auto refused_before = refused();
+  const auto received_before = received();
+  eventually([] { return false; }, 3 * second_ms);
+  EXPECT_LT(refused() - refused_before, 400);
+  EXPECT_LT(received() - received_before, 200'000);
+  frail.heal();
+  int held = 0;
+  for (const auto& lock : locks) {
+    held += mortise_lock_unlock(lock.get(), nullptr) == MORTISE_OK ? 1 : 0;
+  }
+  EXPECT_GT(held, 100) << "at the two that have lived on";
+}
+
+TEST_F(clusters, hazard_27_a_slot_arrives_at_a_server_that_has_forgotten_its_scripts) {
+  const auto client = open_client(all->url());
+  for (int i = 0; i < 6; ++i) expect_acquired(open_lock(client, "known " + std::to_string(i)));
+  for (std::size_t i = 0; i < all->size(); ++i) all->at(i).command({"SCRIPT", "FLUSH"});
+  for (int i = 0; i < 6; ++i) expect_acquired(open_lock(client, "new " + std::to_string(i)));
+}
+
+// The map of a client is up to a minute old, and a master omits replicas that have only just come.
+TEST_F(clusters, a_replica_that_the_map_does_not_list_is_found_when_the_seed_dies) {
+  const auto master = all->owner_of(lock_key("order"));
+  const auto replica = all->replica_of(master);
+  all->follow(replica, all->other_master(master));
+  const auto client = open_client("redis+cluster://" + all->address_of(master));
+  const auto lock = open_lock(client, "order");
+  expect_acquired(lock);
+  expect_released(lock);
+  all->follow(replica, master);
+  all->kill(master);
+  expect_acquired(lock);
+  expect_released(lock);
+  EXPECT_EQ(replica, all->owner_of(lock_key("order")));
+}
+
 // Nobody is examined who is not connected to yet.
 TEST_F(clusters, a_client_that_examines_waits_for_none_but_whom_it_has_asked) {
   for (const auto* examine : {"warn", "strict"}) {

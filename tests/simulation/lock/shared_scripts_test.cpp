@@ -198,6 +198,36 @@ TEST_F(shared_scripts, a_renewal_leaves_the_longer_lease_of_another) {
   EXPECT_EQ(ttl(), 500);
 }
 
+// While its slot is being moved.
+TEST_F(shared_scripts, hazard_29_a_renewal_of_one_key_prolongs_its_owners_hold_only) {
+  const auto renew_alone = [&](const std::string& owner, const std::string& weight) {
+    return server_.call({"EVAL", std::string(scripts::shared_renew_alone.text), "1", "lock", owner,
+                         "500", "0", weight});
+  };
+  const auto is_renewed = [&](const std::string& owner, const std::string& weight) {
+    return renew_alone(owner, weight).items.at(0).integer == 1;
+  };
+  EXPECT_FALSE(is_renewed(alice, "1")) << "nobody holds";
+  EXPECT_TRUE(read(alice));
+  EXPECT_FALSE(is_renewed(bob, "1"));
+  pass_ms(400);
+  EXPECT_TRUE(is_renewed(alice, "1"));
+  pass_ms(400);
+  EXPECT_TRUE(holds("1 " + alice));
+  EXPECT_TRUE(renew(alice, "1")) << "not over";
+  EXPECT_TRUE(read(bob));
+  pass_ms(400);
+  EXPECT_TRUE(is_renewed(bob, "1"));
+  pass_ms(200);
+  EXPECT_FALSE(is_renewed(alice, "1")) << "its lease is over, and the key is still there";
+  EXPECT_EQ(release(bob, "1"), 1);
+  EXPECT_TRUE(write(alice));
+  EXPECT_TRUE(is_renewed(alice, whole));
+  const auto lowered = renew_alone(alice, "1");
+  EXPECT_EQ(lowered.text.substr(0, 8), "TRYAGAIN") << "readers that wait would have to be let in";
+  EXPECT_TRUE(is_renewed(alice, whole));
+}
+
 TEST_F(shared_scripts, a_renewal_draws_tokens_for_the_owner_only) {
   const auto fence = [&] { return server_.call({"INCRBY", "fence", "0"}).integer; };
   EXPECT_TRUE(write(alice));

@@ -111,9 +111,11 @@ local function let_in(caller, caller_end, limit, is_new_head)
       if head == caller or is_new_head then renew_queue() end
       break
     end
+    -- Read before the queue may be empty, as in handover.lua (hazard 29).
+    local following = redis.call('LINDEX', KEYS[3], 1)
     redis.call('LPOP', KEYS[3])
     is_new_head = true
-    head = redis.call('LINDEX', KEYS[3], 0)
+    head = following
   end
   return count, last, head and 1 or 0
 end

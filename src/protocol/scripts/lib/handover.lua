@@ -35,6 +35,15 @@ local function tell_head(ttl)
   if not head then unmark() end
 end
 
+-- Takes the head off the queue. Returns it and whether others wait behind it. The queue is read
+-- before that: where its slot is being moved, a script may not look at a key that it has emptied
+-- (hazard 29).
+local function pop_head()
+  local two = redis.call('LRANGE', KEYS[3], 0, 1)
+  if two[1] then redis.call('LPOP', KEYS[3]) end
+  return two[1], two[2] and 1 or 0
+end
+
 -- Makes the next live waiter the owner and tells it. The state is written before the message goes
 -- out. Returns the new owner, its last token and whether others wait; false when nobody is left.
 -- `caller` (or false) is a waiter that needs no message because it reads this reply, and gets
@@ -43,12 +52,11 @@ end
 -- grace period lasts, and finds the grant by asking (hazard 24).
 local function hand_over(caller, caller_ttl)
   end_grace(caller, owner_of)
-  local owner = redis.call('LPOP', KEYS[3])
+  local owner, others = pop_head()
   if not owner then return false end
   -- Drawn once: a waiter that turns out to be dead leaves its token to the next.
   local last, now = draw(1), now_us()
   while owner do
-    local others = redis.call('LINDEX', KEYS[3], 0) and 1 or 0
     local ttl = owner == caller and caller_ttl or string.match(owner, '%d+$') or 1
     if others == 1 then
       redis.call('SET', KEYS[1], owner .. '*', 'PX', ttl + QUEUE_TURN)
@@ -66,7 +74,8 @@ local function hand_over(caller, caller_ttl)
       if others == 1 then tell_head(ttl) end
       return owner, last, others
     end
-    owner = redis.call('LPOP', KEYS[3])
+    if others == 0 then return false end
+    owner, others = pop_head()
   end
   return false
 end

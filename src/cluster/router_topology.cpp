@@ -1,0 +1,192 @@
+// What a router makes of the topology: whom it asks for it, and which servers it connects to.
+#include <algorithm>
+#include <utility>
+
+#include "cluster/router.hpp"
+
+namespace mortise::cluster {
+
+namespace {
+
+// Without a change the topology is asked for so often.
+constexpr time_ns period_ns = 60 * ns_per_s;
+// What was asked of a server is answered, or given up, after so many times its patience.
+constexpr int patience_to_end = 4;
+
+}  // namespace
+
+void router::want_topology(time_ns now) {
+  topology_.is_wanted = true;
+  const auto earliest = topology_.asked_at + topology_.pause_ns;
+  if (now >= earliest) return ask_topology(now);
+  topology_.next = std::min(topology_.next, earliest);
+}
+
+int router::next_to_ask(time_ns now) noexcept {
+  const auto count = static_cast<int>(servers_.size());
+  for (int step = 1; step <= count; ++step) {
+    const auto number = (topology_.last + step) % count;
+    const auto& one = servers_[static_cast<std::size_t>(number)];
+    if (one.is_up && now >= one.overdue_until) return topology_.last = number;
+  }
+  return no_server;
+}
+
+void router::ask_topology(time_ns now) {
+  const bool is_open = topology_.asked != no_server && now < topology_.asked_at + patience_ns_;
+  if (is_open) {
+    topology_.next = std::min(topology_.next, topology_.asked_at + patience_ns_);
+    return;
+  }
+  const auto server = servers_.empty() ? no_server : next_to_ask(now);
+  topology_.next = now + longest_pause_ns;
+  if (server == no_server) return seek(now);
+  topology_.asked_at = now;
+  topology_.next = now + patience_ns_;
+  const auto longer_ns = topology_.pause_ns * 4;
+  topology_.pause_ns = std::clamp(longer_ns, shortest_pause_ns, longest_pause_ns);
+  topology_.asked = world_.ask_topology(server) ? server : no_server;
+}
+
+// No server that could be asked is connected. The seeds may be replaced or dead for good, and then
+// only another server of the known map can say who has followed: they are tried one after the
+// other. A server that comes up is asked.
+void router::seek(time_ns now) {
+  for (const auto seed : seeds_) connect(seed);
+  const auto before = topology_.sought;
+  if (before != no_server && !servers_[static_cast<std::size_t>(before)].is_up) {
+    const auto& last = servers_[static_cast<std::size_t>(before)];
+    const bool is_on_its_way = last.is_begun && last.problem.ok();
+    if (is_on_its_way && now < topology_.sought_at + patience_ns_) return;
+    if (last.is_begun && !is_wanted(before)) rest(before);
+  }
+  const auto count = static_cast<int>(servers_.size());
+  for (int step = 1; step <= count; ++step) {
+    const auto next = (before + step) % count;
+    if (servers_[static_cast<std::size_t>(next)].is_begun) continue;
+    topology_.sought = next;
+    topology_.sought_at = now;
+    topology_.next = now + patience_ns_;
+    return connect(next);
+  }
+}
+
+// Whether it is connected to for another reason than to be asked for the topology.
+bool router::is_wanted(int server) const noexcept {
+  return std::find(seeds_.begin(), seeds_.end(), server) != seeds_.end() ||
+         std::any_of(slots_.begin(), slots_.end(), [&](const auto& item) {
+           return item.second.at == server && item.second.users > 0;
+         });
+}
+
+void router::rest(int server) noexcept {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  one.is_begun = false;
+  one.problem = {};
+  world_.disconnect(server);
+}
+
+void router::on_no_topology(int server, const outcome& why, time_ns now) {
+  if (topology_.asked != server) return;
+  topology_.asked = no_server;
+  if (!is_known_) problem_ = why;
+  topology_.next = now + shortest_pause_ns;
+}
+
+void router::note_owners(const std::vector<slot_range>& told) {
+  owners_.fill(no_server);
+  for (auto& one : servers_) one.replicas.clear();
+  for (const auto& range : told) {
+    const auto master = number_of(range.master);
+    if (master == no_server) continue;
+    for (const auto& where : range.replicas) {
+      const auto replica = number_of(where);
+      auto& known = servers_[static_cast<std::size_t>(master)].replicas;
+      const bool is_new = std::find(known.begin(), known.end(), replica) == known.end();
+      if (replica != no_server && is_new) known.push_back(replica);
+    }
+    auto* const first = owners_.begin() + range.first;
+    std::fill(first, first + (range.last - range.first + 1), static_cast<std::int16_t>(master));
+  }
+}
+
+// Sends each slot to its owner. Whether all that are used are here.
+bool router::go_where_they_are() {
+  const auto why = not_reached("another server has the slot now");
+  bool are_here = true;
+  for (auto& [slot, state] : slots_) {
+    const auto owner = owners_.at(static_cast<std::size_t>(slot));
+    if (state.users <= 0 || owner == no_server) continue;
+    if (owner != state.at) go_on(slot, state, owner, why);
+    are_here = are_here && state.phase == phase::here;
+  }
+  return are_here;
+}
+
+void router::on_topology(int server, const std::vector<slot_range>& told, time_ns now) {
+  if (topology_.asked == server) topology_.asked = no_server;
+  if (told.empty()) {
+    if (!is_known_) problem_ = not_reached("the cluster has no server with slots");
+    topology_.next = now + shortest_pause_ns;
+    return;
+  }
+  note_owners(told);
+  is_known_ = true;
+  problem_ = {};
+  topology_.is_wanted = false;
+  topology_.next = now + period_ns - world_.random_below(period_ns / 4);
+  leave_the_replaced(now);
+  if (go_where_they_are() && !is_any_troubled(now)) topology_.pause_ns = shortest_pause_ns;
+  leave_the_unused(now);
+}
+
+// What is open at a silent server that is no master any more is not waited for.
+void router::leave_the_replaced(time_ns now) {
+  for (std::size_t number = 0; number < servers_.size(); ++number) {
+    const auto& one = servers_[number];
+    const auto server = static_cast<std::int16_t>(number);
+    if (!one.is_up || now >= one.overdue_until) continue;
+    if (std::find(owners_.begin(), owners_.end(), server) != owners_.end()) continue;
+    world_.leave(server, "another server has taken over");
+  }
+}
+
+// Masters, where slots are that are used, and who may follow a master that is troubled.
+std::vector<bool> router::needed(time_ns now) const {
+  std::vector<bool> found(servers_.size());
+  for (const auto master : masters()) found[static_cast<std::size_t>(master)] = true;
+  for (const auto& [slot, state] : slots_) {
+    if (state.users <= 0 || state.at == no_server) continue;
+    const auto& one = servers_[static_cast<std::size_t>(state.at)];
+    found[static_cast<std::size_t>(state.at)] = true;
+    if (!is_troubled(one, now)) continue;
+    for (const auto replica : one.replicas) found[static_cast<std::size_t>(replica)] = true;
+  }
+  return found;
+}
+
+// Replicas that were looked at, and servers that have left the cluster, once nothing is open there.
+// As long as no master is connected to they are all that can be asked for the topology.
+void router::leave_the_unused(time_ns now) {
+  next_end_ = time_never;
+  const auto all = masters();
+  const bool has_master = std::any_of(all.begin(), all.end(), [&](int master) {
+    return servers_[static_cast<std::size_t>(master)].is_up;
+  });
+  if (!has_master) return;
+  const auto is_needed = needed(now);
+  for (std::size_t number = 0; number < servers_.size(); ++number) {
+    auto& one = servers_[number];
+    one.unused_since =
+        one.is_begun && !is_needed[number] ? std::min(one.unused_since, now) : time_never;
+    if (one.unused_since == time_never) continue;
+    const auto end = one.unused_since + patience_to_end * patience_ns_;
+    if (now < end) {
+      next_end_ = std::min(next_end_, end);
+      continue;
+    }
+    rest(static_cast<int>(number));
+  }
+}
+
+}  // namespace mortise::cluster
