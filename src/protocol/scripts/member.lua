@@ -7,7 +7,10 @@
 -- were not ahead of this one by more. It is kept for longer than any ballot of before the restart,
 -- which a snapshot may have brought back (hazard 30).
 --
--- KEYS  1 quarantine, 2 number of servers, 3 this client's membership
+-- Run again and again, too, so that the servers know what the clients agree on for as long as any
+-- client lives.
+--
+-- KEYS  1 quarantine, 2 what the clients agree on, 3 this client's membership
 -- ARGV  1 how long the longest lease may be at a server, in ms, or 0 where it forgets nothing;
 --       2 how many servers there are, 3 which of them the client takes this for
 -- Reply for how long it is in quarantine, in ms; 0 when it is not
@@ -22,7 +25,7 @@
 local LIFE, SECOND = 3600000, 1000
 
 local info = redis.call('INFO', 'server')
-local taken, count = redis.pcall('GET', KEYS[3]), redis.pcall('GET', KEYS[2])
+local taken, agreed = redis.pcall('GET', KEYS[3]), redis.pcall('GET', KEYS[2])
 local problem = refusal(taken, 'get')
 if problem then return problem end
 -- Two connections of one client, each for another server, have come here.
@@ -31,13 +34,20 @@ if taken and taken ~= ARGV[3] then
   return redis.error_reply('QUORUM this is the same server as number ' .. taken .. ' of the list')
 end
 -- Two clients that count differently could both have a quorum (hazard 25).
+local count, quarantine = string.match(agreed or '', '^(%d+) (%d+)$')
 if count and count ~= ARGV[2] then
   return redis.error_reply('QUORUM other clients have ' .. count .. ' servers in their lists, ' ..
     'this one has ' .. ARGV[2] .. '; give the same list everywhere')
 end
+-- The shorter one ends while a lease of the other client's may last, and the longer one keeps the
+-- server from voting for everybody (hazard 11).
+if quarantine and quarantine ~= ARGV[1] then
+  return redis.error_reply('QUORUM other clients have the option quarantine=' .. quarantine ..
+    'ms, this one has quarantine=' .. ARGV[1] .. 'ms; give the same value everywhere')
+end
 
 redis.call('SET', KEYS[3], ARGV[3], 'PX', LIFE)
-redis.call('SET', KEYS[2], ARGV[2], 'PX', LIFE)
+redis.call('SET', KEYS[2], ARGV[2] .. ' ' .. ARGV[1], 'PX', LIFE)
 local up = tonumber(string.match(info, 'uptime_in_seconds:(%d+)')) or 0
 local now, ends = now_us(), quarantine_end(KEYS[1])
 local left = ARGV[1] + SECOND - up * 1000
