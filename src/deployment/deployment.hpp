@@ -12,6 +12,7 @@
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "lock/link.hpp"
+#include "protocol/client_record.hpp"
 #include "protocol/command.hpp"
 #include "protocol/examination.hpp"
 #include "protocol/missing_servers.hpp"
@@ -176,6 +177,10 @@ class deployment {
   // as it was.
   virtual outcome set_credentials(redis::login offered, time_ns deadline) = 0;
   virtual std::unique_ptr<announcement> new_announcement(const protocol::command& said) = 0;
+  // That this client lives.
+  virtual std::unique_ptr<announcement> new_heartbeat(std::string_view client_id) {
+    return new_announcement(protocol::write_record(client_id));
+  }
 };
 
 }  // namespace mortise::deployment

@@ -46,6 +46,7 @@ class quorum_deployment final : public deployment, private voting::listener {
                     mortise::deployment::listener& hears)
       : hears_(hears),
         needed_(quorum::needed_of(servers.size())),
+        quarantine_ms_(terms.quarantine_ms),
         longest_lease_ms_(longest_lease(terms)),
         is_examining_(terms.examine != "off"),
         ears_(servers.size()),
@@ -108,6 +109,7 @@ class quorum_deployment final : public deployment, private voting::listener {
   std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
     return all_.new_announcement(said);
   }
+  std::unique_ptr<announcement> new_heartbeat(std::string_view client_id) override;
 
  private:
   // Tells what comes of one server from what comes of the others.
@@ -157,6 +159,7 @@ class quorum_deployment final : public deployment, private voting::listener {
 
   mortise::deployment::listener& hears_;
   const std::size_t needed_;
+  const std::int64_t quarantine_ms_;
   const std::int64_t longest_lease_ms_;
   const bool is_examining_;
   std::vector<ear> ears_;
@@ -273,6 +276,21 @@ outcome quorum_deployment::choose_rules(lock::lock_kind kind, const protocol::ta
 void quorum_deployment::on_server_up(std::size_t number, time_ns now) noexcept {
   votes_.on_server_up(number, now);
   on_worth_asking(all_names(), now);
+}
+
+// The servers also keep what this client is known by, so that a server that comes later under a
+// second name is found out, and so are clients with another list (hazard 25).
+std::unique_ptr<announcement> quorum_deployment::new_heartbeat(std::string_view client_id) {
+  std::vector<std::unique_ptr<announcement>> parts;
+  parts.push_back(deployment::new_heartbeat(client_id));
+  for (std::size_t number = 0; number < all_.size(); ++number) {
+    const auto join = protocol::join_quorum({.client_id = std::string(client_id),
+                                             .number = static_cast<std::int64_t>(number) + 1,
+                                             .servers = static_cast<std::int64_t>(all_.size()),
+                                             .quarantine_ms = quarantine_ms_});
+    parts.push_back(all_.at(number).new_announcement(join));
+  }
+  return std::make_unique<group_announcement>(std::move(parts));
 }
 
 void quorum_deployment::on_worth_asking(const name_set& names, time_ns now) noexcept {

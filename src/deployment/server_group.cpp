@@ -12,18 +12,6 @@ namespace mortise::deployment {
 
 namespace {
 
-class group_announcement final : public announcement {
- public:
-  explicit group_announcement(std::vector<std::unique_ptr<announcement>> parts)
-      : parts_(std::move(parts)) {}
-  void send() noexcept override {
-    for (const auto& part : parts_) part->send();
-  }
-
- private:
-  const std::vector<std::unique_ptr<announcement>> parts_;
-};
-
 // What came of all of it, of which so much is known.
 void note(outcome& total, const outcome& next) noexcept {
   if (next.ok()) return;

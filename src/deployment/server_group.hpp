@@ -14,6 +14,19 @@
 
 namespace mortise::deployment {
 
+// Several as one.
+class group_announcement final : public announcement {
+ public:
+  explicit group_announcement(std::vector<std::unique_ptr<announcement>> parts)
+      : parts_(std::move(parts)) {}
+  void send() noexcept override {
+    for (const auto& part : parts_) part->send();
+  }
+
+ private:
+  const std::vector<std::unique_ptr<announcement>> parts_;
+};
+
 class server_group {
  public:
   static constexpr std::size_t all = SIZE_MAX;

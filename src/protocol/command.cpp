@@ -33,10 +33,10 @@ const redis::script& seed_script() { return scripts::seed; }
 
 command join_quorum(const membership& as) {
   return {[as](std::string& out, bool) {
-    redis::command_writer(out).command(
-        {"EVAL", scripts::member.text, "4", quarantine_key, fence_key, quorum_key,
-         std::string(member_key) + as.client_id, std::to_string(as.quarantine_ms),
-         std::to_string(as.servers), std::to_string(as.number)});
+    redis::command_writer(out).command({"EVAL", scripts::member.text, "3", quarantine_key,
+                                        quorum_key, std::string(member_key) + as.client_id,
+                                        std::to_string(as.quarantine_ms),
+                                        std::to_string(as.servers), std::to_string(as.number)});
   }};
 }
 

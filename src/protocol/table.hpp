@@ -95,9 +95,9 @@ const table& ballot_rw();
 constexpr std::string_view fence_key = "mortise:fence";
 // Which run of which server the last client met in a database.
 constexpr std::string_view server_key = "mortise:server";
-// There while a server of a quorum may have forgotten votes: it gives none then.
+// Until when a server of a quorum may have forgotten votes: it gives none before, and none below.
 constexpr std::string_view quarantine_key = "mortise:quarantine";
-// Of how many servers one is, for all clients; and as which a client knows it.
+// Of how many servers one is, and its quarantine, for all clients; and as which a client knows it.
 constexpr std::string_view quorum_key = "mortise:quorum";
 constexpr std::string_view member_key = "mortise:member:";
 // Never written, so that a greeting can try on it what the server knows.

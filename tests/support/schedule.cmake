@@ -27,6 +27,7 @@ foreach(test
     simulation.cluster=18
     simulation.redlock=18
     simulation.lock=17
+    redlock_tests.quorum.a_server_whose_second_name_is_reached_late_does_not_count_twice=22
     redlock_tests.quorum_chaos.inside_of_what_is_promised_nobody_overlaps_and_tokens_rise=17
     capi.credentials_test=17
     redlock_tests.quorum.a_server_that_has_forgotten_votes_is_in_quarantine=14

@@ -22,16 +22,19 @@ local held = redis.pcall('GET', KEYS[1])
 if type(held) == 'table' then
   return refusal(held, 'get') or foreign('ballot')
 end
-local problem = quarantine_error(KEYS[4])
-if problem then return problem end
 local now, proposal = now_us(), tonumber(ARGV[4])
-local highest = highest_proposal(KEYS[2], KEYS[3], now)
+local quarantine_ends = quarantine_end(KEYS[4])
+local problem = quarantine_error(quarantine_ends, now)
+if problem then return problem end
+local highest = highest_proposal(KEYS[2], KEYS[3], quarantine_ends, now)
 if held and held ~= ARGV[1] then
   return {0, highest, now, redis.call('PTTL', KEYS[1]), -1}
 end
 problem = clock_error(proposal, now)
 if problem then return problem end
-if proposal < highest or proposal == highest and not held then
+-- The vote that an old snapshot has brought back was not given for what was forgotten (hazard 30).
+local is_given = held and highest ~= quarantine_ends
+if proposal < highest or proposal == highest and not is_given then
   return {0, highest, now, -2, -1}
 end
 redis.call('SET', KEYS[2], ARGV[4], 'PX', 2 * AHEAD)

@@ -47,9 +47,10 @@ byte last_token = 0;
 
 /* ---- restarts -------------------------------------------------------------------------------- */
 
-/* A server that has restarted without its data votes when the longest lease that it may have
-   forgotten is over. For the proposals that it has forgotten stands the time of its clock at the
-   end of its quarantine (member.lua; highest_proposal() in ballot.lua). So in these runs there is a
+/* A server that has restarted, without its data or with those of a snapshot, votes when the longest
+   lease that it may have forgotten is over. For the proposals that it has forgotten stands the time
+   of its clock at the end of its quarantine, which no ballot of the snapshot hides (member.lua;
+   highest_proposal() in ballot.lua). So in these runs there is a
    clock, and proposals are behind it by whatever and ahead of it by AHEAD at most, for which a
    quarantine has to be long enough. It is the first server that restarts, as they are all alike;
    and what late questions can do is seen in the other runs. */
@@ -65,6 +66,14 @@ byte restarts = 0;
 byte votes_from = 0;        /* the end of its quarantine; 0: it is in none */
 byte forgotten_owner = 0;   /* of the vote that it had */
 byte forgotten_ballot = 0;
+#ifdef OLD_DATA
+/* What it has on its disk: nothing, or a snapshot of any moment before. */
+byte saved_owner = 0, saved_ballot = 0;
+bool is_lifted = false;     /* its ballot is the end of its quarantine, for which nobody has a vote */
+#else
+#define saved_owner 0
+#define saved_ballot 0
+#endif
 byte unheard[CLIENTS + 1];  /* up to this proposal a client's questions broke with the server */
 #ifdef TOP_UP_HAS_THE_OLD_PROPOSAL
 bool is_fence = false;      /* nothing but that stands for a ballot of the first server */
@@ -86,10 +95,17 @@ byte top_up[CLIENTS + 1];   /* the proposal of one that is on its way; 0: none i
 #define IS_HIGH_ENOUGH(client, server, number) true
 #else
 #define IS_HIGH_ENOUGH(client, server, number) \
-  ((number) > ballot[server] || (owner[server] == client && (number) == ballot[server]))
+  ((number) > ballot[server] || \
+   (owner[server] == client && (number) == ballot[server] && !IS_LIFTED(server)))
 #endif
 
-/* ballot_take.lua: `held and held ~= ARGV[1]`, and then `proposal <= highest and not is_same`. */
+#ifdef OLD_DATA
+#define IS_LIFTED(server) (server == 0 && is_lifted)
+#else
+#define IS_LIFTED(server) false
+#endif
+
+/* ballot_take.lua: `held and held ~= ARGV[1]`, and then `proposal == highest and not is_given`. */
 #define MAY_VOTE(client, server, number)              \
   ((owner[server] == 0 || owner[server] == client) && \
    CAN_HEAR(client, server, number) && IS_HIGH_ENOUGH(client, server, number))
@@ -104,6 +120,10 @@ inline vote(number) {
 #ifdef TOP_UP_HAS_THE_OLD_PROPOSAL
   ;
   is_fence = is_fence && server != 0
+#endif
+#if defined(RESTARTS) && defined(OLD_DATA)
+  ;
+  is_lifted = is_lifted && server != 0
 #endif
 }
 
@@ -173,19 +193,31 @@ end:
        forgotten_owner = owner[0];
        forgotten_ballot = ballot[0];
 #endif
-       owner[0] = 0;
+       owner[0] = saved_owner;
 #ifdef TOKENS_ARE_FORGOTTEN
-       ballot[0] = 0;
+       ballot[0] = saved_ballot;
+#elif defined(OLD_BALLOT_COUNTS)
+       ballot[0] = (saved_ballot != 0 -> saved_ballot : clock + QUARANTINE);
 #elif defined(FENCE_IS_OF_THE_START)
        ballot[0] = clock;
 #else
-       ballot[0] = clock + QUARANTINE;
+       ballot[0] = (saved_ballot > clock + QUARANTINE -> saved_ballot : clock + QUARANTINE);
+#endif
+#if defined(OLD_DATA) && !defined(OLD_BALLOT_COUNTS) && !defined(AN_OLD_VOTE_COUNTS)
+       is_lifted = saved_ballot < ballot[0];
+#endif
+#ifdef OLD_DATA
+       saved_owner = 0; saved_ballot = 0; /* for fewer states, as it is not looked at again */
 #endif
 #ifdef TOP_UP_HAS_THE_OLD_PROPOSAL
        is_fence = true; top_up[1] = 0; top_up[2] = 0;
 #endif
        unheard[1] = proposal[1];
        unheard[2] = proposal[2] }
+#ifdef OLD_DATA
+  :: d_step { restarts == 0 && saved_ballot == 0 && ballot[0] != 0 ->
+       saved_owner = owner[0]; saved_ballot = ballot[0] }
+#endif
   :: d_step { votes_from != 0 && clock >= votes_from &&
        (forgotten_owner == 0 || !IS_COUNTED_ON(forgotten_owner, forgotten_ballot)) ->
        votes_from = 0; forgotten_owner = 0; forgotten_ballot = 0 }

@@ -1,12 +1,14 @@
 // Everything at once, with five servers of which a quorum gives the locks: processes contend while
 // they are killed and stopped, and servers are killed, emptied, stalled, cut off and in another
-// time, two at a time, which is what five servers bear. Then servers forget without a restart, and
-// a clock steps without one, which is outside of what is promised: what comes of that is counted,
-// and what the tokens keep out.
+// time, or restart with an old snapshot, two at a time, which is what five servers bear. Then
+// servers forget without a restart, and a clock steps without one, which is outside of what is
+// promised: what comes of that is counted, and what the tokens keep out.
 //
 // Fifteen seconds by default; MORTISE_CHAOS_SECONDS asks for more.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <string>
@@ -29,7 +31,7 @@ constexpr std::int64_t hour_s = 3'600;
 class quorum_chaos : public quorum {
  protected:
   quorum_chaos() {
-    start(server_count, {settable_clock});
+    start(server_count, {settable_clock, "--save", "3600 1000000"});
     for (const auto& server : servers) {
       networks.push_back(std::make_unique<tcp_proxy>(server->socket_path()));
     }
@@ -81,8 +83,7 @@ class quorum_chaos : public quorum {
         servers.at(one.of)->pause();
         break;
       case trouble::kind::restarted:
-        // It has nothing of before.
-        servers.at(one.of)->restart();
+        restart(*servers.at(one.of));
         one.until = boot_now() + (quarantine_ms + 2 * second_ms) * ns_per_ms;
         break;
       case trouble::kind::frozen:
@@ -99,11 +100,29 @@ class quorum_chaos : public quorum {
         break;
     }
   }
+  // With nothing of before, or with what its latest snapshot has.
+  void restart(test_server& server) {
+    if (chance() % 3 == 0) return restart_empty(server);
+    server.restart();
+  }
+  static void restart_empty(test_server& server) {
+    server.kill();
+    const auto path = server.socket_path();
+    unlink((path.substr(0, path.rfind('/')) + "/dump.rdb").c_str());
+    server.start();
+  }
+  void save_a_snapshot() {
+    auto& server = *servers.at(chance() % server_count);
+    const bool is_stalled = std::any_of(troubles.begin(), troubles.end(), [&](const auto& one) {
+      return one.what == trouble::kind::stalled && servers.at(one.of).get() == &server;
+    });
+    if (!is_stalled) server.command({"SAVE"});
+  }
   // A step ahead ends votes, so what is as after a restart is restarted. One back ends none.
   void step_clock(test_server& server) {
     const auto ahead_s = std::array{hour_s / 2, -hour_s / 2, -3 * hour_s}.at(chance() % 3);
     server.set_clock(ahead_s);
-    if (ahead_s > 0) server.restart();
+    if (ahead_s > 0) restart_empty(server);
   }
   void end(trouble& one) {
     if (one.what == trouble::kind::in_another_time) return set_right(one);
@@ -115,7 +134,7 @@ class quorum_chaos : public quorum {
   }
   void set_right(trouble& one) {
     servers.at(one.of)->set_clock(0);
-    servers.at(one.of)->restart();
+    restart_empty(*servers.at(one.of));
     one.what = trouble::kind::restarted;
     one.until = boot_now() + (quarantine_ms + 2 * second_ms) * ns_per_ms;
   }
@@ -129,7 +148,7 @@ class quorum_chaos : public quorum {
     servers.at(second)->pause();
     const timespec meanwhile{0, static_cast<long>(100'000'000 + chance() % 300'000'000)};
     nanosleep(&meanwhile, nullptr);
-    servers.at(third)->restart();
+    restart(*servers.at(third));
     servers.at(first)->resume();
     servers.at(second)->resume();
     const auto until = boot_now() + (quarantine_ms + 2 * second_ms) * ns_per_ms;
@@ -137,6 +156,7 @@ class quorum_chaos : public quorum {
     faults += 3;
   }
   void play_troubles() {
+    if (chance() % 8 == 0) save_a_snapshot();
     const bool is_quiet =
         troubles[0].what == trouble::kind::none && troubles[1].what == trouble::kind::none;
     if (is_quiet && chance() % 3 == 0) return forget_one_of_three();

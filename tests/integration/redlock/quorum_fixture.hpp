@@ -49,6 +49,11 @@ class quorum : public ::testing::Test {
     return true;
   }
 
+  // As which the only client knows it.
+  static std::string member_key(test_server& server) {
+    return server.command({"KEYS", "mortise:member:*"});
+  }
+
   inline static const std::string name = "report";  // of the lock
   std::vector<std::unique_ptr<test_server>> servers;
 };

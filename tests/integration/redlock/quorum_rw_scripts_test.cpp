@@ -178,11 +178,22 @@ TEST_F(quorum_rw_scripts, a_writer_that_gives_the_lock_back_holds_nobody_back_an
 
 TEST_F(quorum_rw_scripts, in_quarantine_nobody_gets_a_vote_and_who_has_one_keeps_it) {
   EXPECT_TRUE(is_taken("one", reader, 1));
-  server.command({"SET", keys[4], "1", "PX", "60000"});
+  server.command({"SET", keys[4], proposed(60'000'000)});
   EXPECT_FALSE(is_taken("two", reader, 2));
   EXPECT_EQ('1', renew("one", reader, 1).front());
   EXPECT_EQ("1", release("one", 1));
   EXPECT_FALSE(is_taken("two", writer, 3));
+}
+
+// A ballot can be one of an old snapshot (hazard 30).
+TEST_F(quorum_rw_scripts, a_ballot_of_before_a_restart_does_not_hide_what_was_forgotten) {
+  EXPECT_TRUE(is_taken("one", writer, -9));
+  EXPECT_EQ("1", release("one", -9));
+  server.command({"SET", keys[4], proposed(-5)});
+  EXPECT_FALSE(is_taken("two", writer, -7));
+  EXPECT_NE(std::string::npos, take("two", reader, -7).find(proposed(-4))) << "it has to be higher";
+  EXPECT_EQ("1", release("two", -7));
+  EXPECT_TRUE(is_taken("two", writer, -3));
 }
 
 TEST_F(quorum_rw_scripts, a_key_of_another_kind_is_not_touched) {

@@ -8,6 +8,7 @@
 
 #include "integration/redlock/quorum_fixture.hpp"
 #include "support/call_script.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace mortise::testing::quorum_test {
 namespace {
@@ -333,6 +334,47 @@ TEST_F(quorum, clients_that_count_differently_are_refused) {
   const auto message = problem_of(fewer, MORTISE_REFUSED);
   EXPECT_NE(std::string::npos, message.find("other clients have 3 servers in their lists"))
       << message;
+}
+
+// The shorter one would end the other's early, the longer one would last for all (hazard 11).
+TEST_F(quorum, clients_with_another_quarantine_are_refused) {
+  start(3);
+  const auto client = open_client(url("quarantine=6s&lease=5s"));
+  for (const auto* const other : {"quarantine=0", "quarantine=1h"}) {
+    const auto message = problem_of(url(other), MORTISE_REFUSED);
+    EXPECT_NE(std::string::npos, message.find("other clients have the option quarantine=6000ms"))
+        << message;
+  }
+  EXPECT_TRUE(open_client(url("quarantine=6000ms&lease=4s")));
+}
+
+// However long the client has run by then (hazard 25).
+TEST_F(quorum, a_server_whose_second_name_is_reached_late_does_not_count_twice) {
+  start(3);
+  tcp_proxy second_name(servers[2]->socket_path());
+  second_name.tell("refuse");
+  const auto client = open_client(url("quarantine=0&command_timeout=1s") + "," + second_name.url());
+  // As an hour later.
+  for (const auto& server : servers)
+    server->command({"DEL", "mortise:quorum", member_key(*server)});
+  ASSERT_TRUE(eventually(
+      [&] {
+        return servers[2]->command({"EXISTS", "mortise:quorum"}) == "1";
+      },
+      60 * second_ms))
+      << "the client joins again now and then";
+  const auto fewer = "redlock:" + servers[1]->url() + "?quarantine=0," + servers[2]->url();
+  EXPECT_NE(std::string::npos,
+            problem_of(fewer, MORTISE_REFUSED).find("other clients have 4 servers"));
+  second_name.tell("accept");
+  servers[0]->kill();
+  const auto error = new_error();
+  EXPECT_TRUE(eventually([&] {
+    mortise_client_ping(client.get(), error.get());
+    const std::string message = mortise_error_message(error.get());
+    return message.find("the same server as number 3") != std::string::npos;
+  })) << mortise_error_message(error.get());
+  EXPECT_NE(MORTISE_OK, mortise_client_ping(client.get(), nullptr));
 }
 
 std::string examined(const client_handle& client) {

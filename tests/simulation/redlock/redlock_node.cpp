@@ -22,8 +22,8 @@ class every_name final : public deployment::name_set {
 
 }  // namespace
 
-node::node(world& around, std::int64_t drift_ppm)
-    : clock(epoch_ns + around.dice.below(ns_per_s), around.dice.between(-drift_ppm, drift_ppm)),
+node::node(world& around, time_ns ahead_ns, std::int64_t drift_ppm)
+    : clock(epoch_ns + ahead_ns, around.dice.between(-drift_ppm, drift_ppm)),
       redis([this, &around] { return clock.read(around.time.now()) / ns_per_us; }) {}
 
 class connection::asking final : public mortise::deployment::inquiry {

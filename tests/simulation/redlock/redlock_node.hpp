@@ -24,12 +24,13 @@ struct world : process_simulation::world {
 };
 
 struct node {
-  node(world& around, std::int64_t drift_ppm);
+  node(world& around, time_ns ahead_ns, std::int64_t drift_ppm);
   drifting_clock clock;
   simulated_redis redis;
-  time_ns up_at = 0;      // it can be connected to from then on
-  time_ns works_at = 0;   // it hangs until then
-  std::uint64_t era = 0;  // of its process
+  simulated_redis::data snapshot;  // the latest on its disk
+  time_ns up_at = 0;               // it can be connected to from then on
+  time_ns works_at = 0;            // it hangs until then
+  std::uint64_t era = 0;           // of its process
 };
 
 // One client's deployment of one node, as the quorum sees it.

@@ -24,8 +24,8 @@ struct plan : process_simulation::terms {
   std::int64_t quarantine_ms = 1200;
   time_ns latency_ns = ns_per_ms;
   time_ns duration = 10 * ns_per_s;
-  // The mean time between faults of a kind; 0: never.
-  time_ns cuts = 0, hangs = 0, restarts = 0, crashes = 0, pauses = 0;
+  // The mean time between faults of a kind, and between snapshots; 0: never.
+  time_ns cuts = 0, hangs = 0, restarts = 0, snapshots = 0, crashes = 0, pauses = 0;
   bool forgets = false;  // who restarts
   [[nodiscard]] bool has_faults() const { return cuts + hangs + restarts + crashes + pauses > 0; }
 };
@@ -58,6 +58,7 @@ plan make_plan(std::uint64_t seed) {
   made.crashes = now_and_then(dice) * 3;
   made.pauses = now_and_then(dice);
   made.forgets = dice.happens(600);
+  made.snapshots = made.restarts / 4;
   return made;
 }
 
@@ -69,7 +70,10 @@ class run final : public process_simulation::run {
     world_.latency_ns = made.latency_ns;
     world_.repeat_per_mille = made.repeat_per_mille;
     for (int i = 0; i < made.nodes; ++i) {
-      nodes_.push_back(std::make_unique<node>(world_, made.drift_ppm));
+      // Up to nearly two quarantines apart, so that tokens of the first outlive that of the second.
+      const auto apart = to_ns(made.quarantine_ms) / 10 * 9;
+      const auto ahead = apart * world_.dice.below(3) + world_.dice.below(apart / 10);
+      nodes_.push_back(std::make_unique<node>(world_, ahead, made.drift_ppm));
     }
     for (int i = 0; i < made.processes; ++i) add_process();
   }
@@ -88,6 +92,7 @@ class run final : public process_simulation::run {
   }
   void hang();
   void restart();
+  [[nodiscard]] bool may_forget(const node& one) const;
   void check_votes();
   std::size_t some_node() {
     return static_cast<std::size_t>(world_.dice.below(static_cast<std::int64_t>(nodes_.size())));
@@ -126,14 +131,28 @@ void run::hang() {
   one.works_at = std::max(one.works_at, world_.time.now() + world_.dice.spread(3 * ns_per_s));
 }
 
+// Tokens rise where no server's clock is ahead by more than the quarantine of one that forgets.
+bool run::may_forget(const node& one) const {
+  const auto now = world_.time.now();
+  return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& other) {
+    return other->clock.read(now) - one.clock.read(now) <= to_ns(plan_.quarantine_ms);
+  });
+}
+
+// With what it had, with nothing, or with what its latest snapshot has.
 void run::restart() {
   const auto which = some_node();
   auto& one = *nodes_[which];
-  const bool forgets = plan_.forgets && world_.dice.happens(700);
-  world_.say("---- node " + std::to_string(which) + (forgets ? " forgets" : " restarts"));
+  const bool forgets = plan_.forgets && world_.dice.happens(700) && may_forget(one);
+  const bool is_empty = world_.dice.happens(400);
+  world_.say("---- node " + std::to_string(which) +
+             (!forgets   ? " restarts"
+              : is_empty ? " restarts empty"
+                         : " restarts with old data"));
   ++one.era;
   one.up_at = world_.time.now() + world_.dice.spread(3 * ns_per_s);
-  one.redis.restart(forgets ? simulated_redis::data() : one.redis.all_data());
+  if (is_empty) one.snapshot.clear();
+  one.redis.restart(forgets ? one.snapshot : one.redis.all_data());
   for (const auto& each : processes()) cut(*each, which);
 }
 
@@ -142,6 +161,10 @@ const std::vector<std::string>& run::go() {
   plan_fault(plan_.cuts, [this] { cut(somebody(), some_node()); });
   plan_fault(plan_.hangs, [this] { hang(); });
   plan_fault(plan_.restarts, [this] { restart(); });
+  plan_fault(plan_.snapshots, [this] {
+    auto& one = *nodes_[some_node()];
+    one.snapshot = one.redis.all_data();
+  });
   plan_fault(plan_.crashes, [this] { crash(); });
   plan_fault(plan_.pauses, [this] { pause(); });
   live(plan_.duration);

@@ -4,10 +4,16 @@
 -- long, in ms: what has been forgotten is then below the clock by this at least.
 local AHEAD = 3600000
 
+-- When the quarantine of the server's last restart ends or has ended, by its clock in us; 0 where
+-- no vote of before a restart counts any more.
+local function quarantine_end(key)
+  return tonumber(redis.call('GET', key) or nil) or 0
+end
+
 -- The error to end the step with while the server may have forgotten votes (hazard 11).
-local function quarantine_error(key)
-  local left = redis.call('PTTL', key)
-  return left > 0 and redis.error_reply('QUARANTINE ' .. left) or nil
+local function quarantine_error(ends, now)
+  if ends <= now then return nil end
+  return redis.error_reply('QUARANTINE ' .. string.format('%.0f', math.ceil((ends - now) / 1000)))
 end
 
 -- The same where the proposal is too far ahead of the server's clock.
@@ -16,12 +22,15 @@ local function clock_error(proposal, now)
   return redis.error_reply('CLOCK ' .. string.format('%.0f', now))
 end
 
--- The highest proposal that the server has voted for, as far as it knows: for those that it has
--- forgotten the fence counter stands, which is lifted to the server's clock whenever a client
--- connects, and after a restart to the end of the quarantine.
-local function highest_proposal(ballot, fence, now)
+-- The highest proposal that the server has voted for, as far as it knows. For those that it has
+-- forgotten stands the fence counter, which is lifted to the server's clock whenever a client
+-- connects. The end of the quarantine stands for those that a restart has forgotten. It counts also
+-- next to a ballot, which can be one of an old snapshot (hazard 30).
+local function highest_proposal(ballot, fence, quarantine_ends, now)
   local known = tonumber(redis.call('GET', ballot) or nil)
-  if known then return known end
-  local seeded = tonumber(redis.call('GET', fence) or nil) or 0
-  return math.max(now - AHEAD * 1000, seeded)
+  if not known then
+    local seeded = tonumber(redis.call('GET', fence) or nil) or 0
+    known = math.max(now - AHEAD * 1000, seeded)
+  end
+  return math.max(known, quarantine_ends)
 end
