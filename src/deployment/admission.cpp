@@ -26,6 +26,10 @@ admission::admission(net::reactor& loop, redis::connection& server, std::string 
   client_.lease_ms = terms.lease_ms;
   client_.drift_ppm = terms.drift_ppm;
   client_.verifies_tls = terms.tls_verify;
+  client_.acks = terms.acks;
+  client_.is_fsynced = terms.durability == "fsync";
+  client_.quarantine_ms = terms.place.votes ? terms.quarantine_ms : 0;
+  client_.is_of_local = where_ == "local:";
 }
 
 admission::~admission() { close(); }
@@ -41,7 +45,6 @@ void admission::on_up() noexcept {
     ++session_;
     is_up_ = true;
     is_examined_ = false;
-    client_.connected_ns = boot_now();
   }
   if (rule_ != rule::strict) hears_.on_admitted();
   if (rule_ != rule::off) begin();
@@ -52,23 +55,32 @@ void admission::on_down() noexcept {
   loop_.cancel(static_cast<net::timer&>(*this));
   const std::lock_guard guard(mutex_);
   is_up_ = false;
+  keys_.lifted_ns = 0;
 }
 
+// Places are so short that none of these needs memory.
 void admission::look_at(std::string place) noexcept {
   const std::lock_guard guard(mutex_);
-  place_ = std::move(place);
+  if (keys_.lifted_ns == 0) keys_.fence_place = place;
+  keys_.place = std::move(place);
 }
 
-std::string admission::place() const {
+void admission::on_fence_lifted(std::string place) noexcept {
   const std::lock_guard guard(mutex_);
-  return place_;
+  keys_.fence_place = std::move(place);
+  keys_.lifted_ns = boot_now();
+}
+
+protocol::survey_keys admission::keys() const {
+  const std::lock_guard guard(mutex_);
+  return keys_;
 }
 
 // The I/O thread.
 void admission::begin() noexcept {
   outcome how;
   try {
-    how = std::make_shared<examiner>(server_, database_, place())->begin(*this, session_);
+    how = std::make_shared<examiner>(server_, database_, keys())->begin(*this, session_);
   } catch (const std::bad_alloc&) {
     how = outcome::of(status::no_memory);
   }
@@ -148,7 +160,7 @@ void admission::end_await() noexcept {
 }
 
 outcome admission::examine(protocol::examination& into, time_ns deadline) {
-  const auto asked = std::make_shared<examiner>(server_, database_, place());
+  const auto asked = std::make_shared<examiner>(server_, database_, keys());
   auto how = asked->ask(deadline);
   if (how.ok()) into = *judge(asked->facts());
   return how;

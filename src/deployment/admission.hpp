@@ -35,6 +35,8 @@ class admission final : private examiner_listener, private net::task, private ne
   void on_down() noexcept;
   // The keys that are looked at are of this place of the server from now on (protocol::place_of).
   void look_at(std::string place) noexcept;
+  // The connection, or the one that comes up now, has lifted the fence counter of a place.
+  void on_fence_lifted(std::string place) noexcept;
   // Nothing is heard from now on. The connection is closed.
   void close() noexcept;
 
@@ -55,7 +57,7 @@ class admission final : private examiner_listener, private net::task, private ne
   enum class rule { off, warn, strict };
 
   void begin() noexcept;
-  [[nodiscard]] std::string place() const;
+  [[nodiscard]] protocol::survey_keys keys() const;
   void on_examined(std::uint64_t session, const outcome& how,
                    const protocol::server_facts* facts) noexcept override;
   void run() noexcept override;
@@ -76,7 +78,7 @@ class admission final : private examiner_listener, private net::task, private ne
   bool is_up_ = false;
   bool is_examined_ = false;  // this session, which was not bad; run() has to say so
   protocol::examining_client client_;
-  std::string place_;
+  protocol::survey_keys keys_;
   outcome problem_;
   std::shared_ptr<const protocol::examination> last_;
   net::caller* first_ = nullptr;  // who waits for the first examination

@@ -499,6 +499,9 @@ void cluster_routes::on_server_unheard(cluster_server& which, std::string_view c
 
 void cluster_routes::on_arrival(int slot, int server, std::uint64_t attempt,
                                 const cluster::arrival& came) noexcept {
+  if (came.how == cluster::arrival::end::here) {
+    at(server).entry().on_fence_lifted(cluster::tag_of(slot));
+  }
   enter([&](cluster::router& router, time_ns now) {
     router.on_arrival(slot, server, attempt, came, now);
   });

@@ -24,8 +24,8 @@ class examiner_listener {
 // Keeps itself while it is on its way, because whoever asked may have given up by then.
 class examiner final : public redis::request, public std::enable_shared_from_this<examiner> {
  public:
-  examiner(redis::connection& server, std::int64_t database, std::string_view place)
-      : server_(server), survey_(database, place) {}
+  examiner(redis::connection& server, std::int64_t database, const protocol::survey_keys& keys)
+      : server_(server), survey_(database, keys) {}
 
   // Asks, with the calling thread lent for the answers.
   outcome ask(time_ns deadline);

@@ -273,6 +273,7 @@ class single_server final : public deployment,
   void on_up(const redis::session_facts& facts) noexcept override {
     if (acks_ && acks_->meet(facts)) hears_.on_unacknowledged(every_name(), boot_now());
     known_.store(facts.compare_and_delete, std::memory_order_relaxed);
+    entry_.on_fence_lifted({});  // by the greeting
     entry_.on_up();
   }
   void on_down(const outcome& /*why*/) noexcept override {

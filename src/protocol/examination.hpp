@@ -46,7 +46,10 @@ struct examining_client {
   std::int64_t lease_ms = 0;
   std::int64_t drift_ppm = 0;
   bool verifies_tls = true;             // the option tls_verify
-  time_ns connected_ns = 0;             // since when it is connected
+  std::int64_t acks = 0;                // the option; -1: all
+  bool is_fsynced = false;              // the option durability=fsync
+  std::int64_t quarantine_ms = 0;       // of a server of a quorum; 0: none
+  bool is_of_local = false;             // the server is started, and ended, by its clients
   std::optional<clock_sample> earlier;  // what it knows of the server's clock from before
 };
 

@@ -15,7 +15,8 @@ using told_number = std::optional<std::int64_t>;
 constexpr std::int64_t us_per_s = 1'000'000;
 constexpr std::int64_t least_token = 1'000'000'000'000'000;  // see scripts/lib/fence.lua
 constexpr std::int64_t most_token = (std::int64_t{1} << 53U) - 1;
-constexpr std::int64_t fence_life_ms = 7'776'000'000;  // the same
+// The same, and the longest grace period, which is added to it (see scripts/lib/unsettled.lua).
+constexpr std::int64_t fence_life_ms = 7'776'000'000 + 5'000;
 // How far clocks may be apart, and how far one may move.
 constexpr std::int64_t clock_tolerance_us = us_per_s;
 constexpr std::int64_t most_lag_s = 10;
@@ -57,6 +58,22 @@ told_number number_of(told_text text) { return text ? whole_number(*text) : told
 told_number replica_count(const server_facts& facts) {
   const auto connected = facts.count("connected_slaves");
   return connected ? connected : facts.replica_count;
+}
+
+// Whether nothing counts before all replicas have it, so that none of them can follow the master
+// without it (hazards 8 and 10).
+bool has_all_acknowledge(const examining_client& client, std::int64_t count) {
+  return client.acks < 0 || client.acks >= count;
+}
+
+// Whether no lock was held when the server started: a server of a quorum gives no vote until the
+// leases from before are over (hazard 11), and that of local: ends only when nothing is held.
+bool starts_free(const examining_client& client) {
+  return client.quarantine_ms > 0 || client.is_of_local;
+}
+
+const char* why_it_starts_free(const examining_client& client) {
+  return client.is_of_local ? "; it ends when nothing is held" : "; a restart is in quarantine";
 }
 
 std::string replicas(std::int64_t count) {
@@ -101,8 +118,9 @@ judgement judge_uptime(const server_facts& facts, const examining_client& client
   const auto uptime_s = facts.count("uptime_in_seconds");
   if (!uptime_s) return hidden();
   const auto value = std::to_string(*uptime_s) + " s";
-  const bool keeps_all =
-      facts.count("aof_enabled") == 1 && facts.configured("appendfsync") == "always";
+  if (starts_free(client)) return {finding_verdict::ok, value + why_it_starts_free(client)};
+  const bool keeps_all = facts.count("aof_enabled") == 1 &&
+                         (client.is_fsynced || facts.configured("appendfsync") == "always");
   const auto longest_s = client.lease_ms / 1000 * (1'000'000 + client.drift_ppm) / 1'000'000 + 1;
   return {!keeps_all && *uptime_s <= longest_s ? finding_verdict::warn : finding_verdict::ok,
           value};
@@ -169,30 +187,34 @@ judgement judge_shared_database(const server_facts& facts, const examining_clien
           std::to_string(facts.keys->foreign) + of_all + " are not Mortise's"};
 }
 
-judgement judge_persistence(const server_facts& facts, const examining_client&) {
+judgement judge_persistence(const server_facts& facts, const examining_client& client) {
   const auto enabled = facts.told("aof_enabled");
   const auto configured = facts.configured("appendonly");
   if (!enabled && !configured) return hidden();
   if (enabled != "1" && configured != "yes") {
     const auto save = facts.configured("save");
-    return {finding_verdict::warn,
-            "appendonly no, save " + (save ? "\"" + shown(*save) + "\"" : "not told")};
+    const auto value = "appendonly no, save " + (save ? "\"" + shown(*save) + "\"" : "not told");
+    if (starts_free(client)) return {finding_verdict::ok, value + why_it_starts_free(client)};
+    return {finding_verdict::warn, value};
   }
   const auto fsync = facts.configured("appendfsync");
   const std::string value = "appendonly yes, appendfsync " + (fsync ? shown(*fsync) : "not told");
   if (facts.told("aof_last_write_status").value_or("ok") != "ok") {
     return {finding_verdict::warn, value + ", the last write failed"};
   }
+  if (client.is_fsynced) return {finding_verdict::ok, value + ", durability=fsync"};
+  if (starts_free(client)) return {finding_verdict::ok, value + why_it_starts_free(client)};
   if (!fsync) return {finding_verdict::unknown, value};
   return {*fsync == "always" ? finding_verdict::ok : finding_verdict::warn, value};
 }
 
 // ---- who else has it ---------------------------------------------------------------------------
 
-judgement judge_replicas(const server_facts& facts, const examining_client&) {
+judgement judge_replicas(const server_facts& facts, const examining_client& client) {
   const auto count = replica_count(facts);
   if (!count) return hidden();
-  return {*count == 0 ? finding_verdict::ok : finding_verdict::warn, replicas(*count)};
+  const bool is_safe = *count == 0 || has_all_acknowledge(client, *count);
+  return {is_safe ? finding_verdict::ok : finding_verdict::warn, replicas(*count)};
 }
 
 // A part such as "lag" of a line "ip=…,port=…,state=online,offset=14,lag=0".
@@ -232,10 +254,11 @@ judgement judge_replica_lag(const server_facts& facts, const examining_client&) 
           std::to_string(behind) + " bytes behind, heard " + std::to_string(lag_s) + " s ago"};
 }
 
-judgement judge_min_replicas(const server_facts& facts, const examining_client&) {
+judgement judge_min_replicas(const server_facts& facts, const examining_client& client) {
   const auto count = replica_count(facts);
   if (!count) return hidden();
   if (*count == 0) return {finding_verdict::ok, "no replicas"};
+  if (has_all_acknowledge(client, *count)) return {finding_verdict::ok, "acks ask for them"};
   auto least = number_of(facts.configured("min-replicas-to-write"));
   // INFO has this field only where it is set.
   if (!least && facts.told("min_slaves_good_slaves")) least = 1;
@@ -260,17 +283,24 @@ judgement judge_clock_step(const server_facts& facts, const examining_client& cl
   const auto moved_us =
       client.earlier ? facts.clock->server_us - client.earlier->server_us - passed_us : 0;
   const auto in_time = " in " + std::to_string(passed_us / us_per_s) + " s";
-  // Grants count it up by one, its clock by a million a second.
+  // Answers that came late say less of the time.
+  const auto error_us = facts.clock->error_us + (client.earlier ? client.earlier->error_us : 0);
+  const auto tolerance_us = clock_tolerance_us + error_us;
+  // Grants count it up by one, its clock by a million a second. It was looked at after the clock,
+  // and a server of a quorum lifts it to the end of its quarantine, the others after it (hazard
+  // 30).
   const auto fence = fence_of(facts);
+  const auto passed_since_us = (facts.heard_ns - facts.clock->boot_ns) / ns_per_us;
+  const auto lifted_us = client.quarantine_ms > 0 ? client.quarantine_ms * 1000 + us_per_s : 0;
   const auto ahead_us = fence ? *fence - facts.clock->server_us : 0;
   // Faster than the drift that leases allow for.
-  const auto allowed_us = passed_us / us_per_s * client.drift_ppm + clock_tolerance_us;
+  const auto allowed_us = passed_us / us_per_s * client.drift_ppm + tolerance_us;
   if (std::abs(moved_us) > allowed_us)
     return {finding_verdict::bad, "moved " + in_ms(moved_us) + in_time};
-  if (std::abs(moved_us) > clock_tolerance_us) {
+  if (std::abs(moved_us) > tolerance_us) {
     return {finding_verdict::warn, "moved " + in_ms(moved_us) + in_time};
   }
-  if (ahead_us > clock_tolerance_us) {
+  if (ahead_us > tolerance_us + passed_since_us + lifted_us) {
     return {finding_verdict::warn,
             "the fencing tokens are " + in_ms(ahead_us) + " ahead of the clock"};
   }
@@ -279,16 +309,21 @@ judgement judge_clock_step(const server_facts& facts, const examining_client& cl
 
 judgement judge_clock_offset(const server_facts& facts, const examining_client&) {
   if (!facts.clock) return hidden();
-  const auto tolerance_us = clock_tolerance_us + facts.round_trip_ns / 2 / ns_per_us;
+  const auto tolerance_us = clock_tolerance_us + facts.clock->error_us;
   return {
       std::abs(facts.clock_offset_us) > tolerance_us ? finding_verdict::warn : finding_verdict::ok,
       in_ms(facts.clock_offset_us)};
 }
 
 judgement judge_fence(const server_facts& facts, const examining_client& client) {
+  if (facts.is_fence_elsewhere) return {finding_verdict::ok, "in a slot that has moved"};
   if (!facts.fence_type) return hidden();
-  if (*facts.fence_type == "none")
-    return {finding_verdict::warn, "deleted since this client connected"};
+  const bool is_lifted = facts.fence_lifted_ns != 0;
+  if (*facts.fence_type == "none") {
+    // Of a cluster's server a client has counters only in the slots of its locks.
+    return is_lifted ? judgement{finding_verdict::warn, "deleted since this client connected"}
+                     : judgement{finding_verdict::ok, "not used by this client"};
+  }
   if (*facts.fence_type != "string") {
     return {finding_verdict::bad, "the key is a " + shown(*facts.fence_type)};
   }
@@ -296,10 +331,10 @@ judgement judge_fence(const server_facts& facts, const examining_client& client)
   const auto fence = fence_of(facts);
   if (!fence) return {finding_verdict::bad, "the counter is no token"};
   // Each connect lifts it to the clock.
-  const auto connected_us = (facts.clock->boot_ns - client.connected_ns) / ns_per_us;
-  const auto least = facts.clock->server_us - connected_us -
-                     connected_us / us_per_s * client.drift_ppm - clock_tolerance_us;
-  if (client.connected_ns != 0 && *fence < least) {
+  const auto lifted_us = (facts.clock->boot_ns - facts.fence_lifted_ns) / ns_per_us;
+  const auto least = facts.clock->server_us - lifted_us - lifted_us / us_per_s * client.drift_ppm -
+                     clock_tolerance_us - facts.clock->error_us;
+  if (is_lifted && *fence < least) {
     return {finding_verdict::bad, "the counter was set back by " + in_ms(least - *fence)};
   }
   if (*facts.fence_ttl_ms < 0) return {finding_verdict::warn, "the counter was set without a TTL"};
@@ -364,14 +399,15 @@ constexpr finding_rule all_rules[] = {
     {"shared_database", "up to 100 keys or so, by `SCAN`", "some are not Mortise's", "",
      "a FLUSHDB, a full memory or slow commands meant for the others hit the locks",
      "give the locks a server, or at least a database, of their own", judge_shared_database},
-    {"persistence", "`INFO`, `CONFIG GET`", "not `appendonly yes` with `appendfsync always`", "",
+    {"persistence", "`INFO`, `CONFIG GET`",
+     "not `appendonly yes` with `appendfsync always`, nor `durability=fsync`", "",
      "after a crash of the server the newest locks are forgotten, and two may hold",
      "set appendonly yes and appendfsync always, or let what you protect check tokens",
      judge_persistence},
     {"uptime", "`INFO`", "no longer up than the client's lease, where a restart forgets", "",
      "who held before the restart may go on to believe that it does",
      "wait for a lease before you trust a lock; see persistence", judge_uptime},
-    {"replicas", "`INFO`, `ROLE`", "any", "",
+    {"replicas", "`INFO`, `ROLE`", "more than `acks` waits for", "",
      "a failover to a replica forgets the newest locks, and two may hold",
      "open the client with acks=all, use a server that does not fail over, or let what you protect "
      "check tokens",
@@ -379,7 +415,7 @@ constexpr finding_rule all_rules[] = {
     {"replica_lag", "`INFO`", "one is not online, or 10 s or 1 MiB behind", "",
      "a failover now would forget more", "mend the replica or the network to it",
      judge_replica_lag},
-    {"min_replicas", "`CONFIG GET`, `INFO`", "0, where there are replicas", "",
+    {"min_replicas", "`CONFIG GET`, `INFO`", "0, where `acks` waits for fewer than all", "",
      "a master that is cut off from its replicas goes on to grant after the failover",
      "set min-replicas-to-write 1", judge_min_replicas},
     {"clock_step", "`TIME` since the client's first examination, and the newest token",
@@ -392,8 +428,8 @@ constexpr finding_rule all_rules[] = {
      "one of the two clocks is wrong and will be set; tokens may fall if their counter is lost, "
      "too",
      "let both hosts keep time by NTP", judge_clock_offset},
-    {"fence", "the key `mortise:fence`", "it was deleted, or has a TTL that Mortise does not set",
-     "it is no token, or was set back",
+    {"fence", "the key `mortise:fence`, in a cluster in a slot of the client's locks",
+     "it was deleted, or has a TTL that Mortise does not set", "it is no token, or was set back",
      "another program writes the counter of fencing tokens: they may fall",
      "keep others from keys that begin with mortise:; a new connection mends the counter",
      judge_fence},

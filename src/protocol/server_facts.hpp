@@ -16,6 +16,7 @@ namespace mortise::protocol {
 struct clock_sample {
   std::int64_t server_us = 0;
   time_ns boot_ns = 0;
+  std::int64_t error_us = 0;  // by how much one of the two may be off
 };
 
 struct server_facts {
@@ -27,6 +28,7 @@ struct server_facts {
   std::optional<clock_sample> clock;
   std::int64_t clock_offset_us = 0;  // of that clock against this host's wall clock
   time_ns round_trip_ns = 0;         // the shorter one
+  time_ns heard_ns = 0;              // when the last answer came
 
   // What came of trying each right: what is refused, and commands that are not there.
   struct {
@@ -42,10 +44,12 @@ struct server_facts {
   std::optional<bool> has_eval;
   std::optional<bool> has_client_kill;
 
-  // The fence counter of the database: its type ("none" when it is not there), value and TTL.
+  // The fence counter: its type ("none" when it is not there), value and TTL.
   std::optional<std::string> fence_type;
   std::optional<std::string> fence;
   std::optional<std::int64_t> fence_ttl_ms;
+  bool is_fence_elsewhere = false;  // its slot has left this server of a cluster
+  time_ns fence_lifted_ns = 0;      // since when the client has kept it up; 0: it does not
 
   // Some keys of the database.
   struct key_sample {

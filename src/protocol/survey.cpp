@@ -178,6 +178,8 @@ void read_client_kill(server_facts& into, const redis::value& reply, std::string
 
 void read_fence_type(server_facts& into, const redis::value& reply, std::string_view) {
   if (reply.type() == redis::kind::status) into.fence_type = reply.text();
+  const auto error = first_word(reply.is_error() ? reply.text() : std::string_view());
+  into.is_fence_elsewhere = error == "MOVED" || error == "ASK";
 }
 
 void read_fence(server_facts& into, const redis::value& reply, std::string_view) {
@@ -214,10 +216,12 @@ int survey::write_round(std::string& out, time_ns now) {
   return static_cast<int>(asked_.size());
 }
 
-survey::survey(std::int64_t database, std::string_view place)
+survey::survey(std::int64_t database, const survey_keys& keys)
     : database_(database),
-      key_(place.empty() ? std::string(key) : std::string(key_at_place).append(place)),
-      fence_(std::string(fence_key).append(place)) {}
+      key_(keys.place.empty() ? std::string(key) : std::string(key_at_place).append(keys.place)),
+      fence_(std::string(fence_key).append(keys.fence_place)) {
+  facts_.fence_lifted_ns = keys.lifted_ns;
+}
 
 void survey::ask(std::string& out, question what, std::span<const std::string_view> words) {
   redis::command_writer writer(out);
@@ -273,6 +277,7 @@ void survey::try_rights(std::string& out) {
 
 void survey::take(const redis::value& reply, time_ns now, std::int64_t wall_us) {
   if (answered_ == asked_.size()) return;
+  facts_.heard_ns = now;
   if (answered_ == 0) {
     const auto took = now - sent_ns_;
     if (round_ == 1) note_time(reply, now, wall_us);
@@ -291,7 +296,7 @@ void survey::note_time(const redis::value& reply, time_ns now, std::int64_t wall
   if (*rest_us < 0 || *rest_us >= 1'000'000) return;
   const auto half_ns = (now - sent_ns_) / 2;
   const auto server_us = *seconds * 1'000'000 + *rest_us;
-  facts_.clock = {server_us, now - half_ns};
+  facts_.clock = {server_us, now - half_ns, half_ns / ns_per_us};
   facts_.clock_offset_us = server_us - (wall_us - half_ns / ns_per_us);
 }
 

@@ -22,10 +22,16 @@ struct used_right {
 // All of them.
 std::span<const used_right> used_rights() noexcept;
 
+// The keys that are looked at.
+struct survey_keys {
+  std::string place = {};        // of all but the fence counter (see place_of)
+  std::string fence_place = {};  // of that one
+  time_ns lifted_ns = 0;         // since when the client has kept the counter up; 0: it does not
+};
+
 class survey {
  public:
-  // It looks at keys of this place (see place_of).
-  explicit survey(std::int64_t database, std::string_view place = {});
+  explicit survey(std::int64_t database, const survey_keys& keys = {});
 
   // Appends what the next round says; how many replies it has, each of which is due in take().
   int write_round(std::string& out, time_ns now);

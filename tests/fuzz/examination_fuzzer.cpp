@@ -73,7 +73,7 @@ class reader {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view stream(reinterpret_cast<const char*>(data), size);
   constexpr time_ns start_ns = 1'000 * ns_per_s;
-  protocol::survey asked(0);
+  protocol::survey asked(0, {.lifted_ns = start_ns - ns_per_s});
   while (!asked.is_over()) {
     std::string bytes;
     int left = asked.write_round(bytes, start_ns);
@@ -89,7 +89,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   protocol::examining_client client;
   client.lease_ms = 30'000;
   client.drift_ppm = 100'000;
-  client.connected_ns = start_ns - ns_per_s;
   if (size % 2 == 1) client.earlier = {1'795'329'365'000'000, start_ns - 60 * ns_per_s};
   protocol::examination found;
   protocol::judge(asked.facts(), client, std::string(stream.substr(0, 100)), found);

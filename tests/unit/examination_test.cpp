@@ -85,6 +85,11 @@ class server {
   server& configure(const std::string& name, const std::string& value) {
     return say("CONFIG GET " + name, parameter(name, value));
   }
+  // The fence counter is not kept up by this client.
+  server& not_lifted() {
+    keys_.lifted_ns = 0;
+    return *this;
+  }
   server& fence(std::int64_t counter) {
     return say("GET mortise:fence", bulk(std::to_string(counter)));
   }
@@ -101,7 +106,7 @@ class server {
   // What is found there.
   protocol::examination examine(time_ns round_trip_ns = ns_per_ms, std::int64_t wall_us = now_us,
                                 protocol::examining_client client = a_client()) {
-    protocol::survey asked(0);
+    protocol::survey asked(0, keys_);
     time_ns now = now_ns - round_trip_ns;
     while (!asked.is_over()) {
       std::string bytes;
@@ -126,7 +131,6 @@ class server {
     protocol::examining_client client;
     client.lease_ms = 30'000;
     client.drift_ppm = 100'000;
-    client.connected_ns = now_ns - ns_per_s;
     return client;
   }
 
@@ -165,6 +169,7 @@ class server {
     if (replies_.contains(first)) return replies_[first];
     return "-ERR unknown command '" + first + "', with args beginning with: \r\n";
   }
+  protocol::survey_keys keys_{.lifted_ns = now_ns - ns_per_s};
   std::map<std::string, std::string> replies_;
   std::map<std::string, std::string> refusals_;
   std::string all_;
@@ -286,6 +291,45 @@ TEST(examination, hazard_11_persistence_and_uptime) {
       is(server().info("uptime_in_seconds", "35").examine(), "uptime", verdict::ok, "35 s"));
   always.info(with(appending, "uptime_in_seconds", "1"));
   EXPECT_TRUE(is(always.examine(), "uptime", verdict::ok, "1 s"));
+}
+
+TEST(examination, hazard_11_a_restart_that_no_lock_outlives) {
+  auto restarted = server().info("uptime_in_seconds", "1");
+  auto client = server::a_client();
+  client.quarantine_ms = 60'000;
+  auto found = restarted.examine(ns_per_ms, now_us, client);
+  EXPECT_TRUE(is(found, "uptime", verdict::ok, "1 s; a restart is in quarantine"));
+  EXPECT_EQ(of(found, "persistence").verdict, verdict::ok);
+  client = server::a_client();
+  client.is_of_local = true;
+  found = restarted.examine(ns_per_ms, now_us, client);
+  EXPECT_TRUE(is(found, "uptime", verdict::ok, "1 s; it ends when nothing is held"));
+  EXPECT_EQ(of(found, "persistence").verdict, verdict::ok);
+  // What is on the disk before it counts is not forgotten.
+  client = server::a_client();
+  client.is_fsynced = true;
+  EXPECT_EQ(of(restarted.examine(ns_per_ms, now_us, client), "persistence").verdict, verdict::warn);
+  restarted.info(with(with(redis_6, "uptime_in_seconds", "1"), "aof_enabled", "1"));
+  found = restarted.examine(ns_per_ms, now_us, client);
+  EXPECT_TRUE(is(found, "uptime", verdict::ok, "1 s"));
+  EXPECT_TRUE(is(found, "persistence", verdict::ok,
+                 "appendonly yes, appendfsync everysec, durability=fsync"));
+}
+
+TEST(examination, hazard_10_replicas_that_acknowledge) {
+  auto info = with(redis_6, "connected_slaves", "2");
+  info = with(info, "slave0", "ip=10.0.0.2,port=6379,state=online,offset=0,lag=1");
+  info = with(info, "slave1", "ip=10.0.0.3,port=6379,state=online,offset=0,lag=0");
+  server replicated;
+  replicated.info(info);
+  for (const auto& [acks, wanted] :
+       std::map<int, verdict>{{-1, verdict::ok}, {1, verdict::warn}, {2, verdict::ok}}) {
+    auto client = server::a_client();
+    client.acks = acks;
+    const auto found = replicated.examine(ns_per_ms, now_us, client);
+    EXPECT_TRUE(is(found, "replicas", wanted, "2 replicas")) << acks;
+    EXPECT_EQ(of(found, "min_replicas").verdict, wanted) << acks;
+  }
 }
 
 TEST(examination, hazard_10_replicas) {
@@ -420,6 +464,30 @@ TEST(examination, hazard_4_the_clock) {
                  "the fencing tokens are 5000.000 ms ahead of the clock"));
 }
 
+TEST(examination, hazard_4_an_answer_that_came_late_says_less) {
+  const auto moved = [](time_ns round_trip_ns) {
+    auto client = server::a_client();
+    client.earlier = {now_us - 61'900'000, now_ns - round_trip_ns / 2 - 60 * ns_per_s};
+    return of(server().examine(round_trip_ns, now_us, client), "clock_step").verdict;
+  };
+  EXPECT_EQ(moved(ns_per_ms), verdict::warn);
+  EXPECT_EQ(moved(4 * ns_per_s), verdict::ok);
+  // The counter is looked at later than the clock.
+  auto drawn = server().fence(now_us + 4'000'000);
+  EXPECT_EQ(of(drawn.examine(ns_per_ms), "clock_step").verdict, verdict::warn);
+  EXPECT_EQ(of(drawn.examine(4 * ns_per_s), "clock_step").verdict, verdict::ok);
+}
+
+TEST(examination, hazard_30_tokens_are_lifted_to_the_end_of_a_quarantine) {
+  auto client = server::a_client();
+  client.quarantine_ms = 60'000;
+  const auto of_quorum = [&](std::int64_t ahead_us) {
+    return of(server().fence(now_us + ahead_us).examine(ns_per_ms, now_us, client), "clock_step");
+  };
+  EXPECT_EQ(of_quorum(60'998'000).verdict, verdict::ok);
+  EXPECT_EQ(of_quorum(63'000'000).verdict, verdict::warn);
+}
+
 TEST(examination, hazard_30_other_writers_of_the_fence) {
   EXPECT_TRUE(is(server().examine(), "fence", verdict::ok, "as this client left it"));
   EXPECT_TRUE(is(
@@ -438,6 +506,20 @@ TEST(examination, hazard_30_other_writers_of_the_fence) {
                  "the counter was set without a TTL"));
   EXPECT_EQ(of(server().say("PTTL mortise:fence", ":8776000000\r\n").examine(), "fence").verdict,
             verdict::warn);
+  // A grace period is noted there.
+  EXPECT_EQ(of(server().say("PTTL mortise:fence", ":7776005000\r\n").examine(), "fence").verdict,
+            verdict::ok);
+}
+
+// In a cluster a client keeps up the counters in the slots of its locks.
+TEST(examination, hazard_30_a_counter_that_this_client_has_not_kept_up) {
+  auto unused = server().not_lifted().say("TYPE mortise:fence", "+none\r\n");
+  EXPECT_TRUE(is(unused.examine(), "fence", verdict::ok, "not used by this client"));
+  EXPECT_EQ(of(server().not_lifted().fence(now_us - 60'000'000).examine(), "fence").verdict,
+            verdict::ok);
+  EXPECT_EQ(of(server().not_lifted().fence(5).examine(), "fence").verdict, verdict::bad);
+  auto moved = server().say("TYPE mortise:fence", "-MOVED 1 127.0.0.1:1\r\n");
+  EXPECT_TRUE(is(moved.examine(), "fence", verdict::ok, "in a slot that has moved"));
 }
 
 TEST(examination, times_of_the_server) {

@@ -25,11 +25,32 @@ has_more_lines() { (($(wc -l <"$1") > $2)); }
 
 asks() { redis-cli -p "${ports[$1]}" "${@:2}"; }
 
+# start_replica <master> <argument>…: and waits until it has the master's data.
+start_replica() {
+  local number=${#ports[@]}
+  start_server --replicaof 127.0.0.1 "${ports[$1]}" "${@:2}"
+  until_it is_in_step "$1" "$number"
+}
+is_in_step() { asks "$1" info replication | grep -q "port=${ports[$2]},state=online"; }
+
+# start_sentinels <argument of the master and its replica>…
+start_sentinels() {
+  start_server "$@"
+  asks 0 config set repl-diskless-sync-delay 0 >/dev/null
+  start_replica 0 "$@"
+  start_server sentinel
+  asks 2 sentinel monitor main 127.0.0.1 "${ports[0]}" 1 >/dev/null
+  until_it knows_replica 2
+  MORTISE_URL=redis+sentinel://127.0.0.1:${ports[2]}/main
+}
+knows_replica() { asks "$1" sentinel replicas main | grep -q runid; }
+
+# start_cluster <argument>…
 start_cluster() {
   local number other
   for number in 0 1 2; do
     # Nobody declares the cluster down while a scenario lasts.
-    start_server --cluster-enabled yes --cluster-port free --cluster-node-timeout 60000
+    start_server --cluster-enabled yes --cluster-port free --cluster-node-timeout 60000 "$@"
   done
   for number in 0 1 2; do
     asks $number cluster set-config-epoch $((number + 1)) >/dev/null
@@ -44,15 +65,19 @@ start_cluster() {
   for number in 0 1 2; do until_it is_whole $number; done
   MORTISE_URL=redis+cluster://127.0.0.1:${ports[0]},127.0.0.1:${ports[1]},127.0.0.1:${ports[2]}
 }
-is_whole() { asks "$1" cluster info | grep -q cluster_slots_ok:16384; }
+is_whole() {
+  [[ $(asks "$1" cluster info) == *cluster_state:ok*cluster_slots_ok:16384* ]]
+}
 
+# start_quorum [<option>]
 start_quorum() {
-  local number urls
+  local number
+  MORTISE_URL=
   for number in 0 1 2; do
     start_server
-    urls+=${urls:+,}redis://127.0.0.1:${ports[number]}
+    MORTISE_URL+=,redis://127.0.0.1:${ports[number]}?${1:-quarantine=0}
   done
-  MORTISE_URL=redlock:${urls/,/?quarantine=0,}
+  MORTISE_URL=redlock:${MORTISE_URL#,}
 }
 
 # name_at <server>: prints a name whose lock that server of the cluster has.

@@ -292,6 +292,30 @@ TEST_F(clusters, a_client_that_examines_waits_for_none_but_whom_it_has_asked) {
   }
 }
 
+// The fence counters of a cluster are those of slots; a client keeps up those of its locks.
+TEST_F(clusters, hazard_30_a_fence_counter_is_examined_in_the_slot_of_a_lock) {
+  const auto client = open_client(all->url());
+  const auto counts = [&](std::string_view wanted) {
+    auto* const found = mortise_client_examine(client.get(), nullptr);
+    const std::string report = mortise_examination_json(found);
+    mortise_examination_free(found);
+    std::size_t count = 0;
+    for (auto at = report.find(wanted); at != std::string::npos; at = report.find(wanted, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  const std::string good = R"({"name":"fence","verdict":"ok")";
+  EXPECT_EQ(3U, counts(good));
+  const auto lock = open_lock(client, "order");
+  expect_acquired(lock);
+  EXPECT_EQ(3U, counts(good));
+  const auto fence = "mortise:fence" + cluster::tag_of(cluster::slot_of("{mortise:order}"));
+  EXPECT_EQ("1", all->command_at(fence, {"DEL", fence}));
+  EXPECT_EQ(2U, counts(good));
+  EXPECT_EQ(1U, counts("deleted since this client connected"));
+}
+
 // ---- what cannot be used --------------------------------------------------------------------
 
 TEST_F(clusters, a_url_of_one_server_is_refused_with_the_mend) {
