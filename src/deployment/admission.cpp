@@ -94,18 +94,13 @@ void admission::on_examined(std::uint64_t session, const outcome& how,
 // The session, which this thread ends, is still the one that was examined.
 void admission::run() noexcept {
   bool is_good = false;
-  outcome problem;
   {
     const std::lock_guard guard(mutex_);
     if (!is_up_) return;
     is_good = is_examined_;
-    problem = problem_;
   }
   if (rule_ == rule::strict && is_good && !is_open_.exchange(true)) hears_.on_admitted();
-  if (rule_ == rule::strict && !is_good) {
-    loop_.schedule(*this, boot_now() + pause_ns);
-    hears_.on_not_admitted(problem);
-  }
+  if (rule_ == rule::strict && !is_good) loop_.schedule(*this, boot_now() + pause_ns);
   end_await();
 }
 

@@ -24,8 +24,6 @@ class admission final : private examiner_listener, private net::task, private ne
    public:
     virtual ~listener() = default;
     virtual void on_admitted() noexcept = 0;
-    // It was found bad, or could not be examined, and is not let in. Once for each examination.
-    virtual void on_not_admitted(const outcome& /*why*/) noexcept {}
   };
 
   admission(net::reactor& loop, redis::connection& server, std::string where, const settings& terms,

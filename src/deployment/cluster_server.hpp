@@ -91,8 +91,6 @@ class cluster_server final : private redis::session_listener,
     hears_.on_server_listening(channel);
   }
   void on_admitted() noexcept override;
-  // Callers are told of it, instead of waiting for a server that comes up no further.
-  void on_not_admitted(const outcome& why) noexcept override { hears_.on_server_down(*this, why); }
   void on_acknowledging() noexcept override {}
   void on_unacknowledging(const outcome& why) noexcept override { server_.leave(why); }
   void on_shortfall() noexcept override {}  // what a server says of its replicas is the latest
