@@ -22,6 +22,10 @@ constexpr time_ns longest_again_ns = 200 * ns_per_ms;
 constexpr int most_hops = 5;
 // A cluster has at most some thousand servers; more addresses than that are somebody's mistake.
 constexpr std::size_t most_servers = 4096;
+// Servers in containers or behind NAT announce an address of their own network unless told another.
+constexpr auto* mend_announcement =
+    "; the cluster announces this address: if it cannot be reached from here, set "
+    "cluster-announce-ip and cluster-announce-port of that server";
 
 }  // namespace
 
@@ -66,7 +70,8 @@ void router::connect(int server) noexcept {
 
 void router::on_up(int server, time_ns now) {
   auto& one = servers_[static_cast<std::size_t>(server)];
-  one.is_up = true;
+  one.is_up = one.was_up = true;
+  one.awaited_since = time_never;
   one.overdue_until = 0;
   one.problem = {};
   one.refusing_since = time_never;
@@ -82,6 +87,7 @@ void router::on_down(int server, const outcome& why, time_ns now) {
   one.is_up = false;
   one.overdue_until = 0;
   one.problem = one.is_begun ? why : outcome();
+  one.awaited_since = time_never;
   if (!is_known_) problem_ = why;
   if (topology_.asked == server) {
     topology_.asked = no_server;
@@ -349,6 +355,16 @@ void router::probe(int server, time_ns now) {
   }
 }
 
+// A server that can neither be reached nor refuses, as one behind NAT: nobody waits for the end of
+// the attempt without knowing why. The slot arrives once the server is up.
+void router::look_after_arrival(int slot, used_slot& state, time_ns now) {
+  auto& one = servers_[static_cast<std::size_t>(state.at)];
+  if (one.is_up) return;
+  one.awaited_since = std::min(one.awaited_since, now);
+  if (now - one.awaited_since < patience_ns_) return;
+  go_away(slot, state, not_reached("the server has not answered yet"));
+}
+
 void router::look_after_slots(time_ns now) {
   bool is_amiss = send_scouts(now);
   for (std::size_t number = 0; number < servers_.size(); ++number) {
@@ -359,7 +375,10 @@ void router::look_after_slots(time_ns now) {
   for (auto& [slot, state] : slots_) {
     if (state.users <= 0 || state.phase == phase::here) continue;
     is_amiss = true;
-    if (state.phase == phase::arriving) continue;
+    if (state.phase == phase::arriving) {
+      look_after_arrival(slot, state, now);
+      continue;
+    }
     state.hops = 0;
     const auto owner = owners_.at(static_cast<std::size_t>(slot));
     if (owner == no_server) continue;
@@ -415,8 +434,10 @@ outcome router::problem(int slot) const {
   if (known->second.phase != phase::away) return {};
   auto why = known->second.problem.ok() ? not_reached("not asked yet") : known->second.problem;
   if (known->second.at != no_server) {
-    const auto& where = servers_[static_cast<std::size_t>(known->second.at)].where;
-    why.say("slot ", decimal(slot), " at ", where.text(), ": ", why.words());
+    const auto& one = servers_[static_cast<std::size_t>(known->second.at)];
+    const bool is_seed = std::find(seeds_.begin(), seeds_.end(), known->second.at) != seeds_.end();
+    const auto* const hint = one.was_up || is_seed ? "" : mend_announcement;
+    why.say("slot ", decimal(slot), " at ", one.where.text(), ": ", why.words(), hint);
   } else {
     why.say("slot ", decimal(slot), ": ", why.words());
   }

@@ -136,15 +136,17 @@ class router {
     endpoint where;
     bool is_begun = false;
     bool is_up = false;
+    bool was_up = false;  // ever
     time_ns unused_since = time_never;
     time_ns overdue_until = 0;  // it owes answers, unless that is not said again
     // Slots that it has refused wait together: one after the other tries for all of them.
     time_ns refusing_since = time_never;
     time_ns probe_at = 0;
-    int probed = no_server;      // the last slot that has tried
-    outcome problem;             // why it is not up; ok before the first attempt has ended
-    std::vector<int> replicas;   // of which one will follow it
-    std::size_t next_scout = 0;  // which of them is looked at next
+    int probed = no_server;              // the last slot that has tried
+    time_ns awaited_since = time_never;  // it is connected to for a slot
+    outcome problem;                     // why it is not up; ok before the first attempt has ended
+    std::vector<int> replicas;           // of which one will follow it
+    std::size_t next_scout = 0;          // which of them is looked at next
   };
   struct used_slot {
     int users = 0;
@@ -170,6 +172,7 @@ class router {
   void note_refusal(int slot, int server, arrival::end how, time_ns now);
   void end_refusal(int server) noexcept;
   void probe(int server, time_ns now);
+  void look_after_arrival(int slot, used_slot& state, time_ns now);
   void look_after_slots(time_ns now);
   bool send_scouts(time_ns now);
   void note_owners(const std::vector<slot_range>& told);

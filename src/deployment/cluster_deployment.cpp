@@ -68,7 +68,7 @@ class cluster_announcement final : public announcement {
   cluster_announcement(cluster_routes& routes, const protocol::command& said)
       : routes_(routes), said_(said) {}
   void send() noexcept override try {
-    if (said_.write_at) return routes_.say_at_each(said_.write_at);
+    if (said_.write_at) return routes_.say_at_each(said_.write_at, said_.is_farewell);
     std::string bytes;
     said_.write(bytes, true);
     routes_.say_to_each(bytes);

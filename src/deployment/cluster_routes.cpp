@@ -364,11 +364,11 @@ void cluster_routes::say_to_each(std::string_view bytes) {
 }
 
 void cluster_routes::say_at_each(
-    const std::function<void(std::string& out, std::string_view place)>& write) {
+    const std::function<void(std::string& out, std::string_view place)>& write, bool is_for_all) {
   const std::lock_guard guard(mutex_);
   for (const auto& [number, slot] : slots_) {
     auto* const at = slot->here.load(std::memory_order_relaxed);
-    if (at == nullptr || !router_.is_used(number)) continue;
+    if (at == nullptr || (!is_for_all && !router_.is_used(number))) continue;
     std::string bytes;
     write(bytes, slot->place);
     unheeded_request::send(*at, bytes);

@@ -81,8 +81,9 @@ class cluster_routes final : private cluster::router::link,
   // What servers that become known later are logged in with.
   void log_in_with(redis::login with) noexcept;
   void say_to_each(std::string_view bytes);
-  // Says something at every slot that is here and used.
-  void say_at_each(const std::function<void(std::string& out, std::string_view place)>& write);
+  // Says something at every slot that is here and used, or also at those that were used before.
+  void say_at_each(const std::function<void(std::string& out, std::string_view place)>& write,
+                   bool is_for_all);
 
   // An attempt to arrive has ended.
   void on_arrival(int slot, int server, std::uint64_t attempt,

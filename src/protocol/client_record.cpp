@@ -39,9 +39,11 @@ command write_record(std::string_view client_id) {
 }
 
 command delete_record(std::string_view client_id) {
-  return at_each_place([id = std::string(client_id)](auto& out, auto place) {
+  auto said = at_each_place([id = std::string(client_id)](auto& out, auto place) {
     redis::command_writer(out).command({"DEL", key_of(id, place)});
   });
+  said.is_farewell = true;
+  return said;
 }
 
 command read_records(lock_info& info, std::string_view place) {

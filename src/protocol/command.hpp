@@ -20,6 +20,9 @@ struct command {
   // The same where it is said once for each place (see place_of) and not for each server; else
   // empty.
   std::function<void(std::string& out, std::string_view place)> write_at = {};
+  // Whether it takes back what was said before, and so is said also at places that are not in use
+  // any more.
+  bool is_farewell = false;
   // Reads a reply that is no error; empty where a reply says no more than that it came.
   std::function<void(const redis::value& reply)> read = {};
   // Whether a missing answer leaves a doubt: looking changes nothing.

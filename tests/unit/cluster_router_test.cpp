@@ -338,6 +338,29 @@ TEST_F(routers, a_scout_finds_out_which_replica_has_taken_over) {
   expect("arrive 100 at 2, arrive 101 at 2");
 }
 
+// Behind NAT: connecting takes until its limit, and callers want to know what for.
+TEST_F(routers, a_slot_whose_server_is_out_of_reach_has_a_problem_that_names_the_address) {
+  know();
+  ways.use(far, now);
+  expect("connect 3");
+  const auto since = now;
+  while (ways.phase_of(far) == phase::arriving && now < since + 10 * patience_ns) {
+    now = std::max(now, ways.next_timer());
+    ways.on_timer(now);
+  }
+  EXPECT_LE(now - since, 2 * patience_ns);
+  const auto problem = ways.problem(far);
+  const auto words = problem.words();
+  EXPECT_NE(std::string::npos, words.find("d:4")) << words;
+  EXPECT_NE(std::string::npos, words.find("cluster-announce-ip")) << words;
+  take();
+  ways.on_up(3, now);
+  EXPECT_EQ(phase::arriving, ways.phase_of(far));
+  end_arrival(end::here);
+  fail(3);
+  EXPECT_EQ(std::string::npos, ways.problem(far).words().find("cluster-announce-ip"));
+}
+
 // The seed has died, and the map is older than its replica.
 TEST_F(routers, any_server_of_the_map_is_asked_when_the_seed_is_lost) {
   ways.on_up(0, now);

@@ -265,6 +265,58 @@ TEST_F(clusters, hazard_27_a_slot_arrives_at_a_server_that_has_forgotten_its_scr
   for (int i = 0; i < 6; ++i) expect_acquired(open_lock(client, "new " + std::to_string(i)));
 }
 
+TEST_F(clusters, a_server_that_was_examined_and_is_bad_is_named_with_the_finding) {
+  const auto owner = all->owner_of(lock_key("order"));
+  auto& bad = all->at(owner);
+  ASSERT_EQ("OK",
+            bad.command({"CONFIG", "SET", "maxmemory", "1gb", "maxmemory-policy", "allkeys-lru"}));
+  const auto client = open_client("redis+cluster://" + all->address_of(all->other_master(owner)) +
+                                  "?examine=strict&command_timeout=2s");
+  const auto lock = open_lock(client, "order");
+  const auto error = new_error();
+  EXPECT_EQ(MORTISE_REFUSED, mortise_lock_try(lock.get(), error.get()));
+  const std::string message = mortise_error_message(error.get());
+  EXPECT_NE(std::string::npos, message.find("maxmemory_policy is bad")) << message;
+  EXPECT_NE(std::string::npos, message.find(all->address_of(owner))) << message;
+  ASSERT_EQ("OK",
+            bad.command({"CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction"}));
+  expect_acquired(lock);
+}
+
+// As in a container or behind NAT.
+TEST_F(clusters, an_announced_address_that_is_out_of_reach_is_named_with_the_mend) {
+  test_cluster inside({.masters = 1, .replicas_each = 0});
+  const auto url = inside.url();
+  ASSERT_EQ("OK", inside.at(0).command({"CONFIG", "SET", "cluster-announce-port", "1"}));
+  const auto client = open_client(url);
+  const auto lock = open_lock(client, "order");
+  const auto error = new_error();
+  EXPECT_EQ(MORTISE_UNREACHABLE, mortise_lock_acquire(lock.get(), second_ms, error.get()));
+  const std::string message = mortise_error_message(error.get());
+  EXPECT_NE(std::string::npos, message.find("127.0.0.1:1:")) << message;
+  EXPECT_NE(std::string::npos, message.find("set cluster-announce-ip and cluster-announce-port"))
+      << message;
+}
+
+TEST_F(clusters, a_client_that_is_closed_leaves_no_record) {
+  const auto records = [] {
+    std::string found;
+    for (std::size_t i = 0; i < all->size(); ++i) {
+      found += all->at(i).command({"KEYS", "mortise:client:*"});
+    }
+    return found;
+  };
+  auto client = open_client(all->url());
+  for (int i = 0; i < 8; ++i) {
+    const auto lock = open_lock(client, std::to_string(i));
+    expect_acquired(lock);
+    expect_released(lock);
+  }
+  EXPECT_NE("", records());
+  client.reset();
+  EXPECT_TRUE(eventually([&] { return records().empty(); }, 10 * second_ms)) << records();
+}
+
 // The map of a client is up to a minute old, and a master omits replicas that have only just come.
 TEST_F(clusters, a_replica_that_the_map_does_not_list_is_found_when_the_seed_dies) {
   const auto master = all->owner_of(lock_key("order"));
