@@ -23,10 +23,6 @@ constexpr int most_proposals = 5;
 // slow costs time and nothing else.
 constexpr time_ns least_patience_ns = 5 * ns_per_ms;
 constexpr time_ns most_patience_ns = 250 * ns_per_ms;
-// Who had to share the votes asks again after so many round trips, and then after twice as many.
-constexpr std::int64_t trips_apart = 3;
-constexpr time_ns least_apart_ns = ns_per_ms;
-constexpr int most_doublings = 6;
 // Whoever waits asks at least as often: the word of one release that is late can be taken for that
 // of the next, whose own then comes too early to be acted on, or too late (hazard 24).
 constexpr time_ns longest_look_ns = 2 * ns_per_s;
@@ -317,9 +313,7 @@ void voting::follow_up(quorum_round& asked, claim& about, std::optional<verdict>
 void voting::follow_contest(quorum_round& asked, claim& about, std::optional<verdict>& verdict,
                             time_ns now) {
   if (!verdict) return;
-  trip_ns_ = now - asked.sent();
   if (verdict->what == answer::granted) {
-    about.splits = 0;
     // A quorum has voted, and some of it know of readers with higher tokens. Once a quorum knows of
     // one that is above all that this one knew, the token is above all that was granted before.
     if (asked.is_confirming || !asked.votes().is_outdone()) return;
@@ -334,8 +328,8 @@ void voting::follow_contest(quorum_round& asked, claim& about, std::optional<ver
 
 void voting::refuse(quorum_round& asked, claim& about, verdict& verdict, time_ns now) {
   if (verdict.what == answer::not_free) {
-    verdict.look_in_ns = asked.votes().is_split() ? pause_after_split(about)
-                                                  : longest_look_ns - below(longest_look_ns / 10);
+    verdict.is_split = asked.votes().is_split();
+    verdict.look_in_ns = longest_look_ns - below(longest_look_ns / 10);
   }
   if (is_waiting_writer(asked.asked())) {
     verdict.look_in_ns = std::min(verdict.look_in_ns, writer_look_ns);
@@ -364,14 +358,7 @@ bool voting::propose_again(quorum_round& asked, claim& about, time_ns now, bool 
   return false;
 }
 
-time_ns voting::pause_after_split(claim& about) {
-  const auto apart = std::max(trips_apart * trip_ns_, least_apart_ns)
-                     << std::min(about.splits, most_doublings);
-  ++about.splits;
-  return apart / 2 + below(apart);
-}
-
-// By xorshift64 (Marsaglia), as only chance sets those apart who have split the votes.
+// By xorshift64 (Marsaglia), as those who look in step split the votes.
 time_ns voting::below(time_ns limit) noexcept {
   chance_ ^= chance_ << 13U;
   chance_ ^= chance_ >> 7U;
@@ -463,8 +450,7 @@ void voting::drop_if_over(std::string_view token) noexcept {
   const auto known = claims_.find(token);
   if (known == claims_.end()) return;
   const auto& about = known->second;
-  const bool is_over =
-      !about.is_kept && about.has.none() && about.splits == 0 && about.retry_at == time_never;
+  const bool is_over = !about.is_kept && about.has.none() && about.retry_at == time_never;
   if (is_over && !is_open(token)) claims_.erase(known);
 }
 

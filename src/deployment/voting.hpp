@@ -53,7 +53,6 @@ struct claim {
   time_ns retry_at = time_never;  // what has failed is worth asking again
   lock::step give_back =
       lock::step::release_alone;  // a release tells those who wait, this does not
-  int splits = 0;                 // how often the votes were split, one after the other
 };
 
 class voting final : private quorum_round_listener, private net::timer {
@@ -116,7 +115,6 @@ class voting final : private quorum_round_listener, private net::timer {
   void end_patience(lock_type& lock, time_ns now);
   void tell_worth_asking(lock_type& lock, time_ns now) noexcept;
   void plan_look(time_ns at) noexcept;
-  [[nodiscard]] time_ns pause_after_split(claim& about);
   [[nodiscard]] time_ns below(time_ns limit) noexcept;
 
   const server_group& servers_;
@@ -127,7 +125,6 @@ class voting final : private quorum_round_listener, private net::timer {
   std::map<std::string, claim, std::less<>> claims_;  // by owner token
   std::vector<std::unique_ptr<quorum_round>> rounds_;
   std::vector<std::unique_ptr<errand>> errands_;
-  time_ns trip_ns_ = 0;  // of a contest, the latest
   time_ns look_at_ = time_never;
   std::uint64_t chance_;
 };

@@ -36,8 +36,19 @@ void attempt::start(bool directly, const operation* by, questions& to, time_ns n
     is_queued_ = true;
     return plan_poll(-1, to, now);
   }
+  if (const auto window_ns = terms_.expected.first_window(); terms_.waits && window_ns > 0) {
+    is_queued_ = true;
+    return ask_within(window_ns, to, now);
+  }
   to.ask({.what = is_queueing ? step::acquire : step::try_take, .ttl_ms = to.ttl_ms(), .by = by},
          now, &ask_at_);
+}
+
+// Whether it waits from the start counts no more, and how contended the lock is stays known.
+void attempt::take_over(const wait_terms& terms) noexcept {
+  const auto expected = terms_.expected;
+  terms_ = terms;
+  terms_.expected = expected;
 }
 
 // For a token that the server may know already.
@@ -93,22 +104,40 @@ news attempt::on_not_free(const open_question& asked, const verdict& said, quest
     return news::none;
   }
   if (terms_.poll_attempts > 0) --terms_.poll_attempts;
-  if (!terms_.waits || terms_.poll_attempts == 0) return news::not_free;
+  // Nobody has it while the votes are split, so a try asks again, too, as long as it may last.
+  const bool asks_again = terms_.waits || said.is_split;
+  if (!asks_again || terms_.poll_attempts == 0) return news::not_free;
   is_queued_ = true;
+  if (said.is_split || said.look_in_ns > 0) terms_.expected.note_lost(now - asked.sent);
+  plan_poll(said.ttl_ms, to, now);
+  if (said.look_in_ns > 0) ask_at_ = std::min(ask_at_, now + said.look_in_ns);
   if (std::exchange(told_free_, false)) {
-    ask_again(to, now);  // the answer can be older than the message (RESP2)
+    // The answer can be older than the message (RESP2).
+    ask_within(terms_.expected.turn_window(), to, now);
+  } else if (said.is_split) {
+    plan_split(to, now);
   } else {
-    plan_poll(said.ttl_ms, to, now);
-    if (said.look_in_ns > 0) ask_at_ = std::min(ask_at_, now + said.look_in_ns);
+    terms_.expected.note_taken();
   }
   return news::none;
+}
+
+void attempt::ask_within(time_ns window_ns, questions& to, time_ns now) {
+  if (window_ns <= 0) return ask_again(to, now);
+  ask_at_ = std::min(ask_at_, now + to.random_below(window_ns));
+}
+
+void attempt::plan_split(questions& to, time_ns now) noexcept {
+  const auto pause_ns = terms_.expected.split_pause();
+  ask_at_ = std::min(ask_at_, now + pause_ns + to.random_below(terms_.expected.split_window()));
 }
 
 // ---- messages -------------------------------------------------------------------------------
 
 void attempt::on_free(questions& to, time_ns now) {
   told_free_ = to.open() > 0;
-  if (!told_free_) ask_again(to, now);
+  terms_.expected.note_turn();
+  if (!told_free_) ask_within(terms_.expected.turn_window(), to, now);
 }
 
 void attempt::on_head(std::int64_t ttl_ms, questions& to, time_ns now) noexcept {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "lock/contention.hpp"
 #include "lock/news.hpp"
 #include "lock/protocol_facts.hpp"
 #include "lock/questions.hpp"
@@ -18,6 +19,7 @@ struct wait_terms {
   std::int64_t poll_interval_ms = 100;
   std::int64_t poll_attempts = -1;  // how often it asks at most; -1 without a limit
   bool follows_own = false;         // something of this client is just being given back
+  contention expected = {};         // of a quorum
 };
 
 class attempt {
@@ -35,7 +37,7 @@ class attempt {
   void on_up(questions& to, time_ns now);
   void on_timer(questions& to, time_ns now);
   void retry_later(questions& to, time_ns now) noexcept { ask_at_ = to.retry_time(now); }
-  void take_over(const wait_terms& terms) noexcept { terms_ = terms; }
+  void take_over(const wait_terms& terms) noexcept;
 
   [[nodiscard]] time_ns next_timer() const noexcept { return ask_at_; }
   [[nodiscard]] bool is_queued() const noexcept { return is_queued_; }
@@ -44,12 +46,16 @@ class attempt {
   // Whether the last question was sent, but its connection broke.
   [[nodiscard]] bool was_broken() const noexcept { return was_broken_; }
   [[nodiscard]] std::int64_t place() const noexcept { return place_; }
+  [[nodiscard]] contention next_contention() const noexcept { return terms_.expected.next(); }
   // The lease of a grant by message, which the token tells the server.
   [[nodiscard]] std::int64_t grant_ms() const noexcept { return grant_ms_; }
 
  private:
   // Where it stands, and its grant if it can be had.
   void ask_again(questions& to, time_ns now);
+  // At once, or when others had the chance to.
+  void ask_within(time_ns window_ns, questions& to, time_ns now);
+  void plan_split(questions& to, time_ns now) noexcept;
   news on_not_free(const open_question& asked, const verdict& said, questions& to, time_ns now);
   void plan_look(std::int64_t ttl_ms, std::int64_t place, questions& to, time_ns now) noexcept;
   void plan_poll(std::int64_t ttl_ms, questions& to, time_ns now) noexcept;

@@ -26,6 +26,7 @@ struct gate_context {
   std::uint64_t next_tenure = 1;
   std::size_t lines = 0;  // how many there are
   bool is_closed = false;
+  contention expected;        // by the next attempt, at a quorum
   bool is_contended = false;  // the lock is likely taken, so the cheap try would be in vain
 
   // What could not be sent all the same is not asked by on_up().

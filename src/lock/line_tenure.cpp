@@ -70,7 +70,7 @@ std::unique_ptr<tenure> line::new_tenure(const acquire_operation& first, time_ns
   shared_token_ = 0;
   return std::make_unique<tenure>(
       gate_.next_tenure++, std::move(token), gate_.protocol, wanted, terms_of(owner, now),
-      wait_terms_of(first, gate_.departures.are_awaited()), gate_.world);
+      wait_terms_of(first, gate_.departures.are_awaited(), gate_.expected), gate_.world);
 }
 
 void line::handle(news what, time_ns now) {
@@ -79,6 +79,7 @@ void line::handle(news what, time_ns now) {
     case news::left:
       break;
     case news::granted:
+      gate_.expected = current_->next_contention();
       passes_.note_drawn(1, now);
       passes_.note_trip(current_->trip_ns());
       passes_.begin_tenure(now);

@@ -22,9 +22,14 @@ inline lease_terms terms_of(const owner& holder, time_ns from) noexcept {
   return terms;
 }
 
-inline wait_terms wait_terms_of(const acquire_operation& wanted,
-                                bool follows_own = false) noexcept {
-  return {!wanted.is_try, wanted.owner->poll.interval_ms, wanted.owner->poll.attempts, follows_own};
+// How often a try asks at most while the votes of a quorum are split. Those who give up leave the
+// lock to the others; and one who sees too few servers cannot tell a holder from a split.
+constexpr std::int64_t split_attempts = 8;
+
+inline wait_terms wait_terms_of(const acquire_operation& wanted, bool follows_own = false,
+                                const contention& expected = {}) noexcept {
+  const auto attempts = wanted.is_try ? split_attempts : wanted.owner->poll.attempts;
+  return {!wanted.is_try, wanted.owner->poll.interval_ms, attempts, follows_own, expected};
 }
 
 }  // namespace mortise::lock

@@ -129,6 +129,7 @@ class tenure {
   [[nodiscard]] bool is_untold() const noexcept {
     return phase_ == tenure_phase::asking && !(attempt_.is_queued() && attempt_.knows_of_others());
   }
+  [[nodiscard]] contention next_contention() const noexcept { return attempt_.next_contention(); }
   // Where it stood in the queue when the server last told it; 0 is the head, -1 not told.
   [[nodiscard]] std::int64_t place() const noexcept { return attempt_.place(); }
   // Why it was lost; and why it will be, unless a renewal comes in time.

@@ -77,14 +77,17 @@ bool tally::is_take() const noexcept { return what_ != step::renew && what_ <= s
 std::optional<verdict> tally::decide() noexcept {
   if (is_decided_) return std::nullopt;
   const auto needed = needed_of(servers_);
-  const auto open = servers_ - (answered_ | given_up_).count();
+  const auto open = open_count();
   is_decided_ = true;
   if (agreed_.count() >= needed) return yes();
   // So many say no that those who are left, and those who could not be asked, are no quorum.
   if (!is_take() && refused_.count() > servers_ - needed) return no();
   const bool is_possible = agreed_.count() + open >= needed;
-  if (is_take() && !is_possible && (refused_.any() || is_outrun())) return no();
-  if (!is_possible && (is_take() || open == 0)) return neither();
+  const bool is_lost = is_take() && !is_possible && (refused_.any() || is_outrun());
+  // A try ends where another has a quorum, and asks again where nobody has.
+  const bool is_open = what_ == step::try_take && most_for_another() < needed && !is_split();
+  if (is_lost && !is_open) return no();
+  if (!is_possible && !is_lost && (is_take() || open == 0)) return neither();
   is_decided_ = false;
   return std::nullopt;
 }
@@ -98,8 +101,7 @@ server_set tally::in_doubt() const noexcept {
 }
 
 bool tally::is_outrun() const noexcept {
-  const auto open = servers_ - (answered_ | given_up_).count();
-  return (agreed_ | outrun_).count() + open >= needed_of(servers_) && outrun_.any();
+  return (agreed_ | outrun_).count() + open_count() >= needed_of(servers_) && outrun_.any();
 }
 
 verdict tally::yes() const noexcept {
@@ -145,8 +147,8 @@ verdict tally::neither() const noexcept {
   return result;
 }
 
-bool tally::is_split() const noexcept {
-  const auto unknown = servers_ - (agreed_ | refused_ | outrun_).count();
+std::size_t tally::most_for_another() const noexcept {
+  std::size_t most = 0;
   for (std::size_t one = 0; one < servers_; ++one) {
     // Those who propose the same number as this client are not known from each other.
     if (!refused_.test(one) || token_of_[one] == ballot_) continue;
@@ -154,9 +156,18 @@ bool tally::is_split() const noexcept {
     for (std::size_t other = 0; other < servers_; ++other) {
       if (refused_.test(other) && token_of_[other] == token_of_[one]) ++same;
     }
-    if (same + unknown >= needed_of(servers_)) return false;
+    most = std::max(most, same);
   }
-  return true;
+  return most;
+}
+
+// Those that are away have no say. If they have voted for another, that one's hold is topped up.
+bool tally::is_split() const noexcept {
+  return most_for_another() + open_count() < needed_of(servers_);
+}
+
+std::size_t tally::open_count() const noexcept {
+  return servers_ - (answered_ | given_up_).count();
 }
 
 // When a quorum of the servers is free, if nothing is given back before.

@@ -48,7 +48,8 @@ class tally {
   [[nodiscard]] bool is_above_all(std::int64_t token) const noexcept { return token > outdone_by_; }
   // Whether some have voted although they had known of a token that is not below.
   [[nodiscard]] bool is_outdone() const noexcept { return outdone_by_ > ballot_; }
-  // Whether nobody can have a quorum: too few of the votes that are known are for the same token.
+  // Whether nobody is known to have a quorum: too few of the servers that answer have voted for the
+  // same token.
   [[nodiscard]] bool is_split() const noexcept;
 
  private:
@@ -59,6 +60,9 @@ class tally {
   [[nodiscard]] lock::verdict neither() const noexcept;
   [[nodiscard]] std::int64_t ms_until_free() const noexcept;
   [[nodiscard]] bool is_take() const noexcept;
+  // How many may still answer, and how many have voted for the same other.
+  [[nodiscard]] std::size_t open_count() const noexcept;
+  [[nodiscard]] std::size_t most_for_another() const noexcept;
 
   const lock::step what_;
   const std::size_t servers_;

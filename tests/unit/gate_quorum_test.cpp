@@ -101,6 +101,72 @@ TEST_F(gate_quorum_test, who_gives_up_while_it_stands_back_has_waited) {
   EXPECT_EQ(link_.count(), asked) << "there is nothing to take back";
 }
 
+// It may see too few servers to tell a holder from a split.
+TEST_F(gate_quorum_test, a_try_whose_votes_stay_split_asks_a_few_times_only) {
+  acquire_call tries(first_, true);
+  gate_.acquire(tries, start_ns);
+  auto split = said(answer::not_free);
+  split.is_split = true;
+  auto now = start_ns;
+  int asked = 1;
+  for (answer_last(split, now += ms(1)); tries.finished == 0; answer_last(split, now += ms(1))) {
+    ASSERT_LT(++asked, 20);
+    gate_.on_timer(now = gate_.next_timer());
+  }
+  EXPECT_EQ(tries.result.code, status::not_acquired);
+}
+
+// Nobody has it, so "another client holds it" would be wrong.
+TEST_F(gate_quorum_test, a_try_whose_votes_were_split_asks_again) {
+  acquire_call tries(first_, true);
+  gate_.acquire(tries, start_ns);
+  auto split = said(answer::not_free);
+  split.is_split = true;
+  for (int i = 1; i < 5; ++i) {
+    answer_last(split, start_ns + ms(10 * i));
+    ASSERT_EQ(tries.finished, 0);
+    ASSERT_GT(start_ns + ms(10 * i) + 2 * ns_per_s, gate_.next_timer());
+    gate_.on_timer(gate_.next_timer());
+    EXPECT_EQ(link_.last().what, step::retake);
+  }
+  answer_last(said(answer::not_free), start_ns + ms(100));
+  EXPECT_EQ(tries.result.code, status::not_acquired);
+}
+
+TEST_F(gate_quorum_test, a_try_whose_votes_stay_split_is_not_acquired) {
+  acquire_call tries(first_, true);
+  gate_.acquire(tries, start_ns);
+  auto split = said(answer::not_free);
+  split.is_split = true;
+  answer_last(split, start_ns + ms(1));
+  gate_.abandon(tries, status::timed_out, start_ns + ns_per_s);
+  EXPECT_EQ(tries.result.code, status::not_acquired);
+}
+
+TEST_F(gate_quorum_test, who_had_to_wait_for_many_lets_others_ask_first) {
+  gate_.acquire(first_call_, start_ns);
+  auto taken = said(answer::not_free);
+  taken.look_in_ns = 2 * ns_per_s;
+  auto now = start_ns + ms(200);
+  answer_last(taken, now);
+  for (int turn = 0; turn < 20; ++turn) {
+    gate_.on_free(now += ms(500));
+    if (gate_.next_timer() < time_never) gate_.on_timer(now = std::max(now, gate_.next_timer()));
+    answer_last(turn < 19 ? taken : granted(), now += ms(200));
+  }
+  ASSERT_TRUE(gate_.is_held(first_, now));
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, now).ok());
+  answer_last(said(answer::released), now += ms(200));
+  const auto asked = link_.count();
+  acquire_call again(first_);
+  gate_.acquire(again, now);
+  EXPECT_EQ(link_.count(), asked);
+  EXPECT_TRUE(gate_.is_queued()) << "so that it listens";
+  ASSERT_GE(now + 2 * ns_per_s, gate_.next_timer());
+  gate_.on_timer(gate_.next_timer());
+  EXPECT_EQ(link_.count(), asked + 1);
+}
+
 TEST_F(gate_quorum_test, a_try_does_not_stand_back) {
   hold_first();
   unlock_first_at(start_ns + ms(11));

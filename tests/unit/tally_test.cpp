@@ -110,6 +110,36 @@ TEST(tally, votes_that_are_split_are_told) {
   EXPECT_TRUE(votes.is_split());
 }
 
+// A server that is away may have voted for the other, but keeps nobody from asking again.
+TEST(tally, votes_of_the_servers_that_are_left_can_be_split) {
+  tally votes(step::try_take, 3, 7);
+  feed(votes, {said(answer::granted), said(answer::not_free, 100, 3), said(answer::unsent)});
+  EXPECT_TRUE(votes.is_split());
+  tally others(step::try_take, 5, 7);
+  feed(others, {said(answer::not_free, 100, 3), said(answer::not_free, 100, 3),
+                said(answer::not_free, 100, 4)});
+  EXPECT_FALSE(others.is_split()) << "two may vote for one of them";
+}
+
+// The first no could be of one that has no quorum either.
+TEST(tally, a_try_is_lost_when_it_is_known_whether_another_has_a_quorum) {
+  const auto gone = said(answer::unsent);
+  tally split(step::try_take, 3, 7);
+  const auto later = feed(split, {gone, said(answer::not_free, 100, 3), said(answer::granted)});
+  EXPECT_FALSE(later[1]);
+  ASSERT_TRUE(later[2]);
+  EXPECT_TRUE(split.is_split());
+  tally lost(step::try_take, 3, 7);
+  const auto known =
+      feed(lost, {gone, said(answer::not_free, 100, 3), said(answer::not_free, 100, 3)});
+  ASSERT_TRUE(known[2]);
+  EXPECT_FALSE(lost.is_split());
+  tally silent(step::try_take, 3, 7);
+  silent.count(0, said(answer::not_free, 100, 3));
+  silent.count(1, gone);
+  EXPECT_TRUE(silent.give_up()) << "a server that hangs is not waited for";
+}
+
 TEST(tally, a_proposal_that_is_too_low_is_told_with_the_highest) {
   tally votes(step::try_take, 3, 7);
   const auto verdicts = feed(votes, {said(answer::not_free, -2, 9), said(answer::not_free, -2, 8)});

@@ -9,7 +9,8 @@
 -- ARGV  1 owner token, 2 ttl in ms, 3 `take` (unused), 4 proposal
 -- Reply {1, proposal, server time in us, ttl in ms, 0}   voted
 --       {0, highest proposal, server time in us, what is left of the present lease in ms, -1}
---       not voted; what is left is -2 where nobody has the vote and the proposal is too low
+--       not voted; what is left is -2 where nobody has the vote and the proposal is too low; the
+--       proposal is 0 where another program has the lock, whose votes look like split ones
 -- Error FOREIGN when the key holds no string, QUARANTINE while the server may have forgotten votes
 --       (hazard 11), CLOCK when the proposal is too far ahead of its clock; nothing is changed.
 
@@ -28,6 +29,7 @@ local problem = quarantine_error(quarantine_ends, now)
 if problem then return problem end
 local highest = highest_proposal(KEYS[2], KEYS[3], quarantine_ends, now)
 if held and held ~= ARGV[1] then
+  if not string.find(held, '^m1:') then highest = 0 end
   return {0, highest, now, redis.call('PTTL', KEYS[1]), -1}
 end
 problem = clock_error(proposal, now)

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <barrier>
 #include <string>
 #include <thread>
 #include <vector>
@@ -282,15 +283,44 @@ TEST_F(quorum, hazard_17_force_takes_the_votes_of_one_server_after_the_other) {
   EXPECT_TRUE(eventually([&] { return is_free(); }));
 }
 
+// With one of three dead two clients can have a vote each. The barrier lets them ask at once.
+TEST_F(quorum, of_those_who_try_a_free_lock_at_once_one_gets_it) {
+  start(3);
+  std::vector<lock_user> users;
+  for (int i = 0; i < 3; ++i) users.push_back(open_user(url()));
+  servers[2]->kill();
+  for (int round = 0; round < 30; ++round) {
+    std::barrier start_at(3);
+    std::atomic<int> winners = 0;
+    std::vector<std::thread> threads;
+    for (auto& user : users) {
+      threads.emplace_back([&] {
+        start_at.arrive_and_wait();
+        const auto is_won = mortise_lock_try(user.lock.get(), nullptr) == MORTISE_OK;
+        winners += is_won ? 1 : 0;
+        start_at.arrive_and_wait();
+        if (is_won) {
+          EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(user.lock.get(), nullptr));
+        }
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(1, winners);
+  }
+}
+
 // ---- other programs of the algorithm --------------------------------------------------------
 
 TEST_F(quorum, other_programs_of_the_algorithm_and_this_exclude_each_other) {
   start(3);
-  const auto [client, lock] = open_user(url("quarantine=0&protocol=token&lease=900ms"));
+  const auto [client, lock] =
+      open_user(url("quarantine=0&protocol=token&lease=900ms&command_timeout=60s"));
   for (const std::size_t of : {0U, 2U}) {
     ASSERT_EQ("OK", servers[of]->command({"SET", name, "theirs", "NX", "PX", "60000"}));
   }
+  const auto tried = boot_now();
   EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(lock.get(), nullptr));
+  EXPECT_GT(30 * second_ms, ms_since(tried)) << "their votes are no split ones";
   EXPECT_TRUE(eventually([&] { return owner_at(1, name) == "(nil)"; }));
   std::thread waiter([&] { expect_acquired(lock); });
   for (const std::size_t of : {0U, 2U}) EXPECT_EQ("1", servers[of]->command({"DEL", name}));
