@@ -3,6 +3,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
@@ -34,12 +36,32 @@ bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int
   return !is_help;
 }
 
-client_handle connect(const std::string& url, mortise_error* error) {
-  const options_handle defaults(mortise_options_new());
+namespace {
+
+client_handle open_client(const std::string& url, const options_handle& terms,
+                          mortise_error* error) {
   const char* const given = url.empty() ? nullptr : url.c_str();
-  client_handle client(mortise_client_new(given, url.size(), defaults.get(), error));
+  client_handle client(mortise_client_new(given, url.size(), terms.get(), error));
   if (!client) throw failure(error);
   return client;
+}
+
+}  // namespace
+
+client_handle connect(const std::string& url, mortise_error* error) {
+  return open_client(url, options_handle(mortise_options_new()), error);
+}
+
+client_handle connect_to_look(const std::string& url, mortise_error* error) {
+  options_handle terms(mortise_options_new());
+  const char* const of_environment = std::getenv("MORTISE_URL");
+  const std::string_view where = !url.empty()                ? url.c_str()
+                                 : of_environment == nullptr ? ""
+                                                             : of_environment;
+  if (where.starts_with("shard:")) {
+    mortise_options_set(terms.get(), "connect", 7, "lazy", 4, nullptr);
+  }
+  return open_client(url, terms, error);
 }
 
 int run_subcommand(const char* name, int (*body)(int, const char* const*), int argc,

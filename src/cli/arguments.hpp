@@ -20,6 +20,9 @@ void observe_command_lines(command_line_observer by);
 
 // Connects to the server of that URL, or of MORTISE_URL if it is empty. Throws a failure.
 client_handle connect(const std::string& url, mortise_error* error);
+// The same for a subcommand that only looks: it does not need every shard, and names those that do
+// not answer.
+client_handle connect_to_look(const std::string& url, mortise_error* error);
 
 // Runs a subcommand and tells what it throws; what the process ends with.
 int run_subcommand(const char* name, int (*body)(int, const char* const*), int argc,

@@ -80,7 +80,7 @@ int examine(int argc, const char* const* argv) {
   app.add_flag("--all", is_all);
   if (!read_arguments(app, "doctor", doctor_help, argc, argv)) return exit_ok;
   const error_handle error(mortise_error_new());
-  const auto client = connect(url, error.get());
+  const auto client = connect_to_look(url, error.get());
   const examination_handle found(mortise_client_examine(client.get(), error.get()));
   if (!found) throw failure(error.get());
   const auto worst = mortise_examination_worst(found.get());

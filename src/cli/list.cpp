@@ -188,7 +188,7 @@ int list_locks(int argc, const char* const* argv) {
   check(wanted, match->count() + most->count() > 0);
   wanted.wait_ms = wanted.scan.wait_ms = census_wait_ms_of(wait);
   const error_handle error(mortise_error_new());
-  const auto client = connect(wanted.url, error.get());
+  const auto client = connect_to_look(wanted.url, error.get());
   const sight seen(client.get(), wanted, error.get());
   if (is_json || wanted.form == "json") {
     std::puts(seen.json().c_str());

@@ -8,17 +8,21 @@ namespace mortise::cli {
 
 named_lock::named_lock(mortise_client* client, const std::string& name, mortise_error* error) {
   auto* const info = info_.get();
-  mutex_.reset(mortise_lock_new(client, name.data(), name.size(), nullptr, error));
+  // Nothing is acquired by these, so a lease that any client may have will do.
+  const options_handle terms(mortise_options_new());
+  mortise_options_set_lease_ms(terms.get(), MORTISE_MIN_LEASE_MS, nullptr);
+  mutex_.reset(mortise_lock_new(client, name.data(), name.size(), terms.get(), error));
   if (!mutex_) throw failure(error);
   auto status = mortise_lock_query(mutex_.get(), info, error);
   if (status == MORTISE_REFUSED) {
-    rw_.reset(mortise_rw_new(client, name.data(), name.size(), nullptr, error));
+    rw_.reset(mortise_rw_new(client, name.data(), name.size(), terms.get(), error));
     if (!rw_) throw failure(error);
     status = mortise_rw_query(rw_.get(), info, error);
     kind_ = "rw";
   }
   if (status == MORTISE_REFUSED) {
-    semaphore_.reset(mortise_semaphore_new(client, name.data(), name.size(), 1, nullptr, error));
+    semaphore_.reset(
+        mortise_semaphore_new(client, name.data(), name.size(), 1, terms.get(), error));
     if (!semaphore_) throw failure(error);
     status = mortise_semaphore_query(semaphore_.get(), info, error);
     kind_ = "semaphore";

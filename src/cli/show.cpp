@@ -168,7 +168,7 @@ int show_lock(int argc, const char* const* argv) {
     throw failure(exit_usage, "there is no NAME; see mortise show --help");
   const auto wait_ms = census_wait_ms_of(wait);
   const error_handle error(mortise_error_new());
-  const auto client = connect(url, error.get());
+  const auto client = connect_to_look(url, error.get());
   const named_lock seen(client.get(), name, error.get());
   const auto known = find_ages(seen, name, client.get(), wait_ms, error.get());
   const auto lock = json_of(seen, name, known);

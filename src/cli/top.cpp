@@ -238,7 +238,7 @@ int watch_locks(int argc, const char* const* argv) {
     throw failure(exit_usage, "there is no terminal; give --once");
   }
   const error_handle error(mortise_error_new());
-  const auto client = connect(wanted.url, error.get());
+  const auto client = connect_to_look(wanted.url, error.get());
   if (wanted.is_once || wanted.is_json) {
     return show_once(client.get(), wanted, error.get());
   }

@@ -388,11 +388,16 @@ outcome quorum_deployment::ask(const named_key& lock, const protocol::command& a
   return {};
 }
 
-// Who has answered, and first who says all that a quorum says, and little else.
+// Who has answered, and first who says all that a quorum may say, and little else. Servers that
+// have not answered may say the same as any other: a vote that one of the others has missed is no
+// reason to call a lock free.
 std::vector<std::size_t> quorum_deployment::by_agreement(const std::vector<gist>& gists,
                                                          const std::vector<outcome>& came) const {
   std::map<std::string, std::size_t> votes;
   std::vector<std::size_t> order;
+  const auto absent =
+      std::count_if(came.begin(), came.end(), [](const auto& how) { return !how.ok(); });
+  const auto enough = needed_ - std::min(needed_ - 1, static_cast<std::size_t>(absent));
   for (std::size_t number = 0; number < gists.size(); ++number) {
     if (!came[number].ok()) continue;
     order.push_back(number);
@@ -400,9 +405,9 @@ std::vector<std::size_t> quorum_deployment::by_agreement(const std::vector<gist>
   }
   const auto distance = [&](std::size_t number) {
     const auto said = std::count_if(gists[number].begin(), gists[number].end(),
-                                    [&](const auto& item) { return votes[item] >= needed_; });
+                                    [&](const auto& item) { return votes[item] >= enough; });
     const auto agreed = std::count_if(votes.begin(), votes.end(),
-                                      [&](const auto& item) { return item.second >= needed_; });
+                                      [&](const auto& item) { return item.second >= enough; });
     return std::pair(agreed - said, gists[number].size());
   };
   std::stable_sort(order.begin(), order.end(),

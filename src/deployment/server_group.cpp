@@ -7,6 +7,7 @@
 
 #include "base/printable.hpp"
 #include "net/at_once.hpp"
+#include "protocol/command.hpp"
 
 namespace mortise::deployment {
 
@@ -117,7 +118,8 @@ outcome server_group::examine(protocol::examination& into, time_ns deadline) {
   // Where all are needed, each has locks of its own.
   const bool is_spare = needed_ != all;
   auto how = each(is_spare ? needed_ : 1, [&](deployment& one, std::size_t i) {
-    auto asked = one.examine(found[i], deadline);
+    auto asked = one.ask_all(protocol::ping(), deadline);  // it is connected to
+    if (asked.ok()) asked = one.examine(found[i], deadline);
     if (!asked.ok()) protocol::judge_away(asked, members_[i].name, is_spare, found[i]);
     return asked;
   });

@@ -80,6 +80,16 @@ start_quorum() {
   MORTISE_URL=redlock:${MORTISE_URL#,}
 }
 
+start_shards() {
+  local number
+  MORTISE_URL=
+  for number in 0 1 2; do
+    start_server
+    MORTISE_URL+=,redis://127.0.0.1:${ports[number]}
+  done
+  MORTISE_URL=shard:${MORTISE_URL#,}
+}
+
 # name_at <server>: prints a name whose lock that server of the cluster has.
 name_at() {
   local number slot

@@ -514,5 +514,23 @@ TEST_F(quorum, a_query_tells_what_a_quorum_says) {
   EXPECT_TRUE(mortise_info_is_mine(info.get()));
 }
 
+// The vote of one may be missing until the first renewal, when another hangs or dies.
+TEST_F(quorum, a_hold_that_a_silent_server_may_have_voted_for_is_told) {
+  start(3);
+  const auto holder = open_user(url());
+  const auto [client, lock] = open_user(url());
+  expect_acquired(holder.lock);
+  servers[1]->command({"DEL", lock_key(name)});
+  const info_handle info(mortise_info_new());
+  servers[0]->pause();
+  EXPECT_EQ(MORTISE_OK, mortise_lock_query(lock.get(), info.get(), nullptr));
+  EXPECT_TRUE(mortise_info_is_held(info.get()));
+  EXPECT_EQ(1, mortise_info_entry_count(info.get()));
+  servers[0]->resume();
+  servers[0]->kill();
+  EXPECT_EQ(MORTISE_OK, mortise_lock_query(lock.get(), info.get(), nullptr));
+  EXPECT_TRUE(mortise_info_is_held(info.get()));
+}
+
 }  // namespace
 }  // namespace mortise::testing::quorum_test
