@@ -75,6 +75,8 @@ struct verdict {
   std::int64_t place = -1;   // in the queue, 0 is its head; -1 not queued
   outcome details;  // of refused, unacknowledged and unknown; of unsent where the server said why
   bool is_passing = false;  // the first two: the server is expected to change its mind by itself
+  // refused, unsent: how long the servers are going to say the same; 0 where they do not say.
+  std::int64_t wait_ms = 0;
   // not_free: when to ask again at the latest; 0 where that is for the asker to say.
   std::int64_t look_in_ns = 0;
   // not_free: the servers hold others back for who asked, until it cancels.
