@@ -355,14 +355,24 @@ void router::probe(int server, time_ns now) {
   }
 }
 
-// A server that can neither be reached nor refuses, as one behind NAT: nobody waits for the end of
-// the attempt without knowing why. The slot arrives once the server is up.
-void router::look_after_arrival(int slot, used_slot& state, time_ns now) {
-  auto& one = servers_[static_cast<std::size_t>(state.at)];
-  if (one.is_up) return;
-  one.awaited_since = std::min(one.awaited_since, now);
-  if (now - one.awaited_since < patience_ns_) return;
-  go_away(slot, state, not_reached("the server has not answered yet"));
+// A slot that is not attached.
+void router::look_after_slot(int slot, used_slot& state, time_ns now) {
+  if (state.phase == phase::arriving) {
+    // A server that can neither be reached nor refuses, as one behind NAT: nobody waits for the end
+    // of the attempt without knowing why. The slot arrives once the server is up.
+    auto& one = servers_[static_cast<std::size_t>(state.at)];
+    if (one.is_up) return;
+    one.awaited_since = std::min(one.awaited_since, now);
+    if (now - one.awaited_since < patience_ns_) return;
+    return go_away(slot, state, not_reached("the server has not answered yet"));
+  }
+  state.hops = 0;
+  const auto owner = owners_.at(static_cast<std::size_t>(slot));
+  if (owner == no_server) return;
+  turn_to(slot, state, owner);
+  const auto& one = servers_[static_cast<std::size_t>(owner)];
+  const bool is_probed = state.refused_by == owner && one.refusing_since != time_never;
+  if (!is_probed && (one.is_up || !one.is_begun)) arrive(slot, state);
 }
 
 void router::look_after_slots(time_ns now) {
@@ -375,17 +385,7 @@ void router::look_after_slots(time_ns now) {
   for (auto& [slot, state] : slots_) {
     if (state.users <= 0 || state.phase == phase::here) continue;
     is_amiss = true;
-    if (state.phase == phase::arriving) {
-      look_after_arrival(slot, state, now);
-      continue;
-    }
-    state.hops = 0;
-    const auto owner = owners_.at(static_cast<std::size_t>(slot));
-    if (owner == no_server) continue;
-    turn_to(slot, state, owner);
-    const auto& one = servers_[static_cast<std::size_t>(owner)];
-    if (state.refused_by == owner && one.refusing_since != time_never) continue;
-    if (one.is_up || !one.is_begun) arrive(slot, state);
+    look_after_slot(slot, state, now);
   }
   if (!is_amiss) return;
   next_look_ = now + look_ns + world_.random_below(look_ns);

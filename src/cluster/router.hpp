@@ -172,7 +172,7 @@ class router {
   void note_refusal(int slot, int server, arrival::end how, time_ns now);
   void end_refusal(int server) noexcept;
   void probe(int server, time_ns now);
-  void look_after_arrival(int slot, used_slot& state, time_ns now);
+  void look_after_slot(int slot, used_slot& state, time_ns now);
   void look_after_slots(time_ns now);
   bool send_scouts(time_ns now);
   void note_owners(const std::vector<slot_range>& told);

@@ -16,7 +16,8 @@ quorum_round::quorum_round(const server_group& servers, quorum_round_listener& h
 std::optional<lock::verdict> quorum_round::begin(const lock::question& asked,
                                                  const protocol::table& rules,
                                                  std::shared_ptr<const protocol::key_set> keys,
-                                                 time_ns now, const lock::operation* by) {
+                                                 time_ns now, const quorum::server_set& whom,
+                                                 const lock::operation* by) {
   token_ = asked.token;
   asked_ = asked;
   asked_.token = token_;
@@ -27,10 +28,13 @@ std::optional<lock::verdict> quorum_round::begin(const lock::question& asked,
   is_confirming = false;
   is_renewed = false;
   topped_up.reset();
+  sent_to_.reset();
   votes_.emplace(asked.what, inquiries_.size(), asked.proposal);
   std::optional<lock::verdict> verdict;
   for (std::size_t server = 0; server < inquiries_.size(); ++server) {
-    const auto sent = inquiries_[server]->send(asked_, rules, *keys_, by);
+    const auto sent = whom.test(server) ? inquiries_[server]->send(asked_, rules, *keys_, by)
+                                        : status::unreachable;
+    sent_to_.set(server, sent == status::ok);
     if (sent == status::ok) continue;
     lock::verdict unsent;
     unsent.what = lock::answer::unsent;

@@ -31,12 +31,15 @@ class quorum_round {
  public:
   quorum_round(const server_group& servers, quorum_round_listener& hears);
 
-  // Sends the question to all, `by` the thread of an operation that does not wait for the answers,
-  // or by the I/O thread. Whom it could not be sent to has answered so; a verdict where nobody else
-  // could change it.
+  // Sends the question to those of `whom`, `by` the thread of an operation that does not wait for
+  // the answers, or by the I/O thread. Whom it could not be sent to has answered so; a verdict
+  // where nobody else could change it.
   std::optional<lock::verdict> begin(const lock::question& asked, const protocol::table& rules,
                                      std::shared_ptr<const protocol::key_set> keys, time_ns now,
+                                     const quorum::server_set& whom,
                                      const lock::operation* by = nullptr);
+  // Whose answer comes, or has come.
+  [[nodiscard]] const quorum::server_set& sent_to() const noexcept { return sent_to_; }
   // Sends it again to one that has forgotten the script. False when it could not be sent.
   bool send_text(std::size_t server) noexcept;
 
@@ -57,6 +60,7 @@ class quorum_round {
   bool is_confirming = false;    // it has the votes, and says a higher proposal
   bool is_renewed = false;
   quorum::server_set topped_up;
+  std::size_t place = 0;  // in its pool
 
  private:
   // Tells the answer of one server from those of the others.
@@ -78,6 +82,7 @@ class quorum_round {
   const protocol::table* rules_ = nullptr;
   std::shared_ptr<const protocol::key_set> keys_;
   time_ns sent_ = 0;
+  quorum::server_set sent_to_;
 };
 
 }  // namespace mortise::deployment

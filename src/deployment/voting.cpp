@@ -16,6 +16,8 @@ using lock::answer;
 using lock::question;
 using lock::step;
 using lock::verdict;
+using quorum::is_release;
+using quorum::is_take;
 
 // How often a question is asked with a higher proposal before it has failed.
 constexpr int most_proposals = 5;
@@ -29,12 +31,19 @@ constexpr time_ns longest_look_ns = 2 * ns_per_s;
 // A writer who waits asks at least as often, so that readers are held back for it; the scripts'
 // WRITER_LIFE is three times that.
 constexpr time_ns writer_look_ns = ns_per_s;
-// How soon a question that too few servers have answered is worth asking again.
+// How soon a question that too few servers have answered is worth asking again. The time doubles
+// with each failure, up to a ninth of the lease, so that at least three tries of a renewal fit
+// before its margin (hazard 18), and who waits for a lock asks as often as without failures.
 constexpr time_ns retry_ns = 50 * ns_per_ms;
+constexpr std::int64_t tries_in_a_lease = 9;
+// Those that are due at nearly the same time are told together.
+constexpr time_ns retry_grain_ns = 10 * ns_per_ms;
+// How many requests for a vote a server may leave unanswered: so many, and for each lock in use.
+constexpr std::size_t least_window = 64;
+constexpr std::size_t window_of_each = 8;
+// How often memory is given back, and what is over without a word is forgotten.
+constexpr time_ns sweep_ns = 2 * ns_per_s;
 
-// Not the top-up of a server, which is an errand.
-bool is_contest(step what) noexcept { return what != step::renew && what <= step::retake; }
-bool is_release(step what) noexcept { return what >= step::release_alone; }
 // Also `reacquire` is a contest like the first: what a server is asked again for is a top-up.
 bool is_by_who_waits(step what) noexcept {
   return what == step::acquire || what == step::reacquire;
@@ -47,28 +56,10 @@ time_ns patience_of(const question& asked) noexcept {
   return std::clamp(to_ns(asked.ttl_ms) / 20, least_patience_ns, most_patience_ns);
 }
 
-// What a server's answer tells of its vote.
-void note_vote(claim& about, std::size_t server, step asked, answer said) noexcept {
-  switch (said) {
-    case answer::granted:
-    case answer::renewed:
-      about.has.set(server);
-      return;
-    case answer::not_free:
-    case answer::not_owner:
-    case answer::released:
-    case answer::cancelled:
-      about.has.reset(server);
-      return;
-    case answer::broken:
-    case answer::unacknowledged:
-    case answer::unknown:
-      // It may have been carried out (hazard 15).
-      if (is_contest(asked)) about.has.set(server);
-      return;
-    default:
-      return;  // not carried out
-  }
+// Whether nothing is left to be done, or to be remembered.
+bool is_over(const claim& about) noexcept {
+  return !about.is_kept && about.rounds == 0 && about.retry_at == time_never &&
+         about.votes.is_empty();
 }
 
 // Until its clock is right.
@@ -99,61 +90,12 @@ class due_names final : public name_set {
 
 }  // namespace
 
-// ---- what one server is told that nobody waits for ------------------------------------------
-
-class voting::errand final : private inquirer {
- public:
-  errand(voting& all, std::size_t server)
-      : all_(all), server_(server), to_(all.servers_.at(server).new_inquiry(*this, {})) {}
-  [[nodiscard]] bool is_idle_for(std::size_t server) const noexcept {
-    return !is_open_ && server == server_;
-  }
-  status send(const question& asked, const claim& about, time_ns now) {
-    asked_ = asked;
-    token_ = asked.token;
-    asked_.token = token_;
-    asked_.asked_at = 0;  // it may be sent again, much later
-    lapses_at_ = now + to_ns(asked.ttl_ms);
-    rules_ = about.rules;
-    keys_ = about.keys;
-    return send_again();
-  }
-
- private:
-  status send_again() noexcept {
-    const auto sent = to_->send(asked_, *rules_, *keys_, nullptr);
-    is_open_ = sent == status::ok;
-    return sent;
-  }
-  void on_verdict(inquiry& /*answered*/, const verdict& said, time_ns now) noexcept override {
-    const lock_type lock(all_.mutex_);
-    if (said.what == answer::no_script && send_text(now)) return;
-    is_open_ = false;
-    all_.on_errand_done(server_, asked_, said, now);
-  }
-
-  // A vote ends when it would have without this (hazard 17).
-  bool send_text(time_ns now) noexcept {
-    if (std::exchange(asked_.with_text, true) || !all_.is_wanted(asked_)) return false;
-    if (is_contest(asked_.what)) {
-      asked_.ttl_ms = std::min(asked_.ttl_ms, (lapses_at_ - now) / ns_per_ms);
-      if (asked_.ttl_ms <= 0) return false;
-    }
-    return send_again() == status::ok;
-  }
-
-  voting& all_;
-  const std::size_t server_;
-  const std::unique_ptr<inquiry> to_;
-  time_ns lapses_at_ = 0;
-  question asked_;
-  std::string token_;  // which the question refers to
-  const protocol::table* rules_ = nullptr;
-  std::shared_ptr<const protocol::key_set> keys_;
-  bool is_open_ = false;
-};
-
 // ---- questions ------------------------------------------------------------------------------
+
+quorum_inquiry::quorum_inquiry(voting& all, inquirer& asker, const named_key& lock)
+    : all_(all), asker_(asker), name_(lock.name) {
+  all_.inquiries_.fetch_add(1, std::memory_order_relaxed);
+}
 
 quorum_inquiry::~quorum_inquiry() { all_.forget(*this); }
 
@@ -170,15 +112,15 @@ voting::voting(const server_group& servers, std::size_t count, net::reactor& loo
       loop_(loop),
       hears_(hears),
       proposals_(count),
+      states_(count),
       chance_(random_number() | 1U) {}
 
 voting::~voting() { close(); }
 
 void voting::forget(const quorum_inquiry& gone) noexcept {
+  inquiries_.fetch_sub(1, std::memory_order_relaxed);
   const lock_type lock(mutex_);
-  for (const auto& round : rounds_) {
-    if (round->of == &gone) round->of = nullptr;
-  }
+  if (gone.round_ != nullptr) gone.round_->of = nullptr;
 }
 
 void voting::note_token(std::int64_t token) noexcept {
@@ -186,44 +128,84 @@ void voting::note_token(std::int64_t token) noexcept {
   proposals_.note_own(token);
 }
 
-quorum_round& voting::idle_round() {
-  for (const auto& round : rounds_) {
-    if (round->is_over() && round->of == nullptr) return *round;
+quorum_round& voting::take_round() {
+  return rounds_.take([this] {
+    auto& self = static_cast<quorum_round_listener&>(*this);
+    return std::make_unique<quorum_round>(servers_, self);
+  });
+}
+
+// A server that has not answered many requests for its vote is asked for no more until it does: a
+// quorum of the others decides, and what would be owed to it stays bounded. A release is for those
+// that were asked; for all, where it is not known which these are.
+quorum::server_set voting::whom_to_ask(const question& made, const claim& about) const noexcept {
+  quorum::server_set whom;
+  const auto window = least_window + window_of_each * inquiries_.load(std::memory_order_relaxed);
+  for (std::size_t server = 0; server < states_.size(); ++server) {
+    const bool is_told = !about.votes.is_known() || about.votes.asked().test(server);
+    whom.set(server, is_take(made.what)      ? states_[server].takes < window
+                     : is_release(made.what) ? is_told
+                                             : true);
   }
-  auto& self = static_cast<quorum_round_listener&>(*this);
-  rounds_.push_back(std::make_unique<quorum_round>(servers_, self));
-  return *rounds_.back();
+  return whom;
+}
+
+// A verdict where nobody could change it by an answer.
+std::optional<verdict> voting::begin(quorum_round& round, const question& made, claim& about,
+                                     time_ns now, const lock::operation* sends) try {
+  auto verdict = round.begin(made, *about.rules, about.keys, now, whom_to_ask(made, about), sends);
+  ++about.rounds;
+  for (std::size_t server = 0; server < states_.size(); ++server) {
+    if (!round.sent_to().test(server)) continue;
+    about.votes.note_sent(server, made.what);
+    if (is_take(made.what)) ++states_[server].takes;
+  }
+  end_if_over(round);
+  return verdict;
+} catch (const std::bad_alloc&) {
+  rounds_.put(round);
+  throw;
+}
+
+void voting::end_if_over(quorum_round& round) noexcept {
+  if (!round.is_over()) return;
+  const auto known = claims_.find(round.asked().token);
+  if (known != claims_.end()) --known->second.rounds;
+  rounds_.put(round);
 }
 
 status voting::ask(quorum_inquiry& by, const question& asked, const protocol::table& rules,
                    const lock::operation* sends) {
   const lock_type lock(mutex_);
   const auto now = boot_now();
-  auto& round = idle_round();
+  plan_sweep(now);
   auto& mine = claims_[std::string(asked.token)];
+  auto& round = take_round();
   mine.name = by.name_;
   mine.rules = &rules;
   mine.keys = by.keys_;
   mine.retry_at = time_never;
   round.proposals = 1;
-  if (!round.begin(question_for(asked, mine, now), rules, mine.keys, now, sends)) {
+  if (!begin(round, question_for(asked, mine, now), mine, now, sends)) {
     round.of = &by;
+    by.round_ = &round;
     // Who could not be told may have a vote of ours, also one that it has not told us of yet.
     if (is_release(asked.what)) {
-      mine.has |= round.votes().failed();
-      bring_owed(asked.token, mine, round.votes().failed(), now);
+      for (std::size_t server = 0; server < states_.size(); ++server) {
+        if (mine.votes.lacks_release(server)) deliver_later(server, now);
+      }
     }
     return status::ok;
   }
   // Too few could be asked. What the others vote is given back; a release is brought to the rest.
-  if (is_contest(asked.what)) give_back(round, mine, now);
-  retry(mine, now);
+  if (is_take(asked.what)) give_back(round, mine, now);
+  retry(mine, asked, 0, now);
   return status::unreachable;
 }
 
 question voting::question_for(const question& asked, claim& about, time_ns now) {
   auto made = asked;
-  if (is_contest(asked.what)) {
+  if (is_take(asked.what)) {
     // With a proposal of its own each time: a release of the contest before takes nothing of this
     // one, wherever it is still on its way (hazard 16).
     made.what = is_by_who_waits(asked.what) ? step::acquire : step::try_take;
@@ -249,6 +231,8 @@ question voting::question_for(const question& asked, claim& about, time_ns now) 
 void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& said,
                        time_ns now) noexcept {
   lock_type lock(mutex_);
+  // An answer that is heard twice is one vote.
+  if (!rounds_.is_used(asked) || asked.votes().has_answered(server)) return;
   const bool is_again = said.what == answer::no_script && is_wanted(asked.asked());
   if (is_again && asked.send_text(server)) return;
   proposals_.note_time(server, said.server_us, now);
@@ -256,32 +240,40 @@ void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& s
   if (said.what == answer::not_free || said.what == answer::granted) {
     proposals_.note_token(server, said.last_token);
   }
-  if (asked.heard == 0 && is_contest(what)) {
+  if (is_take(what)) --states_[server].takes;
+  if (asked.heard == 0 && is_take(what)) {
     asked.heard = now;
     plan_look(now + patience_of(asked.asked()));
   }
   const auto known = claims_.find(asked.asked().token);
-  auto counted = said;
-  // Whoever has no vote of ours has given it back.
-  const bool is_rid = is_release(what) && said.what == answer::not_owner &&
-                      known != claims_.end() && !known->second.has.test(server);
-  if (is_rid) counted.what = what == step::cancel ? answer::cancelled : answer::released;
-  // Its votes for readers are of no use, because no proposal is above what it knows.
-  const bool is_useless =
-      said.what == answer::granted && !proposals_.is_credible(said.last_token, now);
-  if (is_useless) counted = unusable();
-  auto verdict = asked.votes().count(server, counted);
+  const auto* const about = known == claims_.end() ? nullptr : &known->second;
+  auto verdict = asked.votes().count(server, counted_as(about, server, what, said, now));
   if (known != claims_.end()) {
-    note_vote(known->second, server, what, said.what);
+    note_step(known->second, server, asked.asked(), said, now);
     follow_up(asked, known->second, verdict, now);
   }
+  end_if_over(asked);
   drop_if_over(asked.asked().token);
   tell(lock, asked, verdict, now);
 }
 
+// What an answer counts as.
+verdict voting::counted_as(const claim* about, std::size_t server, step asked, const verdict& said,
+                           time_ns now) const noexcept {
+  // Whoever has no vote of ours has given it back.
+  const bool is_rid = is_release(asked) && said.what == answer::not_owner && about != nullptr &&
+                      !about->votes.may_have(server);
+  // Its votes for readers are of no use, because no proposal is above what it knows.
+  const bool is_useless =
+      said.what == answer::granted && !proposals_.is_credible(said.last_token, now);
+  auto counted = is_useless ? unusable() : said;
+  if (is_rid) counted.what = asked == step::cancel ? answer::cancelled : answer::released;
+  return counted;
+}
+
 // Once a release has been said nobody would take back a vote that comes behind it (hazard 16).
 bool voting::is_wanted(const question& asked) const noexcept {
-  if (!is_contest(asked.what)) return true;
+  if (!is_take(asked.what)) return true;
   const auto known = claims_.find(asked.token);
   return known != claims_.end() && known->second.is_kept &&
          known->second.proposal == asked.proposal;
@@ -291,6 +283,7 @@ void voting::tell(lock_type& lock, quorum_round& asked, const std::optional<verd
                   time_ns now) {
   if (!verdict || asked.of == nullptr) return;
   auto* const of = std::exchange(asked.of, nullptr);
+  of->round_ = nullptr;
   lock.unlock();
   of->asker_.on_verdict(*of, *verdict, now);
 }
@@ -299,14 +292,17 @@ void voting::tell(lock_type& lock, quorum_round& asked, const std::optional<verd
 void voting::follow_up(quorum_round& asked, claim& about, std::optional<verdict>& verdict,
                        time_ns now) {
   const auto what = asked.asked().what;
-  if (is_contest(what)) {
+  if (is_take(what)) {
     follow_contest(asked, about, verdict, now);
   } else if (what == step::renew) {
     asked.is_renewed = asked.is_renewed || (verdict && verdict->what == answer::renewed);
     if (asked.is_renewed) top_up(asked, about, now);
   }
-  if (verdict && (verdict->what == answer::broken || verdict->what == answer::unsent)) {
-    retry(about, now);
+  if (!verdict) return;
+  if (verdict->what == answer::broken || verdict->what == answer::unsent) {
+    retry(about, asked.asked(), verdict->wait_ms, now);
+  } else {
+    about.failures = 0;
   }
 }
 
@@ -345,52 +341,36 @@ bool voting::propose_again(quorum_round& asked, claim& about, time_ns now, bool 
   if (asked.of == nullptr || !about.is_kept) return false;
   const auto again = question_for(asked.asked(), about, now);
   if (is_confirming && !asked.votes().is_above_all(again.proposal)) return false;
-  auto& next = idle_round();
+  auto& next = take_round();
   next.proposals = asked.proposals + 1;
-  if (next.begin(again, *about.rules, about.keys, now)) {
-    about.has |= next.votes().in_doubt();
-    return false;
-  }
+  if (begin(next, again, about, now)) return false;
   next.is_confirming = is_confirming;
   next.of = std::exchange(asked.of, nullptr);
+  next.of->round_ = &next;
   return true;
 } catch (const std::bad_alloc&) {
   return false;
 }
 
-// By xorshift64 (Marsaglia), as those who look in step split the votes.
-time_ns voting::below(time_ns limit) noexcept {
+// By xorshift64 (Marsaglia), as clients that ask in step split the votes.
+std::uint64_t voting::chance() noexcept {
   chance_ ^= chance_ << 13U;
   chance_ ^= chance_ >> 7U;
   chance_ ^= chance_ << 17U;
-  return static_cast<time_ns>(chance_ % static_cast<std::uint64_t>(limit));
+  return chance_;
 }
 
 // ---- what is done for nobody ----------------------------------------------------------------
 
-// Who has not answered is told behind what it was asked; who cannot be told, when it is back.
-void voting::give_back(const quorum_round& asked, claim& about, time_ns now) {
-  about.is_kept = false;
-  about.has |= asked.votes().in_doubt();
-  bring_owed(asked.asked().token, about, about.has, now);
-}
-
-// Where there is no memory for it, it is tried again: nobody else would do it before the lease
-// ends.
-void voting::bring_owed(std::string_view token, claim& about, const quorum::server_set& where,
-                        time_ns now) noexcept {
-  question back;
-  back.what = about.give_back;
-  back.token = token;
-  back.proposal = about.proposal;
-  for (std::size_t server = 0; server < servers_.size(); ++server) {
-    if (!about.has.test(server) || !where.test(server)) continue;
-    if (send_errand(server, back, about, now) == status::no_memory) retry(about, now);
-  }
-}
-
-void voting::retry(claim& about, time_ns now) noexcept {
-  about.retry_at = now + retry_ns;
+void voting::retry(claim& about, const question& asked, std::int64_t wait_ms,
+                   time_ns now) noexcept {
+  const auto ninth = to_ns(asked.ttl_ms) / tries_in_a_lease;
+  const auto most = asked.what == step::renew ? ninth
+                    : is_take(asked.what)     ? std::min(ninth, longest_look_ns)
+                                              : longest_look_ns;
+  const auto delay = quorum::spread_delay(retry_ns, about.failures++, most, chance());
+  about.retry_at = ((now + to_ns(wait_ms) + delay) / retry_grain_ns + 1) * retry_grain_ns;
+  retries_at_ = std::min(retries_at_, about.retry_at);
   plan_look(about.retry_at);
 }
 
@@ -407,7 +387,7 @@ void voting::top_up(quorum_round& asked, claim& about, time_ns now) {
   about.proposal = std::max(about.proposal + 1, proposals_.next(now));
   again.proposal = about.proposal;
   for (std::size_t server = 0; server < servers_.size(); ++server) {
-    if (vacant.test(server)) send_errand(server, again, about, now);
+    if (vacant.test(server)) send_errand(server, again, about, false, now);
   }
   asked.topped_up |= vacant;
 }
@@ -418,52 +398,17 @@ void voting::on_forced(std::string_view token) noexcept {
   if (known != claims_.end()) known->second.is_forced = true;
 }
 
-status voting::send_errand(std::size_t server, const question& asked, const claim& about,
-                           time_ns now) noexcept try {
-  for (const auto& item : errands_) {
-    if (item->is_idle_for(server)) return item->send(asked, about, now);
-  }
-  errands_.push_back(std::make_unique<errand>(*this, server));
-  return errands_.back()->send(asked, about, now);
-} catch (const std::bad_alloc&) {
-  return status::no_memory;
-}
-
-void voting::on_errand_done(std::size_t server, const question& asked, const verdict& said,
-                            time_ns now) noexcept {
-  if (said.what == answer::not_free) proposals_.note_token(server, said.last_token);
-  const auto known = claims_.find(asked.token);
-  if (known == claims_.end()) return;
-  note_vote(known->second, server, asked.what, said.what);
-  // There was no memory for its text.
-  if (said.what == answer::no_script && !known->second.is_kept) retry(known->second, now);
-  drop_if_over(asked.token);
-}
-
-bool voting::is_open(std::string_view token) const noexcept {
-  return std::any_of(rounds_.begin(), rounds_.end(), [&](const auto& round) {
-    return !round->is_over() && round->asked().token == token;
-  });
-}
-
 void voting::drop_if_over(std::string_view token) noexcept {
   const auto known = claims_.find(token);
-  if (known == claims_.end()) return;
-  const auto& about = known->second;
-  const bool is_over = !about.is_kept && about.has.none() && about.retry_at == time_never;
-  if (is_over && !is_open(token)) claims_.erase(known);
+  if (known != claims_.end() && is_over(known->second)) claims_.erase(known);
 }
 
 // ---- time -----------------------------------------------------------------------------------
 
 void voting::on_server_up(std::size_t server, time_ns now) noexcept {
   const lock_type lock(mutex_);
-  for (auto item = claims_.begin(); item != claims_.end();) {
-    auto& [token, about] = *item;
-    if (!about.is_kept && about.has.test(server)) bring_owed(token, about, about.has, now);
-    const bool is_over = now >= about.lapses_at && !is_open(token);
-    item = is_over ? claims_.erase(item) : std::next(item);
-  }
+  states_[server].owed.begin();
+  deliver(server, now);
 }
 
 void voting::plan_look(time_ns at) noexcept {
@@ -476,15 +421,46 @@ void voting::on_timer(time_ns now) noexcept {
   lock_type lock(mutex_);
   look_at_ = time_never;
   end_patience(lock, now);
+  for (std::size_t server = 0; server < states_.size(); ++server) {
+    deliver(server, now);
+    if (states_[server].owed.is_on()) plan_look(states_[server].owed.due_at());
+  }
+  sweep(now);
   tell_worth_asking(lock, now);
 }
 
-// By number, because others may come while the verdict is told.
+void voting::plan_sweep(time_ns now) noexcept {
+  if (sweep_at_ != time_never) return;
+  sweep_at_ = now + sweep_ns;
+  plan_look(sweep_at_);
+}
+
+// What is over without a word, such as a hold that was lost, is forgotten here, too.
+void voting::sweep(time_ns now) noexcept {
+  if (now < sweep_at_) return plan_look(sweep_at_);
+  sweep_at_ = time_never;
+  for (auto item = claims_.begin(); item != claims_.end();) {
+    const auto& about = item->second;
+    const bool is_lapsed =
+        now >= about.lapses_at && about.retry_at == time_never && about.rounds == 0;
+    item = is_lapsed ? claims_.erase(item) : std::next(item);
+  }
+  bool is_any = !claims_.empty();
+  rounds_.trim();
+  is_any = is_any || rounds_.size() > 0;
+  for (auto& state : states_) {
+    state.errands.trim();
+    is_any = is_any || state.errands.size() > 0;
+  }
+  if (is_any) plan_sweep(now);
+}
+
+// Others may come, and change places, while a verdict is told.
 void voting::end_patience(lock_type& lock, time_ns now) {
-  for (std::size_t i = 0; i < rounds_.size(); ++i) {
-    auto& round = *rounds_[i];
+  for (std::size_t place = 0; place < rounds_.used();) {
+    auto& round = rounds_.at(place++);
     const bool is_waiting = !round.is_over() && round.of != nullptr && round.heard != 0;
-    if (!is_waiting || !is_contest(round.asked().what)) continue;
+    if (!is_waiting || !is_take(round.asked().what)) continue;
     const auto until = round.heard + patience_of(round.asked());
     if (until > now) {
       plan_look(until);
@@ -494,24 +470,27 @@ void voting::end_patience(lock_type& lock, time_ns now) {
     const auto known = claims_.find(round.asked().token);
     if (known != claims_.end()) follow_up(round, known->second, verdict, now);
     tell(lock, round, verdict, now);
-    if (!lock.owns_lock()) lock.lock();
+    if (lock.owns_lock()) continue;
+    lock.lock();
+    place = 0;
   }
 }
 
-// What is over without a word, such as a hold that was lost, is forgotten here, too.
 void voting::tell_worth_asking(lock_type& lock, time_ns now) noexcept {
+  if (now < retries_at_) return plan_look(retries_at_);
+  retries_at_ = time_never;
   due_names due;
   for (auto item = claims_.begin(); item != claims_.end();) {
-    auto& [token, about] = *item;
-    if (about.retry_at <= now) {
+    auto& about = item->second;
+    const bool is_due = about.retry_at <= now;
+    if (is_due) {
       about.retry_at = time_never;
       due.add(about.name);
-      if (!about.is_kept) bring_owed(token, about, about.has, now);
     }
-    if (about.retry_at != time_never) plan_look(about.retry_at);
-    const bool is_over = now >= about.lapses_at && about.retry_at == time_never && !is_open(token);
-    item = is_over ? claims_.erase(item) : std::next(item);
+    retries_at_ = std::min(retries_at_, about.retry_at);
+    item = is_due && is_over(about) ? claims_.erase(item) : std::next(item);
   }
+  plan_look(retries_at_);
   lock.unlock();
   if (!due.is_empty()) hears_.on_worth_asking(due, now);
 }

@@ -2,8 +2,9 @@
 // to be done afterwards at those whose answers nobody waited for.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,11 +15,15 @@
 
 #include "base/time.hpp"
 #include "deployment/deployment.hpp"
+#include "deployment/errand.hpp"
+#include "deployment/object_pool.hpp"
 #include "deployment/quorum_round.hpp"
 #include "deployment/server_group.hpp"
 #include "net/reactor.hpp"
+#include "quorum/delivery.hpp"
 #include "quorum/proposals.hpp"
 #include "quorum/tally.hpp"
+#include "quorum/vote_record.hpp"
 
 namespace mortise::deployment {
 
@@ -26,8 +31,7 @@ class voting;
 
 class quorum_inquiry final : public inquiry {
  public:
-  quorum_inquiry(voting& all, inquirer& asker, const named_key& lock)
-      : all_(all), asker_(asker), name_(lock.name) {}
+  quorum_inquiry(voting& all, inquirer& asker, const named_key& lock);
   ~quorum_inquiry() override;
   status send(const lock::question& asked, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* by) noexcept override;
@@ -38,6 +42,7 @@ class quorum_inquiry final : public inquiry {
   inquirer& asker_;
   const std::string name_;
   std::shared_ptr<const protocol::key_set> keys_;  // which its rounds may need longer
+  quorum_round* round_ = nullptr;                  // that brings its verdict
 };
 
 // What is known of the votes for one owner token.
@@ -48,14 +53,16 @@ struct claim {
   std::int64_t proposal = 0;  // the highest that votes were asked for with
   bool is_kept = false;       // votes are asked for, or held
   bool is_forced = false;     // somebody ends it by force: no server is asked for its vote again
-  quorum::server_set has;     // whose votes it has, or may have: owed unless they are kept
+  quorum::vote_record votes;  // owed a release unless they are kept
+  std::size_t rounds = 0;     // that are open
   time_ns lapses_at = 0;      // no server has a vote for it any more
   time_ns retry_at = time_never;  // what has failed is worth asking again
+  int failures = 0;               // of its questions, one after the other
   lock::step give_back =
       lock::step::release_alone;  // a release tells those who wait, this does not
 };
 
-class voting final : private quorum_round_listener, private net::timer {
+class voting final : private quorum_round_listener, private errand_listener, private net::timer {
  public:
   // On the I/O thread: what has failed for these names may be asked again.
   class listener {
@@ -83,16 +90,20 @@ class voting final : private quorum_round_listener, private net::timer {
   void close() noexcept { loop_.cancel(static_cast<net::timer&>(*this)); }
 
  private:
-  class errand;
+  friend class quorum_inquiry;
   using lock_type = std::unique_lock<std::mutex>;
 
   void on_answer(quorum_round& asked, std::size_t server, const lock::verdict& said,
                  time_ns now) noexcept override;
   void on_timer(time_ns now) noexcept override;
-  void on_errand_done(std::size_t server, const lock::question& asked, const lock::verdict& said,
-                      time_ns now) noexcept;
+  void on_errand(errand& which, const lock::verdict& said, time_ns now) noexcept override;
 
-  quorum_round& idle_round();
+  quorum_round& take_round();
+  std::optional<lock::verdict> begin(quorum_round& round, const lock::question& made, claim& about,
+                                     time_ns now, const lock::operation* sends = nullptr);
+  void end_if_over(quorum_round& round) noexcept;
+  [[nodiscard]] quorum::server_set whom_to_ask(const lock::question& made,
+                                               const claim& about) const noexcept;
   lock::question question_for(const lock::question& asked, claim& about, time_ns now);
   void follow_up(quorum_round& asked, claim& about, std::optional<lock::verdict>& verdict,
                  time_ns now);
@@ -101,21 +112,31 @@ class voting final : private quorum_round_listener, private net::timer {
   bool propose_again(quorum_round& asked, claim& about, time_ns now, bool is_confirming);
   void refuse(quorum_round& asked, claim& about, lock::verdict& verdict, time_ns now);
   void give_back(const quorum_round& asked, claim& about, time_ns now);
-  void bring_owed(std::string_view token, claim& about, const quorum::server_set& where,
-                  time_ns now) noexcept;
-  void retry(claim& about, time_ns now) noexcept;
+  void deliver(std::size_t server, time_ns now) noexcept;
+  void deliver_later(std::size_t server, time_ns now) noexcept;
+  void note_step(claim& about, std::size_t server, const lock::question& asked,
+                 const lock::verdict& said, time_ns now) noexcept;
+  [[nodiscard]] lock::verdict counted_as(const claim* about, std::size_t server, lock::step asked,
+                                         const lock::verdict& said, time_ns now) const noexcept;
+  void retry(claim& about, const lock::question& asked, std::int64_t wait_ms, time_ns now) noexcept;
   void top_up(quorum_round& asked, claim& about, time_ns now);
-  status send_errand(std::size_t server, const lock::question& asked, const claim& about,
-                     time_ns now) noexcept;
+  status send_release(std::size_t server, std::string_view token, claim& about, bool is_of_batch,
+                      time_ns now) noexcept;
+  status send_errand(std::size_t server, const lock::question& asked, claim& about,
+                     bool is_of_batch, time_ns now) noexcept;
   [[nodiscard]] bool is_wanted(const lock::question& asked) const noexcept;
   void tell(lock_type& lock, quorum_round& asked, const std::optional<lock::verdict>& verdict,
             time_ns now);
   void drop_if_over(std::string_view token) noexcept;
-  [[nodiscard]] bool is_open(std::string_view token) const noexcept;
   void end_patience(lock_type& lock, time_ns now);
   void tell_worth_asking(lock_type& lock, time_ns now) noexcept;
+  void sweep(time_ns now) noexcept;
+  void plan_sweep(time_ns now) noexcept;
   void plan_look(time_ns at) noexcept;
-  [[nodiscard]] time_ns below(time_ns limit) noexcept;
+  [[nodiscard]] std::uint64_t chance() noexcept;
+  [[nodiscard]] time_ns below(time_ns limit) noexcept {
+    return static_cast<time_ns>(chance() % static_cast<std::uint64_t>(limit));
+  }
 
   const server_group& servers_;
   net::reactor& loop_;
@@ -123,9 +144,19 @@ class voting final : private quorum_round_listener, private net::timer {
   std::mutex mutex_;
   quorum::proposals proposals_;
   std::map<std::string, claim, std::less<>> claims_;  // by owner token
-  std::vector<std::unique_ptr<quorum_round>> rounds_;
-  std::vector<std::unique_ptr<errand>> errands_;
+  object_pool<quorum_round> rounds_;
+  // Of one server: the errands that it was sent, and those that it is owed; and how many requests
+  // for a vote it has not answered.
+  struct server_state {
+    object_pool<errand> errands;
+    quorum::delivery owed;
+    std::size_t takes = 0;
+  };
+  std::vector<server_state> states_;
+  std::atomic<std::size_t> inquiries_{0};  // that there are: as many as there are locks in use
   time_ns look_at_ = time_never;
+  time_ns retries_at_ = time_never;
+  time_ns sweep_at_ = time_never;
   std::uint64_t chance_;
 };
 

@@ -77,6 +77,8 @@ struct verdict {
   bool is_passing = false;  // the first two: the server is expected to change its mind by itself
   // not_free: no other has it either, as the votes of a quorum are split.
   bool is_split = false;
+  // refused, unsent: how long the servers are going to say the same; 0 where they do not say.
+  std::int64_t wait_ms = 0;
   // not_free: when to ask again at the latest; 0 where that is for the asker to say.
   std::int64_t look_in_ns = 0;
   // not_free: the servers hold others back for who asked, until it cancels.

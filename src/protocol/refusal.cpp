@@ -1,6 +1,7 @@
 #include "protocol/refusal.hpp"
 
 #include <array>
+#include <charconv>
 #include <new>
 #include <string>
 
@@ -54,6 +55,15 @@ const refusal* find_refusal(std::string_view text) {
   return nullptr;
 }
 
+// What is left of a server's quarantine, as it says; 0 where that cannot be read.
+std::int64_t wait_of(std::string_view text) noexcept {
+  constexpr std::string_view code = "QUARANTINE ";
+  std::int64_t left_ms = 0;
+  if (text.substr(0, code.size()) != code) return 0;
+  std::from_chars(text.data() + code.size(), text.data() + text.size(), left_ms);
+  return left_ms > 0 ? left_ms : 0;
+}
+
 // Of a script that a server names; empty for one that is not ours.
 std::string_view text_of(std::string_view sha1) noexcept {
   for (const auto* script : scripts::all()) {
@@ -105,6 +115,7 @@ lock::verdict read_error(std::string_view text) {
   if (row == nullptr) return result;
   result.details.is_retryable = row->is_retryable;
   result.is_passing = row->is_passing;
+  result.wait_ms = wait_of(text);
   return result;
 }
 

@@ -60,6 +60,7 @@ void tally::take_answer(std::size_t server, const verdict& said) noexcept {
       broken_.set(server, said.what == answer::broken || said.what == answer::unknown ||
                               said.what == answer::unacknowledged);
       denied_.set(server, said.what == answer::refused && !said.is_passing);
+      wait_ms_of_[server] = said.wait_ms;
       if (details_.ok()) details_ = said.details;
       return;
   }
@@ -136,6 +137,7 @@ verdict tally::neither() const noexcept {
   const bool may_be_done = agreed_.any() || in_doubt().any();
   result.what = may_be_done && !is_take() ? answer::broken : answer::unsent;
   result.details = details_;
+  result.wait_ms = ms_until_answers();
   // Nothing comes of asking again where a quorum cannot be had without them.
   if (is_take() && denied_.count() > servers_ - needed_of(servers_)) result.what = answer::refused;
   if (!details_.ok() || !is_take()) return result;
@@ -181,6 +183,14 @@ std::int64_t tally::ms_until_free() const noexcept {
   auto* const last = left.begin() + static_cast<std::ptrdiff_t>(needed_of(servers_)) - 1;
   std::nth_element(left.begin(), last, left.begin() + static_cast<std::ptrdiff_t>(servers_));
   return *last == never_ms ? -1 : *last;
+}
+
+// For how long too many servers go on refusing for a quorum of the others.
+std::int64_t tally::ms_until_answers() const noexcept {
+  auto waits = wait_ms_of_;
+  auto* const last = waits.begin() + static_cast<std::ptrdiff_t>(needed_of(servers_)) - 1;
+  std::nth_element(waits.begin(), last, waits.begin() + static_cast<std::ptrdiff_t>(servers_));
+  return *last;
 }
 
 }  // namespace mortise::quorum

@@ -32,6 +32,9 @@ class tally {
 
   [[nodiscard]] std::size_t servers() const noexcept { return servers_; }
   [[nodiscard]] bool is_answered() const noexcept { return answered_.count() == servers_; }
+  [[nodiscard]] bool has_answered(std::size_t server) const noexcept {
+    return answered_.test(server);
+  }
   // Those that have done what was asked.
   [[nodiscard]] const server_set& agreed() const noexcept { return agreed_; }
   // Those that may have a vote of ours although they have not said so.
@@ -59,6 +62,7 @@ class tally {
   [[nodiscard]] lock::verdict no() const noexcept;
   [[nodiscard]] lock::verdict neither() const noexcept;
   [[nodiscard]] std::int64_t ms_until_free() const noexcept;
+  [[nodiscard]] std::int64_t ms_until_answers() const noexcept;
   [[nodiscard]] bool is_take() const noexcept;
   // How many may still answer, and how many have voted for the same other.
   [[nodiscard]] std::size_t open_count() const noexcept;
@@ -83,6 +87,7 @@ class tally {
   std::int64_t server_us_ = 0;
   std::array<std::int64_t, most_servers> token_of_{};    // of whoever has the server's vote
   std::array<std::int64_t, most_servers> ms_left_of_{};  // of that vote
+  std::array<std::int64_t, most_servers> wait_ms_of_{};  // of those that failed
   lock::answer word_ = lock::answer::released;           // of those that agree
   outcome details_;                                      // of the first that failed
 };

@@ -77,6 +77,13 @@ TEST(error_text, a_missing_right_is_found_in_every_versions_words) {
   }
 }
 
+TEST(error_text, a_quarantine_says_how_much_of_it_is_left) {
+  EXPECT_EQ(17'054, protocol::read_error("QUARANTINE 17054").wait_ms);
+  for (const auto* const other : {"QUARANTINE", "QUARANTINE soon", "QUARANTINE -1", "BUSY 12"}) {
+    EXPECT_EQ(0, protocol::read_error(other).wait_ms) << other;
+  }
+}
+
 TEST(error_text, hazard_28_a_script_may_have_begun_before_it_met_the_end_of_its_rights) {
   const auto plain =
       protocol::read_error("NOPERM User u has no permissions to run the 'set' command");

@@ -104,6 +104,7 @@ TEST_F(client_on_shards, all_are_told_of_its_end) {
 
 TEST_F(client_on_shards, all_are_examined_and_told_who_logs_in) {
   const auto user = new_client();
+  for (auto& each : servers) each.reply("PING", "+PONG\r\n");
   protocol::examination found;
   ASSERT_TRUE(user->examine(found).ok());
   EXPECT_EQ(found.findings.size(), 3U);

@@ -241,6 +241,20 @@ TEST(tally, who_is_outrun_where_too_few_answer_could_not_ask) {
   EXPECT_EQ(status::unreachable, verdict->details.code);
 }
 
+// The second of three: until then too many refuse.
+TEST(tally, those_that_refuse_for_a_time_are_waited_for_until_a_quorum_can_vote) {
+  tally votes(step::try_take, 3, 1);
+  auto refusal = said(answer::refused);
+  refusal.is_passing = true;
+  refusal.wait_ms = 500;
+  EXPECT_FALSE(votes.count(1, refusal));
+  refusal.wait_ms = 300;
+  const auto verdict = votes.count(2, refusal);
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(answer::unsent, verdict->what);
+  EXPECT_EQ(300, verdict->wait_ms);
+}
+
 TEST(proposals, are_above_all_that_was_heard_of) {
   proposals tokens(3);
   EXPECT_EQ(1, tokens.next(0));

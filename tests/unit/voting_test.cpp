@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <set>
+#include <string>
 #include <thread>
 
 #include "lock/portion.hpp"
@@ -60,6 +62,8 @@ class played_server final : public quiet_deployment {
     said.what = what;
     said.last_token = token;
     said.ttl_ms = ttl_ms;
+    said.details.is_retryable = said.is_passing = is_refusal_retryable;
+    said.wait_ms = refuses_for_ms;
     said.server_us = clock_us;
     to.by->on_verdict(*to.on, said, boot_now() + late_ns);
   }
@@ -67,12 +71,33 @@ class played_server final : public quiet_deployment {
     const std::lock_guard guard(mutex_);
     return asked_.size();
   }
+  // All that are open, in the same way.
+  void answer_all(answer what) {
+    for (std::size_t place = 0; place < count(); ++place) {
+      if (!is_answered(place)) answer_at(place, what);
+    }
+  }
+  [[nodiscard]] bool is_answered(std::size_t place) const {
+    const std::lock_guard guard(mutex_);
+    return asked_[place].is_answered;
+  }
+  [[nodiscard]] question at(std::size_t place) const {
+    const std::lock_guard guard(mutex_);
+    return asked_[place].what;
+  }
+  [[nodiscard]] std::string token_at(std::size_t place) const {
+    const std::lock_guard guard(mutex_);
+    return asked_[place].token;
+  }
   [[nodiscard]] question last() const {
     const std::lock_guard guard(mutex_);
     return asked_.back().what;
   }
   std::atomic<bool> is_away{false};
   std::atomic<bool> lacks_memory{false};
+  std::atomic<bool> lacks_room{false};
+  bool is_refusal_retryable = false;
+  std::int64_t refuses_for_ms = 0;
   std::int64_t clock_us = 0;                              // 0 is not told
   time_ns late_ns = 0;                                    // are its answers
   std::atomic<const lock::operation*> asked_by{nullptr};  // the last question
@@ -86,6 +111,7 @@ class played_server final : public quiet_deployment {
       of_.asked_by = by;
       if (of_.is_away) return status::unreachable;
       if (of_.lacks_memory) return status::no_memory;
+      if (of_.lacks_room) return status::limit;
       const std::lock_guard guard(of_.mutex_);
       of_.asked_.push_back({this, &by_, asked, std::string(asked.token), false});
       return status::ok;
@@ -119,9 +145,13 @@ class three_servers : public ::testing::Test, public inquirer, public deployment
     loop.stop();
   }
   status ask(step what, std::int64_t ttl_ms = long_ms, const lock::operation* by = nullptr) {
+    return ask_for("owner", what, ttl_ms, by);
+  }
+  status ask_for(std::string_view owner, step what, std::int64_t ttl_ms = long_ms,
+                 const lock::operation* by = nullptr) {
     question asked;
     asked.what = what;
-    asked.token = "owner";
+    asked.token = owner;
     asked.ttl_ms = ttl_ms;
     return asker->send(asked, protocol::ballot(), protocol::ballot().keys("a lock"), by);
   }
@@ -129,6 +159,18 @@ class three_servers : public ::testing::Test, public inquirer, public deployment
     ASSERT_EQ(status::ok, ask(step::try_take));
     for (auto* server : servers) server->answer_last(answer::granted);
     ASSERT_EQ(answer::granted, next().what);
+  }
+  // Servers 0 and 1 answer, and they are a quorum.
+  void take_and_release(std::string_view owner) {
+    ASSERT_EQ(status::ok, ask_for(owner, step::try_take));
+    for (const std::size_t there : {0U, 1U}) servers[there]->answer_last(answer::granted);
+    ASSERT_EQ(answer::granted, next().what);
+    release(owner);
+  }
+  void release(std::string_view owner) {
+    ASSERT_EQ(status::ok, ask_for(owner, step::release));
+    for (const std::size_t there : {0U, 1U}) servers[there]->answer_last(answer::released);
+    ASSERT_EQ(answer::released, next().what);
   }
   void on_verdict(inquiry& /*answered*/, const verdict& said, time_ns /*now*/) noexcept override {
     const std::lock_guard guard(mutex);
@@ -526,6 +568,38 @@ TEST_F(voting, a_top_up_that_is_sent_again_is_for_the_rest_of_the_lease_that_is_
   }
 }
 
+// ---- servers that refuse ------------------------------------------------------------------------
+
+// At most so often as tries of a renewal double, and not every 50 ms.
+TEST_F(voting, a_renewal_that_fails_again_and_again_is_asked_less_and_less) {
+  take();
+  const auto end = boot_now() + ns_per_s;
+  int asked = 0;
+  while (boot_now() < end) {
+    const int before = times_worth_asking;
+    ASSERT_EQ(status::ok, ask(step::renew));
+    for (auto* server : servers) server->answer_last(answer::refused);
+    ASSERT_EQ(answer::unsent, next().what);
+    ++asked;
+    while (times_worth_asking == before && boot_now() < end) std::this_thread::yield();
+  }
+  EXPECT_GE(8, asked);
+}
+
+TEST_F(voting, the_rest_of_a_quarantine_is_waited_for) {
+  constexpr std::int64_t rest_ms = 300;
+  const auto begin = boot_now();
+  for (auto* server : servers) {
+    server->is_refusal_retryable = true;
+    server->refuses_for_ms = rest_ms;
+  }
+  ASSERT_EQ(status::ok, ask(step::reacquire));
+  for (const std::size_t new_one : {0U, 1U}) servers[new_one]->answer_last(answer::refused);
+  EXPECT_EQ(answer::unsent, next().what);
+  while (times_worth_asking == 0) std::this_thread::yield();
+  EXPECT_LE(to_ns(rest_ms), boot_now() - begin);
+}
+
 // ---- releases -------------------------------------------------------------------------------
 
 // Nobody would take back a vote that comes behind the release (hazard 16).
@@ -576,6 +650,90 @@ TEST_F(voting, a_release_that_there_was_no_memory_to_send_is_sent_later) {
   servers[2]->lacks_memory = false;
   while (servers[2]->count() < 2) std::this_thread::yield();
   EXPECT_EQ(step::release, servers[2]->last().what);
+}
+
+// A minority that hangs costs neither time nor memory that grows with use.
+TEST_F(voting, a_server_that_does_not_answer_is_soon_asked_no_more) {
+  constexpr std::size_t pairs = 1000;
+  for (std::size_t i = 0; i < pairs; ++i) take_and_release(std::to_string(i));
+  const auto asked = servers[2]->count();
+  EXPECT_LT(10U, asked);
+  EXPECT_GT(pairs / 2, asked);
+  EXPECT_EQ(2 * pairs, servers[0]->count());
+  // Its answers make room again.
+  servers[2]->answer_all(answer::not_owner);
+  take_and_release("another");
+  EXPECT_EQ(asked + 2, servers[2]->count());
+}
+
+TEST_F(voting, a_server_that_was_not_asked_is_owed_nothing) {
+  servers[2]->is_away = true;
+  for (int i = 0; i < 100; ++i) take_and_release(std::to_string(i));
+  servers[2]->is_away = false;
+  votes->on_server_up(2, boot_now());
+  EXPECT_EQ(0U, servers[2]->count());
+}
+
+// A take of the server's that was refused leaves nothing there.
+TEST_F(voting, a_server_that_has_refused_is_owed_nothing) {
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  servers[0]->answer_last(answer::granted);
+  servers[2]->answer_last(answer::refused);
+  servers[1]->answer_last(answer::granted);
+  EXPECT_EQ(answer::granted, next().what);
+  servers[2]->is_away = true;
+  release("owner");
+  servers[2]->is_away = false;
+  votes->on_server_up(2, boot_now());
+  EXPECT_EQ(1U, servers[2]->count());
+}
+
+// Also those that there was no room for at first (hazard 16).
+TEST_F(voting, what_is_owed_is_brought_in_batches_until_nothing_is) {
+  constexpr std::size_t owners = 300;
+  for (std::size_t i = 0; i < owners; ++i) {
+    ASSERT_EQ(status::ok, ask_for(std::to_string(i), step::try_take));
+    for (auto* server : servers) server->answer_last(answer::granted);
+    ASSERT_EQ(answer::granted, next().what);
+  }
+  servers[2]->is_away = true;
+  for (std::size_t i = 0; i < owners; ++i) release(std::to_string(i));
+  servers[2]->is_away = false;
+  servers[2]->lacks_room = true;
+  votes->on_server_up(2, boot_now());
+  EXPECT_EQ(owners, servers[2]->count());
+  servers[2]->lacks_room = false;
+  while (servers[2]->count() == owners) std::this_thread::yield();
+  std::set<std::string> told;
+  for (std::size_t place = owners; told.size() < owners; ++place) {
+    while (servers[2]->count() <= place) std::this_thread::yield();
+    EXPECT_GE(owners + 2 * quorum::delivery::batch, servers[2]->count() - (place - owners));
+    EXPECT_EQ(step::release, servers[2]->at(place).what);
+    EXPECT_TRUE(told.insert(servers[2]->token_at(place)).second) << "each once";
+    servers[2]->answer_at(place, answer::released);
+  }
+  EXPECT_EQ(2 * owners, servers[2]->count());
+}
+
+// A server without enough replicas refuses writes for a while; one without a right for good.
+TEST_F(voting, a_release_is_sent_again_unless_its_refusal_is_final) {
+  for (const bool is_final : {false, true}) {
+    take();
+    servers[2]->is_refusal_retryable = !is_final;
+    ASSERT_EQ(status::ok, ask(step::release));
+    const auto asked = servers[2]->count();
+    servers[2]->answer_last(answer::refused);
+    for (const std::size_t there : {0U, 1U}) servers[there]->answer_last(answer::released);
+    EXPECT_EQ(answer::released, next().what);
+    if (is_final) {
+      votes->on_server_up(2, boot_now());
+      EXPECT_EQ(asked, servers[2]->count());
+      break;
+    }
+    while (servers[2]->count() == asked) std::this_thread::yield();
+    EXPECT_EQ(step::release, servers[2]->last().what);
+    servers[2]->answer_last(answer::released);
+  }
 }
 
 TEST_F(voting, who_never_had_our_vote_does_not_keep_a_release_waiting) {

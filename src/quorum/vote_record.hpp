@@ -1,0 +1,92 @@
+// Which servers of a quorum have, or may have, the votes for one owner token. Unless the owner
+// keeps these votes, each such server is owed a release; no other server is. Pure.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "lock/step.hpp"
+#include "quorum/tally.hpp"
+
+namespace mortise::quorum {
+
+// A step that asks for a vote, and one that gives it back.
+constexpr bool is_take(lock::step what) noexcept {
+  return what != lock::step::renew && what <= lock::step::retake;
+}
+constexpr bool is_release(lock::step what) noexcept { return what >= lock::step::release_alone; }
+
+class vote_record {
+ public:
+  // A step was sent to the server; its answer follows in any case.
+  void note_sent(std::size_t server, lock::step what) noexcept {
+    if (is_take(what)) {
+      asked_.set(server);
+      ++takes_[server];
+    } else if (is_release(what)) {
+      ++releases_[server];
+    }
+  }
+  // What became of it. A release that names an earlier proposal than the last says nothing of a
+  // vote that was given since (hazard 16).
+  void note_answer(std::size_t server, lock::step what, const lock::verdict& said,
+                   bool is_of_last_proposal = true) noexcept {
+    if (is_take(what) && takes_[server] > 0) --takes_[server];
+    if (is_release(what) && releases_[server] > 0) --releases_[server];
+    if (is_release(what) && !is_of_last_proposal) return;
+    switch (said.what) {
+      case lock::answer::granted:
+      case lock::answer::renewed:
+        granted_.set(server);
+        return;
+      case lock::answer::not_free:
+      case lock::answer::not_owner:
+      case lock::answer::released:
+      case lock::answer::cancelled:
+        granted_.reset(server);
+        return;
+      case lock::answer::broken:
+      case lock::answer::unacknowledged:
+      case lock::answer::unknown:
+        // It may have been carried out (hazard 15).
+        if (is_take(what)) granted_.set(server);
+        return;
+      case lock::answer::refused:
+        // Only what the server will refuse again is given up: the vote ends with its lease.
+        if (is_release(what) && !said.is_passing && !said.details.is_retryable) {
+          granted_.reset(server);
+        }
+        return;
+      default:
+        return;  // not carried out
+    }
+  }
+
+  // Whether any server was ever asked for its vote, and which.
+  [[nodiscard]] bool is_known() const noexcept { return asked_.any(); }
+  [[nodiscard]] const server_set& asked() const noexcept { return asked_; }
+  // Also a vote whose answer is still to come (hazard 16).
+  [[nodiscard]] bool may_have(std::size_t server) const noexcept {
+    return granted_.test(server) || takes_[server] > 0;
+  }
+  [[nodiscard]] bool is_empty() const noexcept {
+    if (granted_.any()) return false;
+    for (const auto count : takes_) {
+      if (count > 0) return false;
+    }
+    return true;
+  }
+  // Whether no release is on its way to a server that may have the vote.
+  [[nodiscard]] bool lacks_release(std::size_t server) const noexcept {
+    return may_have(server) && releases_[server] == 0;
+  }
+
+ private:
+  server_set asked_;
+  server_set granted_;                                  // or it is not known
+  std::array<std::uint16_t, most_servers> takes_{};     // on their way
+  std::array<std::uint16_t, most_servers> releases_{};  // on their way
+};
+
+}  // namespace mortise::quorum
