@@ -84,6 +84,8 @@ TEST_F(voting, a_server_that_was_not_asked_is_owed_nothing) {
   servers[2]->is_away = false;
   votes->on_server_up(2, boot_now());
   EXPECT_EQ(0U, servers[2]->count());
+  ASSERT_EQ(status::ok, ask(step::try_take));
+  EXPECT_EQ(1U, servers[2]->count()) << "a request that was not sent is not unanswered";
 }
 
 // A take of the server's that was refused leaves nothing there.
