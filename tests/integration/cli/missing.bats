@@ -48,10 +48,10 @@ looks_without() {
   run --separate-stderr mortise show --json "$2"
   goes_on_without "$1"
   [ "$(jq -r '.missing[].server, .entries[0].label' <<<"$output")" = "$place"$'\n'"of $2" ]
-  run --separate-stderr mortise top --once --every 500ms
+  run --separate-stderr mortise top --once --every 2s
   goes_on_without "$1"
   says "$2  mutex  $(hostname):"
-  run --separate-stderr mortise top --json --every 500ms
+  run --separate-stderr mortise top --json --every 2s
   goes_on_without "$1"
   [ "$(jq -r '.missing[].server' <<<"$output")" = "$place" ]
   [ "$(jq -r --arg name "$2" '.locks[].name | select(. == $name)' <<<"$output")" = "$2" ]
