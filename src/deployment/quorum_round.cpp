@@ -26,7 +26,7 @@ std::optional<lock::verdict> quorum_round::begin(const lock::question& asked,
   sent_ = now;
   heard = 0;
   is_confirming = false;
-  is_renewed = false;
+  has_quorum = false;
   topped_up.reset();
   sent_to_.reset();
   votes_.emplace(asked.what, inquiries_.size(), asked.proposal);

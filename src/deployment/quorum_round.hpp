@@ -58,7 +58,7 @@ class quorum_round {
   time_ns heard = 0;             // when the first server has answered; 0 before
   int proposals = 0;             // how many were made for this question
   bool is_confirming = false;    // it has the votes, and says a higher proposal
-  bool is_renewed = false;
+  bool has_quorum = false;       // it has granted or renewed
   quorum::server_set topped_up;
   std::size_t place = 0;  // in its pool
 

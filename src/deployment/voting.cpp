@@ -21,10 +21,12 @@ using quorum::is_take;
 
 // How often a question is asked with a higher proposal before it has failed.
 constexpr int most_proposals = 5;
-// For how long the votes of a contest are waited for, once there is one answer: a network that is
-// slow costs time and nothing else.
+// How long the missing answers of a round are waited for after the first one: a twentieth of the
+// lease within these bounds. Where the servers take longer, twice the time in which a quorum of
+// them has answered lately, but at most a quarter of the lease.
 constexpr time_ns least_patience_ns = 5 * ns_per_ms;
 constexpr time_ns most_patience_ns = 250 * ns_per_ms;
+constexpr time_ns slow_patience_ns = 2 * ns_per_s;
 // Whoever waits asks at least as often: the word of one release that is late can be taken for that
 // of the next, whose own then comes too early to be acted on, or too late (hazard 24).
 constexpr time_ns longest_look_ns = 2 * ns_per_s;
@@ -52,14 +54,17 @@ bool is_waiting_writer(const question& asked) noexcept {
   return asked.what == step::acquire && asked.weight == lock::whole_weight;
 }
 
-time_ns patience_of(const question& asked) noexcept {
-  return std::clamp(to_ns(asked.ttl_ms) / 20, least_patience_ns, most_patience_ns);
-}
+// The steps whose missing answers are not waited for until they time out.
+bool has_patience(step what) noexcept { return is_take(what) || what == step::renew; }
 
 // Whether nothing is left to be done, or to be remembered.
 bool is_over(const claim& about) noexcept {
   return !about.is_kept && about.rounds == 0 && about.retry_at == time_never &&
          about.votes.is_empty();
+}
+
+bool is_unanswered(const verdict& said) noexcept {
+  return said.what == answer::broken || said.what == answer::unsent;
 }
 
 // Until its clock is right.
@@ -112,6 +117,7 @@ voting::voting(const server_group& servers, std::size_t count, net::reactor& loo
       loop_(loop),
       hears_(hears),
       proposals_(count),
+      times_(count),
       states_(count),
       chance_(random_number() | 1U) {}
 
@@ -167,6 +173,13 @@ std::optional<verdict> voting::begin(quorum_round& round, const question& made, 
   throw;
 }
 
+time_ns voting::end_of_patience(const quorum_round& round) const noexcept {
+  const auto lease = to_ns(round.asked().ttl_ms);
+  const auto usual = std::clamp(lease / 20, least_patience_ns, most_patience_ns);
+  const auto slow = std::min({2 * times_.of_quorum(), lease / 4, slow_patience_ns});
+  return round.heard + std::max(usual, slow);
+}
+
 void voting::end_if_over(quorum_round& round) noexcept {
   if (!round.is_over()) return;
   const auto known = claims_.find(round.asked().token);
@@ -211,6 +224,7 @@ question voting::question_for(const question& asked, claim& about, time_ns now) 
     made.what = is_by_who_waits(asked.what) ? step::acquire : step::try_take;
     about.proposal = std::max(about.proposal + 1, proposals_.next(now));
     about.is_kept = true;
+    about.held_until = 0;
     about.give_back = step::release_alone;
   } else if (asked.reserve > 0) {
     about.proposal = std::max(about.proposal + asked.reserve, proposals_.next(now, asked.reserve));
@@ -236,14 +250,15 @@ void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& s
   const bool is_again = said.what == answer::no_script && is_wanted(asked.asked());
   if (is_again && asked.send_text(server)) return;
   proposals_.note_time(server, said.server_us, now);
+  if (!is_unanswered(said)) times_.note(server, now - asked.sent());
   const auto what = asked.asked().what;
   if (said.what == answer::not_free || said.what == answer::granted) {
     proposals_.note_token(server, said.last_token);
   }
   if (is_take(what)) --states_[server].takes;
-  if (asked.heard == 0 && is_take(what)) {
+  if (asked.heard == 0 && has_patience(what)) {
     asked.heard = now;
-    plan_look(now + patience_of(asked.asked()));
+    plan_look(end_of_patience(asked));
   }
   const auto known = claims_.find(asked.asked().token);
   const auto* const about = known == claims_.end() ? nullptr : &known->second;
@@ -295,24 +310,42 @@ void voting::follow_up(quorum_round& asked, claim& about, std::optional<verdict>
   if (is_take(what)) {
     follow_contest(asked, about, verdict, now);
   } else if (what == step::renew) {
-    asked.is_renewed = asked.is_renewed || (verdict && verdict->what == answer::renewed);
-    if (asked.is_renewed) top_up(asked, about, now);
+    follow_renewal(asked, about, verdict, now);
   }
   if (!verdict) return;
-  if (verdict->what == answer::broken || verdict->what == answer::unsent) {
+  if (is_unanswered(*verdict)) {
     retry(about, asked.asked(), verdict->wait_ms, now);
   } else {
     about.failures = 0;
   }
 }
 
+// A server that has nobody's vote is asked for its vote again once a quorum has renewed the hold.
+// It is also asked where too few servers answer, so that the next renewal has a quorum.
+void voting::follow_renewal(quorum_round& asked, claim& about,
+                            const std::optional<verdict>& verdict, time_ns now) {
+  if (verdict && verdict->what == answer::renewed) note_quorum(asked, about);
+  const bool is_short = verdict ? is_unanswered(*verdict) : now >= end_of_patience(asked);
+  if (asked.has_quorum || is_short) top_up(asked, about, now);
+}
+
+void voting::note_quorum(quorum_round& asked, claim& about) noexcept {
+  asked.has_quorum = true;
+  about.held_until = std::max(about.held_until, asked.sent() + to_ns(asked.asked().ttl_ms));
+}
+
 void voting::follow_contest(quorum_round& asked, claim& about, std::optional<verdict>& verdict,
                             time_ns now) {
+  // Also where a server has answered late that it is free, but only for a higher token.
+  if (asked.has_quorum) return top_up(asked, about, now);
   if (!verdict) return;
   if (verdict->what == answer::granted) {
     // A quorum has voted, and some of it know of readers with higher tokens. Once a quorum knows of
     // one that is above all that this one knew, the token is above all that was granted before.
-    if (asked.is_confirming || !asked.votes().is_outdone()) return;
+    if (asked.is_confirming || !asked.votes().is_outdone()) {
+      note_quorum(asked, about);
+      return top_up(asked, about, now);
+    }
     if (propose_again(asked, about, now, true)) return verdict.reset();
     verdict->what = answer::unsent;
   } else if (asked.votes().is_outrun() && asked.proposals < most_proposals &&
@@ -374,16 +407,18 @@ void voting::retry(claim& about, const question& asked, std::int64_t wait_ms,
   plan_look(about.retry_at);
 }
 
-// Where a server has come back without our vote, once a quorum has prolonged it; it never counts
-// for that quorum (hazard 17), and ends with it. Its proposal is a new one: with the old one the
-// server would vote below what it has voted for and has forgotten (hazard 30).
+// Asks the servers that have nobody's vote for theirs, for the rest of the lease, and only while
+// the hold is valid: no other owner can have had a quorum until then. The vote never counts for the
+// round that found it missing (hazard 17). Its proposal is a new one: with the old one the server
+// would vote below what it has voted for and has forgotten (hazard 30).
 void voting::top_up(quorum_round& asked, claim& about, time_ns now) {
   const auto vacant = asked.votes().vacant() & ~asked.topped_up;
   if (vacant.none()) return;
   auto again = asked.asked();
   again.what = step::reacquire;
   again.ttl_ms -= (now - asked.sent()) / ns_per_ms + 1;
-  if (again.ttl_ms <= 0 || !about.is_kept || about.is_forced) return;
+  const bool is_held = about.is_kept && !about.is_forced && now < about.held_until;
+  if (again.ttl_ms <= 0 || !is_held) return;
   about.proposal = std::max(about.proposal + 1, proposals_.next(now));
   again.proposal = about.proposal;
   for (std::size_t server = 0; server < servers_.size(); ++server) {
@@ -460,13 +495,14 @@ void voting::end_patience(lock_type& lock, time_ns now) {
   for (std::size_t place = 0; place < rounds_.used();) {
     auto& round = rounds_.at(place++);
     const bool is_waiting = !round.is_over() && round.of != nullptr && round.heard != 0;
-    if (!is_waiting || !is_take(round.asked().what)) continue;
-    const auto until = round.heard + patience_of(round.asked());
+    if (!is_waiting || !has_patience(round.asked().what)) continue;
+    const auto until = end_of_patience(round);
     if (until > now) {
       plan_look(until);
       continue;
     }
-    auto verdict = round.votes().give_up();
+    std::optional<verdict> verdict;
+    if (is_take(round.asked().what)) verdict = round.votes().give_up(now - round.sent());
     const auto known = claims_.find(round.asked().token);
     if (known != claims_.end()) follow_up(round, known->second, verdict, now);
     tell(lock, round, verdict, now);

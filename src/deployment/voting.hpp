@@ -20,6 +20,7 @@
 #include "deployment/quorum_round.hpp"
 #include "deployment/server_group.hpp"
 #include "net/reactor.hpp"
+#include "quorum/answer_times.hpp"
 #include "quorum/delivery.hpp"
 #include "quorum/proposals.hpp"
 #include "quorum/tally.hpp"
@@ -55,6 +56,7 @@ struct claim {
   bool is_forced = false;     // somebody ends it by force: no server is asked for its vote again
   quorum::vote_record votes;  // owed a release unless they are kept
   std::size_t rounds = 0;     // that are open
+  time_ns held_until = 0;     // by a quorum of votes; 0 before it is granted
   time_ns lapses_at = 0;      // no server has a vote for it any more
   time_ns retry_at = time_never;  // what has failed is worth asking again
   int failures = 0;               // of its questions, one after the other
@@ -101,6 +103,7 @@ class voting final : private quorum_round_listener, private errand_listener, pri
   quorum_round& take_round();
   std::optional<lock::verdict> begin(quorum_round& round, const lock::question& made, claim& about,
                                      time_ns now, const lock::operation* sends = nullptr);
+  [[nodiscard]] time_ns end_of_patience(const quorum_round& round) const noexcept;
   void end_if_over(quorum_round& round) noexcept;
   [[nodiscard]] quorum::server_set whom_to_ask(const lock::question& made,
                                                const claim& about) const noexcept;
@@ -109,6 +112,9 @@ class voting final : private quorum_round_listener, private errand_listener, pri
                  time_ns now);
   void follow_contest(quorum_round& asked, claim& about, std::optional<lock::verdict>& verdict,
                       time_ns now);
+  void follow_renewal(quorum_round& asked, claim& about,
+                      const std::optional<lock::verdict>& verdict, time_ns now);
+  static void note_quorum(quorum_round& asked, claim& about) noexcept;
   bool propose_again(quorum_round& asked, claim& about, time_ns now, bool is_confirming);
   void refuse(quorum_round& asked, claim& about, lock::verdict& verdict, time_ns now);
   void give_back(const quorum_round& asked, claim& about, time_ns now);
@@ -143,6 +149,7 @@ class voting final : private quorum_round_listener, private errand_listener, pri
   listener& hears_;
   std::mutex mutex_;
   quorum::proposals proposals_;
+  quorum::answer_times times_;
   std::map<std::string, claim, std::less<>> claims_;  // by owner token
   object_pool<quorum_round> rounds_;
   // Of one server: the errands that it was sent, and those that it is owed; and how many requests

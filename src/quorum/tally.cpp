@@ -48,6 +48,7 @@ void tally::take_answer(std::size_t server, const verdict& said) noexcept {
       token_of_[server] = said.last_token;
       ms_left_of_[server] = said.ttl_ms;
       (said.ttl_ms == nobody_ms ? outrun_ : refused_).set(server);
+      vacant_.set(server, said.ttl_ms == nobody_ms);
       return;
     case answer::not_owner:
       refused_.set(server);
@@ -66,7 +67,8 @@ void tally::take_answer(std::size_t server, const verdict& said) noexcept {
   }
 }
 
-std::optional<verdict> tally::give_up() noexcept {
+std::optional<verdict> tally::give_up(time_ns waited) noexcept {
+  waited_ = waited;
   for (std::size_t server = 0; server < servers_; ++server) {
     if (!answered_.test(server)) given_up_.set(server);
   }
@@ -141,10 +143,11 @@ verdict tally::neither() const noexcept {
   // Nothing comes of asking again where a quorum cannot be had without them.
   if (is_take() && denied_.count() > servers_ - needed_of(servers_)) result.what = answer::refused;
   if (!details_.ok() || !is_take()) return result;
-  result.details = outcome::of(
-      status::unreachable,
-      "too few servers have answered in time: ", decimal((agreed_ | refused_ | outrun_).count()),
-      " of ", decimal(servers_), ", and ", decimal(needed_of(servers_)), " are needed");
+  const auto answered = (agreed_ | refused_ | outrun_).count();
+  result.details =
+      outcome::of(status::unreachable, "too few servers have answered in time: ", decimal(answered),
+                  " of ", decimal(servers_), " within ", decimal(waited_ / ns_per_ms), " ms, and ",
+                  decimal(needed_of(servers_)), " are needed");
   result.details.is_retryable = true;
   return result;
 }

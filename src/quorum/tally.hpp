@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/time.hpp"
 #include "lock/step.hpp"
 
 namespace mortise::quorum {
@@ -27,8 +28,9 @@ class tally {
 
   // A server's answer, the first counts. The verdict, once.
   std::optional<lock::verdict> count(std::size_t server, const lock::verdict& said) noexcept;
-  // Who has not answered is not waited for any longer. The verdict, unless it was given already.
-  std::optional<lock::verdict> give_up() noexcept;
+  // The missing answers are not waited for any longer, after so much time. The verdict, unless it
+  // was given already.
+  std::optional<lock::verdict> give_up(time_ns waited) noexcept;
 
   [[nodiscard]] std::size_t servers() const noexcept { return servers_; }
   [[nodiscard]] bool is_answered() const noexcept { return answered_.count() == servers_; }
@@ -41,7 +43,7 @@ class tally {
   [[nodiscard]] server_set in_doubt() const noexcept;
   // Those that have said neither yes nor no, or could not be asked.
   [[nodiscard]] const server_set& failed() const noexcept { return failed_; }
-  // After a renewal: those that have nobody's vote, and so could have ours again.
+  // The servers that have nobody's vote, and so could have ours.
   [[nodiscard]] const server_set& vacant() const noexcept { return vacant_; }
   // Whether too few servers took a vote only because they know of higher fencing tokens, of which
   // highest_token() is the highest; a higher one may succeed at once.
@@ -74,6 +76,7 @@ class tally {
   bool is_decided_ = false;
   server_set answered_;
   server_set given_up_;  // not answered, and not waited for
+  time_ns waited_ = 0;   // before they were given up
   server_set agreed_;
   server_set refused_;  // somebody else has it, or it is not ours
   server_set outrun_;   // free, but only for a higher token

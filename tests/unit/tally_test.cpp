@@ -84,7 +84,7 @@ TEST(tally, an_answer_that_comes_twice_is_one) {
 TEST(tally, who_does_not_answer_counts_as_one_of_all) {
   tally votes(step::try_take, 3, 7);
   votes.count(0, said(answer::granted));
-  const auto verdict = votes.give_up();
+  const auto verdict = votes.give_up(250 * ns_per_ms);
   ASSERT_TRUE(verdict);
   EXPECT_EQ(answer::unsent, verdict->what) << "the votes of a contest are given back";
   EXPECT_EQ(status::unreachable, verdict->details.code);
@@ -137,7 +137,7 @@ TEST(tally, a_try_is_lost_when_it_is_known_whether_another_has_a_quorum) {
   tally silent(step::try_take, 3, 7);
   silent.count(0, said(answer::not_free, 100, 3));
   silent.count(1, gone);
-  EXPECT_TRUE(silent.give_up()) << "a server that hangs is not waited for";
+  EXPECT_TRUE(silent.give_up(250 * ns_per_ms)) << "a server that hangs is not waited for";
 }
 
 TEST(tally, a_proposal_that_is_too_low_is_told_with_the_highest) {
@@ -235,7 +235,7 @@ TEST(tally, who_is_outrun_where_too_few_answer_could_not_ask) {
   for (const std::size_t server : {0U, 1U}) {
     EXPECT_FALSE(votes.count(server, said(answer::not_free, -2, 9)));
   }
-  const auto verdict = votes.give_up();
+  const auto verdict = votes.give_up(250 * ns_per_ms);
   ASSERT_TRUE(verdict);
   EXPECT_EQ(answer::unsent, verdict->what);
   EXPECT_EQ(status::unreachable, verdict->details.code);

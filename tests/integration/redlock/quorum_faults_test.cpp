@@ -96,6 +96,31 @@ TEST_F(quorum_faults, a_lease_ends_by_the_clock_that_counts_suspends) {
   EXPECT_EQ(told(MORTISE_OK) + " not held " + told(MORTISE_LOST), sleeper.hear());
 }
 
+TEST_F(quorum_faults, a_ping_does_not_wait_for_a_server_that_hangs) {
+  start(3);
+  const auto client = open_client(url("quarantine=0&command_timeout=60s"));
+  servers[1]->pause();
+  const auto begin = boot_now();
+  EXPECT_EQ(MORTISE_OK, mortise_client_ping(client.get(), nullptr));
+  EXPECT_GT(30 * ns_per_s, boot_now() - begin) << "it waited for the whole command_timeout";
+  servers[1]->resume();
+}
+
+// The grant has missed one server, or that has lost its data; then another one hangs. The two that
+// live are a quorum (hazard 25).
+TEST_F(quorum_faults, a_hold_that_misses_a_vote_survives_a_server_that_hangs) {
+  start(3);
+  const auto [client, lock] = open_user(url("quarantine=0&lease=3s&command_timeout=60s"));
+  expect_acquired(lock);
+  ASSERT_TRUE(eventually([&] { return owner_at(0) == owner_at(2) && !is_free_at(2); }));
+  servers[2]->command({"DEL", lock_key(name)});
+  servers[1]->pause();
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) != 0; }, 5 * second_ms));
+  servers[1]->resume();
+  expect_released(lock);
+  EXPECT_TRUE(eventually([&] { return is_free(); }));
+}
+
 // ---- partitions -----------------------------------------------------------------------------
 
 // A client's own network to each server.
@@ -121,6 +146,19 @@ class networks {
  private:
   std::vector<std::unique_ptr<tcp_proxy>> all_;
 };
+
+// Longer than the votes are waited for at first. A client that has just connected does not know yet
+// how far its servers are.
+TEST_F(quorum_faults, servers_that_are_far_apart_form_a_quorum) {
+  start(3);
+  networks away(servers);
+  away.tell({1, 2}, "delay 300");
+  const auto [client, lock] = open_user(away.url(""));
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
+    expect_released(lock);
+  }
+}
 
 // One sees the first three, the other the last three (hazard 25).
 TEST_F(quorum_faults, two_who_see_different_servers_exclude_each_other) {
