@@ -1,6 +1,6 @@
 // The options of a client and of its locks, as one table: what values each has, where settings keep
 // them, and who takes it. The C ABI's setters, URLs and config files all end here; the keys in
-// mortise.h and the table of capi/doc/options.md are written from it by `./dev options`.
+// mortise.h and the table of docs/options.md are written from it by `./dev options`.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Static tracepoints (USDT): where a program like bpftrace or perf can look at a process that runs,
 // at the price of one instruction that does nothing for whoever does not. They are documented in
-// capi/doc/statistics.md. Where <sys/sdt.h> is missing when the library is compiled there are none.
+// docs/statistics.md. Where <sys/sdt.h> is missing when the library is compiled there are none.
 // CMake defines MORTISE_NO_PROBES where it finds no such header.
 #pragma once
 

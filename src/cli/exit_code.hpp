@@ -1,5 +1,5 @@
 // What the command ends with. 64 to 78 are those of sysexits.h, 124 to 127 those that timeout(1)
-// and shells have; all are in capi/doc/command.md.
+// and shells have; all are in docs/command.md.
 #pragma once
 
 #include <mortise/mortise.h>

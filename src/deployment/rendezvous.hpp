@@ -2,7 +2,7 @@
 // shard of weight w has w entries; the entry with the highest score for the name wins, so a shard
 // that comes takes its share and a shard that goes gives its own away, and nothing else moves.
 // Every client has to come to the same shard, whatever its platform, version and language, so none
-// of this ever changes; capi/doc/sharding.md has it as a program.
+// of this ever changes; docs/sharding.md has it as a program.
 #pragma once
 
 #include <cstddef>

@@ -59,7 +59,7 @@ struct judgement {
   std::string value;
 };
 
-// One rule for each finding; the page capi/doc/examination.md has the same table.
+// One rule for each finding; the page docs/examination.md has the same table.
 struct finding_rule {
   const char* name;
   const char* looks_at;

@@ -1,5 +1,5 @@
 // Protocols that write what other programs write, so that these and Mortise exclude each other on
-// the same key. They have no queue; what each can't promise is in capi/doc/protocols.md.
+// the same key. They have no queue; what each can't promise is in docs/protocols.md.
 #pragma once
 
 #include "protocol/table.hpp"

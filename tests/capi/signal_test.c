@@ -20,7 +20,7 @@ static void expect_in_handler(int holds) {
   if (!holds) ++broken_promises;
 }
 
-/* Everything that capi/doc/threading.md says is async-signal-safe. */
+/* Everything that docs/threading.md says is async-signal-safe. */
 static void on_signal(int number) {
   (void)number;
   const int before = errno;

@@ -13,7 +13,7 @@ from coverage import options_in
 from launched import PROGRAMS, Launched
 from server import Server
 
-PAGES = pathlib.Path(__file__).resolve().parents[2] / "capi/doc"
+PAGES = pathlib.Path(__file__).resolve().parents[2] / "docs"
 # Each language runs each scenario in the first.
 KINDS = ("direct", "proxy", "rights", "tls", "shard", "redlock", "sentinel", "cluster")
 # Of a deployment with several servers wherever others have one.

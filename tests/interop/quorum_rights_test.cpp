@@ -1,4 +1,4 @@
-// The rights that capi/doc/redlock.md names are enough at each server of a quorum, and needed.
+// The rights that docs/redlock.md names are enough at each server of a quorum, and needed.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ class quorum_rights : public ::testing::Test {
   void let(const std::vector<std::string>& rule) {
     for (auto& server : servers_) EXPECT_EQ("OK", server.command(rule));
   }
-  void let_in() { let(rights_on_page("capi/doc/server.md")); }
+  void let_in() { let(rights_on_page("docs/server.md")); }
   [[nodiscard]] std::string url() const {
     std::string urls = "redlock:";
     for (const auto& server : servers_) {
@@ -30,7 +30,7 @@ class quorum_rights : public ::testing::Test {
 
 TEST_F(quorum_rights, are_enough) {
   let_in();
-  let(rights_on_page("capi/doc/redlock.md"));
+  let(rights_on_page("docs/redlock.md"));
   const auto client = open_client(url());
   const auto other = open_client(url());
   const auto lock = open_lock(client, "m");

@@ -1,4 +1,4 @@
-// The rights that capi/doc/protocols.md names are enough, and what capi/doc/operations.md says of
+// The rights that docs/protocols.md names are enough, and what docs/operations.md says of
 // two that can be left out is so. tests/checks/docs/rights.py has the others.
 #include <gtest/gtest.h>
 
@@ -19,9 +19,9 @@ namespace {
 class rights : public ::testing::Test {
  protected:
   rights() {
-    EXPECT_EQ("OK", server_.command(rights_on_page("capi/doc/server.md")));
-    for (const auto& rule : further_rights_on_page("capi/doc/server.md")) server_.command(rule);
-    EXPECT_EQ("OK", server_.command(rights_on_page("capi/doc/protocols.md", "k")));
+    EXPECT_EQ("OK", server_.command(rights_on_page("docs/server.md")));
+    for (const auto& rule : further_rights_on_page("docs/server.md")) server_.command(rule);
+    EXPECT_EQ("OK", server_.command(rights_on_page("docs/protocols.md", "k")));
   }
   ~rights() override {
     EXPECT_EQ("", server_.command({"ACL", "LOG"})) << "the server has refused something";

@@ -1,5 +1,5 @@
 // What a lock leaves at the server ends by itself, and when: each key of the table in
-// capi/doc/server.md.
+// docs/server.md.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -79,7 +79,7 @@ std::set<std::string> names_of(const std::map<std::string, expectation>& expecte
 // The keys that the page names, of a server of a quorum or of any.
 std::set<std::string> keys_of_page(bool of_quorum) {
   std::set<std::string> named;
-  auto page = open_page("capi/doc/server.md");
+  auto page = open_page("docs/server.md");
   std::string line;
   while (std::getline(page, line) && line != "These keys are kept, in the database of the URL:") {
   }

@@ -234,8 +234,8 @@ TEST_P(shared_heads, the_rights_that_the_page_names_are_enough) {
   waiting_process dying(GetParam(), MORTISE_FOREVER);
   waiting_process stopped(GetParam(), MORTISE_FOREVER);
   hold();
-  ASSERT_EQ("OK", server_->command(rights_on_page("capi/doc/server.md")));
-  for (const auto& rule : further_rights_on_page("capi/doc/server.md")) server_->command(rule);
+  ASSERT_EQ("OK", server_->command(rights_on_page("docs/server.md")));
+  for (const auto& rule : further_rights_on_page("docs/server.md")) server_->command(rule);
   const auto as_locker = open_client("unix://locker:PASSWORD@" + server_->socket_path());
   other_ = open_shared(GetParam(), as_locker);
   dying.wait_in(*server_, GetParam());

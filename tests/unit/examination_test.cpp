@@ -399,7 +399,7 @@ TEST(examination, rights) {
 
 TEST(examination, the_rights_are_those_of_the_rule) {
   std::set<std::string> wanted;
-  for (const auto& word : rights_on_page("capi/doc/server.md")) {
+  for (const auto& word : rights_on_page("docs/server.md")) {
     if (word.starts_with('+')) wanted.insert(word.substr(1));
   }
   std::set<std::string> used;

@@ -12,7 +12,7 @@ namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
 /**
- * What one client has to do with one lock; see capi/doc/census.md. The texts live as long as the
+ * What one client has to do with one lock; see docs/census.md. The texts live as long as the
  * census.
  * @since 1.2
  */
@@ -31,7 +31,7 @@ struct census_entry {
   std::int64_t waiters, waited_ms;
   /** What has been counted since the client has handles of the lock. */
   std::int64_t grants, contended, waited_total_ms;
-  /** How many of the grants waited how long, such as "0.0005:12 0.01:3"; see capi/doc/census.md. */
+  /** How many of the grants waited how long, such as "0.0005:12 0.01:3"; see docs/census.md. */
   std::string_view waits;
   /** 1 while the client keeps the lock for its next acquire, by the option `retain`; else 0. */
   std::int64_t retained;

@@ -32,7 +32,7 @@ class client {
   /**
    * Opens a client, as `mortise_client_new`.
    *
-   * @param url such as "redis://localhost"; all kinds are in capi/doc/server.md.
+   * @param url such as "redis://localhost"; all kinds are in docs/server.md.
    * @param with defaults of its handles, which the URL's query overrides.
    * @return the client, connected unless `lazy_connect`; or status::invalid_argument,
    *   status::unreachable, status::refused, status::unsupported, status::limit, status::no_memory.

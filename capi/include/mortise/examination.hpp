@@ -11,7 +11,7 @@ namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
 /**
- * What was found of one matter at one server; see capi/doc/examination.md. The texts live as long
+ * What was found of one matter at one server; see docs/examination.md. The texts live as long
  * as the examination.
  * @since 1.2
  */

@@ -106,7 +106,7 @@
 /*
  * The keys of `mortise_options_set`, which are those of a URL's query and of config files, too. A
  * duration is "30s", "1500ms", "2m", "1h" or a plain number of milliseconds, a share "1%", "0.5%"
- * or "5000ppm". All about them is in capi/doc/options.md. These lines are written by ./dev options.
+ * or "5000ppm". All about them is in docs/options.md. These lines are written by ./dev options.
  */
 
 /** How long a hold lasts unless it is renewed: a duration. */
@@ -182,7 +182,7 @@
 /** Under which names locks are counted apart, such as "orders:*,jobs:*". A client's only. */
 #define MORTISE_OPTION_METRICS_NAME "metrics_name"
 
-/** What a call came to. See capi/doc/errors.md for what to do about each. */
+/** What a call came to. See docs/errors.md for what to do about each. */
 enum mortise_status_code {
   /** The call did what its name says. */
   MORTISE_OK = 0,
@@ -446,10 +446,10 @@ MORTISE_API void mortise_options_free(mortise_options *options);
  * Sets one option from text, as the URL's query and config files do: one of the keys
  * MORTISE_OPTION_LEASE to MORTISE_OPTION_METRICS_NAME, which say what values they have. New in 1.1
  * are `reentrant_read`, `reentrant_write`, `poll_interval`, `poll_attempts`, `read_lifetime`,
- * `write_lifetime` (see capi/doc/protocols.md), `release_at_exit` (see capi/doc/operations.md),
+ * `write_lifetime` (see docs/protocols.md), `release_at_exit` (see docs/operations.md),
  * `drift` and `connect` (mortise_client_new says what it means); new in 1.2 are `examine` (see
- * capi/doc/examination.md), `quarantine` (see capi/doc/redlock.md), `acks` and `durability` (see
- * capi/doc/acks.md), `metrics_name` (see capi/doc/statistics.md).
+ * docs/examination.md), `quarantine` (see docs/redlock.md), `acks` and `durability` (see
+ * docs/acks.md), `metrics_name` (see docs/statistics.md).
  *
  * A handle is not made with options in which one was set that is a client's only.
  *
@@ -490,7 +490,7 @@ MORTISE_API mortise_status mortise_options_set_reentrant_write(mortise_options *
  * How the handle's locks are written at the server: "queued", Mortise's own and the default, or, to
  * share locks with other programs, "token", "hash" (Redisson's), "timestamp" or "timestamp_binary"
  * for a mutex, "two_key" or "hash" for a read-write lock. Both sides then use the lock's name as
- * the key. These have no queue; what each of them cannot promise is in capi/doc/protocols.md.
+ * the key. These have no queue; what each of them cannot promise is in docs/protocols.md.
  * Read-write locks answer an upgrade, a downgrade and a read while they write with
  * MORTISE_UNSUPPORTED. Handles with different protocols do not see each other.
  *
@@ -529,7 +529,7 @@ MORTISE_API mortise_status mortise_options_set_fair_strict(mortise_options *opti
 /**
  * How long an unlock that nobody waits for keeps the lock for the next acquire of this client,
  * which then costs no round trip: 0 to 31622400000 ms, at most half of the lease. Others are
- * handed it when they wait, and are refused when they try: capi/doc/round_trips.md. Only for holds
+ * handed it when they wait, and are refused when they try: docs/round_trips.md. Only for holds
  * that are renewed, of the protocol "queued". Default 0: not at all.
  * @since 1.2
  */
@@ -577,11 +577,11 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  * private server of this user on this host that is started when needed and ends by itself. Since
  * 1.2 `redis+sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/db][?option=value&…]`
  * is whichever server these 1 to 16 Sentinels call the master of that name, and
- * `rediss+sentinel://…` the same over TLS; see capi/doc/sentinel.md, also for `sentinel_user` and
+ * `rediss+sentinel://…` the same over TLS; see docs/sentinel.md, also for `sentinel_user` and
  * `sentinel_password`. Since 1.2
  * `redis+cluster://[user[:password]@]host[:port][,host[:port]…][/db][?option=value&…]` is the
  * cluster that these 1 to 64 servers are of, each name at the master that has its slot, and
- * `rediss+cluster://…` the same over TLS; see capi/doc/cluster.md.
+ * `rediss+cluster://…` the same over TLS; see docs/cluster.md.
  * Since 1.2 it may be `shard:` and 2 to 64 of these, except clusters, with a ',' between two: each
  * name of a lock belongs to one of the servers, and the client opens when all have answered.
  * Queries may then have `shard=NAME` and `weight=N`, 1 to 100, and options of one server, `tls_…`,
@@ -645,7 +645,7 @@ MORTISE_API mortise_status mortise_client_set_credentials(mortise_client *client
 
 /**
  * Examines the servers: their settings, rights and clocks, as far as they matter to locks. The
- * findings are in capi/doc/examination.md. It takes two round trips, changes nothing at a server,
+ * findings are in docs/examination.md. It takes two round trips, changes nothing at a server,
  * and waits for command_timeout at most. A server that does not answer by then is a finding, where
  * another one does.
  * @return the examination; NULL on MORTISE_UNREACHABLE, MORTISE_UNKNOWN (no answer in time),
@@ -668,7 +668,7 @@ MORTISE_NODISCARD MORTISE_API mortise_examination *mortise_client_examination(
 
 /**
  * What the client has counted since it was made: acquires, holds, losses, round trips, connections.
- * Each name is in capi/doc/statistics.md. It asks no server and costs calls that lock nothing.
+ * Each name is in docs/statistics.md. It asks no server and costs calls that lock nothing.
  * @return the statistics; NULL on MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT,
  *   MORTISE_NO_MEMORY. Free them with `mortise_stats_free`.
  * @since 1.2
@@ -713,7 +713,7 @@ MORTISE_API mortise_status mortise_client_watch_stats(mortise_client *client, mo
 /**
  * Asks all clients that live what they hold and wait for: finds their inboxes by PUBSUB CHANNELS,
  * in a cluster SHARDCHANNELS, sends each a message, and gathers what they answer. It looks for no
- * keys. What it tells and what it does not is in capi/doc/census.md. It ends when all have
+ * keys. What it tells and what it does not is in docs/census.md. It ends when all have
  * answered, or after `timeout_ms`, which is no error: who has not answered by then is silent. Of
  * several servers, those that do not answer in half of that time are left out, with the clients
  * that only they know; the JSON names them as "missing". One census after the other is taken of a
@@ -759,7 +759,7 @@ MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_scan(
 
 /** Frees a census. @since 1.2 */
 MORTISE_API void mortise_census_free(mortise_census *census);
-/** All of it as one JSON text in UTF-8; see capi/doc/census.md. @since 1.2 */
+/** All of it as one JSON text in UTF-8; see docs/census.md. @since 1.2 */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_census_json(const mortise_census *census);
 /** How many clients have answered, the asker among them. @since 1.2 */
 MORTISE_API int64_t mortise_census_answered(const mortise_census *census);
@@ -790,7 +790,7 @@ MORTISE_API int64_t mortise_census_number(const mortise_census *census, int64_t 
 
 /** Frees statistics. @since 1.2 */
 MORTISE_API void mortise_stats_free(mortise_stats *stats);
-/** All of it as one JSON text in UTF-8; see capi/doc/statistics.md. @since 1.2 */
+/** All of it as one JSON text in UTF-8; see docs/statistics.md. @since 1.2 */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_json(const mortise_stats *stats);
 /** All of it in the text format of Prometheus, version 0.0.4. @since 1.2 */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_prometheus(const mortise_stats *stats);
@@ -1090,7 +1090,7 @@ MORTISE_API void mortise_rw_free(mortise_rw *rw);
 /**
  * Acquires the lock for reading if no writer holds it or waits for it, within command_timeout.
  * Readers of one client share a lease: while one of them holds and nobody waits, another one asks
- * the server nothing (capi/doc/round_trips.md), unless it has the option `fair` as `strict`. What a
+ * the server nothing (docs/round_trips.md), unless it has the option `fair` as `strict`. What a
  * dead client's readers held ends by itself while the others go on. Statuses as `mortise_lock_try`.
  * With `reentrant_read` a handle that reads or writes may read again: that is counted locally.
  * @since 1.1
@@ -1587,7 +1587,7 @@ MORTISE_API int32_t mortise_queue_fd(const mortise_queue *queue);
 /**
  * Makes one waiting (or the next) `mortise_queue_next` return MORTISE_TIMED_OUT now, unless it
  * finds an event. Async-signal-safe, so that a signal handler can end a wait: see
- * capi/doc/threading.md.
+ * docs/threading.md.
  * @since 1.0
  */
 MORTISE_API void mortise_queue_wake(mortise_queue *queue);

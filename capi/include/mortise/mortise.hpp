@@ -1,6 +1,6 @@
 /**
  * Mortise in C++17 and later: a layer without code of its own over the C ABI, which is linked as
- * from C. The contract is that of mortise/mortise.h, in eight rules; the page is capi/doc/cxx.md.
+ * from C. The contract is that of mortise/mortise.h, in eight rules; the page is docs/cxx.md.
  *
  * - `mortise::client` is the connection; `lock` (a `mutex`), `rw`, `semaphore` and `multi` are
  *   handles; each acquire gives a `hold`, whose end unlocks.

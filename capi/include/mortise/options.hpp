@@ -25,7 +25,7 @@ using raw_options = std::unique_ptr<mortise_options, options_deleter>;
 /**
  * Settings that differ from what they are laid over: of a client from the defaults, and of a handle
  * from those of its client. A wrong one is said by what is made with them:
- * status::invalid_argument. All of them are on the page capi/doc/options.md. Copyable; one thread
+ * status::invalid_argument. All of them are on the page docs/options.md. Copyable; one thread
  * at a time while it is changed.
  * @since 1.2
  */

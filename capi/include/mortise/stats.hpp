@@ -12,7 +12,7 @@ namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
 /**
- * One number of the statistics; see capi/doc/statistics.md. The texts live as long as the
+ * One number of the statistics; see docs/statistics.md. The texts live as long as the
  * statistics.
  * @since 1.2
  */

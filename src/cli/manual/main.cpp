@@ -46,7 +46,7 @@ void write_all(const std::filesystem::path& folder, const std::filesystem::path&
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fputs("usage: mortise_manual FOLDER capi/doc/command.md\n", stderr);
+    std::fputs("usage: mortise_manual FOLDER docs/command.md\n", stderr);
     return 2;
   }
   try {

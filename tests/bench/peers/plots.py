@@ -1,4 +1,4 @@
-"""The plots of capi/doc/performance.md, drawn by gnuplot."""
+"""The plots of docs/performance.md, drawn by gnuplot."""
 import pathlib
 import subprocess
 

@@ -1,9 +1,9 @@
-"""The results of a run as the table of capi/doc/performance.md."""
+"""The results of a run as the table of docs/performance.md."""
 import pathlib
 import statistics
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
-PAGE = TOP / "capi/doc/performance.md"
+PAGE = TOP / "docs/performance.md"
 START, END = "<!-- measured: ./dev bench --peers --write -->\n", "<!-- end of what was measured -->\n"
 COLUMNS = ("workload", "lock", "acquisitions/s", "handoffs/s", "wait p50", "wait p99",
            "fewest, most", "server CPU", "commands", "client CPU", "memory", "overlaps", "errors")

@@ -1,4 +1,4 @@
-// findings [--write]: the table of findings on the page capi/doc/examination.md, which follows from
+// findings [--write]: the table of findings on the page docs/examination.md, which follows from
 // the rules of src/protocol/finding_rules.cpp. Says that it is not in step with them, or writes it.
 #include <iostream>
 #include <stdexcept>
@@ -24,8 +24,8 @@ int main(int count, char** arguments) try {
       "| finding | what is looked at | warn | bad | what could happen | what to do |\n"
       "|---|---|---|---|---|---|\n";
   for (const auto& rule : mortise::protocol::finding_rules()) table += row_of_page(rule);
-  const bool is_page = mortise::testing::bring_in_step("capi/doc/examination.md", "./dev findings",
-                                                       table, is_to_write);
+  const bool is_page =
+      mortise::testing::bring_in_step("docs/examination.md", "./dev findings", table, is_to_write);
   return is_page ? 0 : 1;
 } catch (const std::exception& error) {
   std::cerr << "findings: " << error.what() << "\n";

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What Mortise does at servers in the shape of managed services, which hide, forbid and replace.
 
-    managed.py --driver build/release/conformance_driver --page capi/doc/server.md
+    managed.py --driver build/release/conformance_driver --page docs/server.md
 
 Prints a table of the shapes and what came of trying everything there, as it was just seen: real
 servers are configured alike, and drivers of tests/conformance try what tests/checks/docs/rights.py has, and

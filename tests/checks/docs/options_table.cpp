@@ -1,5 +1,5 @@
 // options [--write]: what follows from the table of options, src/base/options.cpp: its rows on the
-// page capi/doc/options.md, and the keys in the header. Says what is not in step with it, or writes
+// page docs/options.md, and the keys in the header. Says what is not in step with it, or writes
 // that.
 #include "base/options.hpp"
 
@@ -101,7 +101,7 @@ int main(int count, char** arguments) try {
   }
   using mortise::testing::bring_in_step;
   const std::string what = "./dev options";
-  const bool is_page = bring_in_step("capi/doc/options.md", what, page, is_to_write);
+  const bool is_page = bring_in_step("docs/options.md", what, page, is_to_write);
   const bool is_header = bring_in_step("capi/include/mortise/mortise.h", what, header, is_to_write);
   return is_page && is_header ? 0 : 1;
 } catch (const std::exception& error) {

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-DOC = pathlib.Path(__file__).resolve().parents[3] / "capi/doc"
+DOC = pathlib.Path(__file__).resolve().parents[3] / "docs"
 LABELS = {"le", "job"}  # a histogram's, and Prometheus' own
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What a user of the server can still do without each of the rights that capi/doc/server.md names.
+"""What a user of the server can still do without each of the rights that docs/server.md names.
 
-    rights.py --driver build/release/conformance_driver --page capi/doc/server.md
+    rights.py --driver build/release/conformance_driver --page docs/server.md
 
 Prints a table of the rights and what came of taking each away, as it was just seen: on servers whose
 user lacks it, drivers of tests/conformance try everything. It fails unless the table is on the page, and

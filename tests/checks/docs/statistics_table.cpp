@@ -1,4 +1,4 @@
-// statistics [--write]: the table of names on the page capi/doc/statistics.md, which follows from
+// statistics [--write]: the table of names on the page docs/statistics.md, which follows from
 // src/statistics/snapshot.cpp. Says that it is not in step with that, or writes it.
 #include "statistics/snapshot.hpp"
 
@@ -15,8 +15,8 @@ int main(int count, char** arguments) try {
     table += std::string("| `") + one.name + "` | " + mortise::statistics::type_text(one.type) +
              " | " + one.labels + " | " + one.help + " |\n";
   }
-  const bool is_page = mortise::testing::bring_in_step("capi/doc/statistics.md", "./dev statistics",
-                                                       table, is_to_write);
+  const bool is_page =
+      mortise::testing::bring_in_step("docs/statistics.md", "./dev statistics", table, is_to_write);
   return is_page ? 0 : 1;
 } catch (const std::exception& error) {
   std::cerr << "statistics: " << error.what() << "\n";

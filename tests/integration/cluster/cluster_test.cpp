@@ -446,10 +446,10 @@ TEST_F(clusters, credentials_that_one_server_refuses_are_given_to_no_other) {
 
 TEST_F(clusters, the_rights_of_the_page_are_enough) {
   for (std::size_t i = 0; i < all->size(); ++i) {
-    for (const auto* page : {"capi/doc/server.md", "capi/doc/cluster.md"}) {
+    for (const auto* page : {"docs/server.md", "docs/cluster.md"}) {
       ASSERT_EQ("OK", all->at(i).command(rights_on_page(page)));
     }
-    for (const auto& rule : further_rights_on_page("capi/doc/server.md")) all->at(i).command(rule);
+    for (const auto& rule : further_rights_on_page("docs/server.md")) all->at(i).command(rule);
     ASSERT_EQ("OK", all->at(i).command({"ACL", "LOG", "RESET"}));
   }
   const auto places = all->url().substr(std::string("redis+cluster://").size());

@@ -202,7 +202,7 @@ TEST(sentinel_names, a_wrong_password_of_the_sentinels_is_told_apart) {
       open_client(url_of({place}, "sentinel_user=default&sentinel_password=sesame-open")), "a");
 }
 
-// As capi/doc/sentinel.md has it.
+// As docs/sentinel.md has it.
 TEST(sentinel_names, a_user_needs_the_rights_of_the_page) {
   test_server server(with_a_port());
   test_server sentinel(with_a_port({"sentinel"}));
@@ -227,7 +227,7 @@ TEST(sentinel_names, a_user_needs_the_rights_of_the_page) {
   ASSERT_EQ("OK", sentinel.command(rule));
   std::string said;
   for (const auto& word : rule) said += (said.empty() ? "" : " ") + word;
-  const auto page = whole(open_page("capi/doc/sentinel.md"));
+  const auto page = whole(open_page("docs/sentinel.md"));
   EXPECT_NE(page.find(said.substr(0, said.find(">sesame-open"))), std::string::npos);
   EXPECT_NE(page.find(said.substr(said.find("allchannels"))), std::string::npos);
   const auto query = std::string("sentinel_user=locker&sentinel_password=sesame-open");

@@ -147,8 +147,8 @@ TEST_F(examination, sees_rights_that_are_taken_away) {
 }
 
 TEST_F(examination, knows_all_with_the_rights_of_its_own_rule) {
-  EXPECT_EQ("OK", server_.command(rights_on_page("capi/doc/server.md")));
-  for (const auto& rule : further_rights_on_page("capi/doc/server.md")) server_.command(rule);
+  EXPECT_EQ("OK", server_.command(rights_on_page("docs/server.md")));
+  for (const auto& rule : further_rights_on_page("docs/server.md")) server_.command(rule);
   const auto user = opened("unix://locker:PASSWORD@" + server_.socket_path());
   say({"CONFIG", "SET", "appendonly", "yes"});
   test_server replica;
@@ -166,7 +166,7 @@ TEST_F(examination, knows_all_with_the_rights_of_its_own_rule) {
   const std::set<std::string> hidden{"persistence", "min_replicas", "script_time_limit",
                                      "shared_database"};
   EXPECT_EQ(unknown(), hidden);
-  EXPECT_EQ("OK", server_.command(rights_on_page("capi/doc/examination.md")));
+  EXPECT_EQ("OK", server_.command(rights_on_page("docs/examination.md")));
   EXPECT_EQ(unknown(), std::set<std::string>());
 }
 

@@ -36,7 +36,7 @@ public final class MortiseOptions {
   /**
    * Sets one option from text, as the query of a URL does.
    *
-   * @param key such as {@code "lease"}; Mortise's page capi/doc/options.md has a table of them
+   * @param key such as {@code "lease"}; Mortise's page docs/options.md has a table of them
    * @param value such as {@code "30s"} or {@code "on"}
    * @return options with that value
    */
@@ -154,7 +154,7 @@ public final class MortiseOptions {
   /**
    * How locks are stored at the server; all who use a name must agree.
    *
-   * @param protocol {@code "queued"}, Mortise's own, is the default; capi/doc/protocols.md lists
+   * @param protocol {@code "queued"}, Mortise's own, is the default; docs/protocols.md lists
    *     those of other programs
    * @return options with that value
    */
