@@ -46,16 +46,15 @@ install(DIRECTORY bindings/go/ DESTINATION ${CMAKE_INSTALL_DATADIR}/mortise/go C
 install(FILES bindings/go/example_test.go DESTINATION ${CMAKE_INSTALL_DATADIR}/mortise/go
         COMPONENT go)
 
-# The license goes with whatever is taken. The pages are installed in a folder below capi, and
-# installed_links.cmake adapts the links between them.
+# The license is part of every component. The pages have the same places as in the sources, so that
+# the links between them work.
 set(doc_dir ${CMAKE_INSTALL_DOCDIR})
 foreach(component runtime go java lua)
   install(FILES LICENSE DESTINATION ${doc_dir} COMPONENT ${component})
 endforeach()
 install(FILES README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md
         DESTINATION ${doc_dir} COMPONENT dev)
-cmake_path(APPEND pages_dir ${doc_dir} capi doc)
-install(DIRECTORY docs/ DESTINATION ${pages_dir} COMPONENT dev)
+install(DIRECTORY docs DESTINATION ${doc_dir} COMPONENT dev)
 foreach(language go java lua)
   install(FILES bindings/${language}/README.md
           DESTINATION ${doc_dir}/bindings/${language} COMPONENT ${language})
@@ -66,4 +65,3 @@ foreach(part micrometer spring)
 endforeach()
 install(FILES bindings/lua/nginx.md DESTINATION ${doc_dir}/bindings/lua COMPONENT lua)
 install(DIRECTORY bindings/lua/examples DESTINATION ${doc_dir}/bindings/lua COMPONENT lua)
-install(SCRIPT pkgconfig/installed_links.cmake ALL_COMPONENTS)
