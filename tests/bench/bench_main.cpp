@@ -39,6 +39,7 @@ std::vector<const experiment*> all_experiments() {
                                      &examination(),
                                      &shard(),
                                      &redlock(),
+                                     &redlock_faults(),
                                      &redlock_contention(),
                                      &acks(),
                                      &cxx(),

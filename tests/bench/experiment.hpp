@@ -39,6 +39,7 @@ const experiment& kinds();
 const experiment& examination();
 const experiment& shard();
 const experiment& redlock();
+const experiment& redlock_faults();
 const experiment& redlock_contention();
 const experiment& acks();
 const experiment& cxx();

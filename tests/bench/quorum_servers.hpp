@@ -57,4 +57,13 @@ class quorum_servers {
   std::array<std::unique_ptr<delay_proxy>, count> links_;
 };
 
+// Until the client is connected to the server again.
+inline void wait_for_client(testing::test_server& server) {
+  const auto deadline = now_ns() + 30 * ns_per_second;
+  while (server.command({"CLIENT", "LIST"}).find("name=mortise") == std::string::npos) {
+    require(now_ns() < deadline, "the client does not come back");
+    sleep_ns(10'000'000);
+  }
+}
+
 }  // namespace mortise::bench

@@ -172,15 +172,6 @@ void measure_handles(const settings& chosen, table& results) {
 
 // ---- one that is of no use ---------------------------------------------------------------------
 
-// Until the client is connected to the server again.
-void wait_for_client(testing::test_server& server) {
-  const auto deadline = now_ns() + 30 * ns_per_second;
-  while (server.command({"CLIENT", "LIST"}).find("name=mortise") == std::string::npos) {
-    require(now_ns() < deadline, "the client does not come back");
-    sleep_ns(10 * ns_per_ms);
-  }
-}
-
 void measure_faults(const settings& chosen, table& results) {
   quorum_servers servers({ns_per_ms, ns_per_ms, ns_per_ms, ns_per_ms, ns_per_ms});
   const auto client = open_client(servers.url());
