@@ -22,7 +22,7 @@ foreach(test
     sentinel_tests.acknowledged_sentinel_chaos.what_replicas_have_lets_no_two_hold_when_masters_die=21
     acks_tests.acknowledged_clusters=21
     acks_tests.sentinel_acknowledgement.hazard_7_what_a_failover_leaves_is_not_relied_on_before_it_is_had=19
-    docs.README=19
+    docs.tutorial=19
     cluster_tests.acknowledged_cluster_chaos=18
     simulation.cluster=18
     simulation.redlock=18
@@ -107,7 +107,7 @@ foreach(test
 endforeach()
 # These use more than one processor: builds, JVMs, and deployments of several servers.
 foreach(test bindings.go.test java.tests java.javadoc conformance.languages conformance.deployments
-    docs.README packaging.go packaging.cmake packaging.java simulation.lock simulation.redlock
+    docs.tutorial packaging.go packaging.cmake packaging.java simulation.lock simulation.redlock
     simulation.cluster)
   set_tests_properties(${test} PROPERTIES PROCESSORS 2)
 endforeach()
