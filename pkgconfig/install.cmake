@@ -52,7 +52,7 @@ set(doc_dir ${CMAKE_INSTALL_DOCDIR})
 foreach(component runtime go java lua)
   install(FILES LICENSE DESTINATION ${doc_dir} COMPONENT ${component})
 endforeach()
-install(FILES README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md
+install(FILES README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
         DESTINATION ${doc_dir} COMPONENT dev)
 install(DIRECTORY docs DESTINATION ${doc_dir} COMPONENT dev)
 foreach(language go java lua)
