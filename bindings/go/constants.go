@@ -4,23 +4,23 @@ package mortise
 
 // Every failure of this package is one of these, to errors.Is.
 const (
-	// ErrNotAcquired: somebody else holds the lock, and the call was not to wait.
+	// ErrNotAcquired: another owner holds the lock, and the call does not wait.
 	ErrNotAcquired Status = 1
 	// ErrTimedOut: the deadline of the context passed first. Also context.DeadlineExceeded.
 	ErrTimedOut Status = 2
 	// ErrCancelled: the context was cancelled first. Also context.Canceled.
 	ErrCancelled Status = 3
-	// ErrLost: the hold was lost: its lease ended, or the server says that it is no longer ours.
+	// ErrLost: the hold was lost: its lease ended, or the server reports another owner or none.
 	ErrLost Status = 4
 	// ErrNotOwner: this handle holds nothing: it never did, or it has already unlocked.
 	ErrNotOwner Status = 5
 	// ErrShutDown: a queue of the library was shut down; this package says ErrClosed instead.
 	ErrShutDown Status = 6
-	// ErrInvalidArgument: an argument is wrong; the message names it, its value and the mend.
+	// ErrInvalidArgument: an argument is wrong. The message has its name, its value and the remedy.
 	ErrInvalidArgument Status = -1
-	// ErrUnreachable: no server answered; the request was never sent. Safe to try again.
+	// ErrUnreachable: no server answered, and the request was never sent. It is safe to try again.
 	ErrUnreachable Status = -2
-	// ErrUnknown: the request was sent and no answer came: it may or may not have been carried out.
+	// ErrUnknown: the request was sent and no answer arrived. The server may have executed it.
 	ErrUnknown Status = -3
 	// ErrRefused: the server refused the request and did not carry it out; see Error.ServerText.
 	ErrRefused Status = -4
@@ -28,7 +28,8 @@ const (
 	ErrAlreadyHeld Status = -5
 	// ErrBusy: another call on this handle is at work. Give each goroutine a handle of its own.
 	ErrBusy Status = -6
-	// ErrLimit: a bound was hit: a full queue, too many members, open requests or file descriptors.
+	// ErrLimit: a bound was reached: a full queue, too many members, open requests or file
+	// descriptors.
 	ErrLimit Status = -7
 	// ErrClosed: the handle or its client was closed.
 	ErrClosed Status = -8
@@ -38,7 +39,7 @@ const (
 	ErrUnsupported Status = -10
 	// ErrNoMemory: memory ran out.
 	ErrNoMemory Status = -11
-	// ErrInternal: a defect in Mortise; please report it with the message.
+	// ErrInternal: a defect in Mortise. Please report it with the message.
 	ErrInternal Status = -12
 )
 
@@ -47,11 +48,11 @@ const (
 	NoReason Reason = 0
 	// Expired: its lease ended, or will end, before a renewal was confirmed.
 	Expired Reason = 1
-	// Replaced: the server says that another holds the lock; told of mutexes by queued and token
-	// when renewed.
+	// Replaced: a renewal found that another owner holds the lock. Only mutexes of queued and token
+	// report this.
 	Replaced Reason = 2
-	// ServerLost: the server does not have the hold any more: it was deleted, flushed, or lost in a
-	// restart; with other kinds and protocols also when another holds the lock.
+	// ServerLost: the server no longer has the hold: it was deleted, flushed, or lost in a restart.
+	// For other kinds and protocols, another owner may hold the lock.
 	ServerLost Reason = 3
 	// MaxHold: the limit of WithMaxHold ended the renewals.
 	MaxHold Reason = 4
@@ -63,40 +64,39 @@ const (
 const (
 	// VerdictOK: as it should be.
 	VerdictOK Verdict = 0
-	// VerdictUnknown: the server does not tell.
+	// VerdictUnknown: the server does not report it.
 	VerdictUnknown Verdict = 1
 	// VerdictWarn: locks are right until something fails: a crash, a failover, a script that hangs.
 	VerdictWarn Verdict = 2
-	// VerdictBad: locks do not work, or two may hold without any fault.
+	// VerdictBad: locks do not work, or two owners may hold one lock without any fault.
 	VerdictBad Verdict = 3
 )
 
 // How bad it is what a line of a log tells. The lower, the worse.
 const (
-	// LogLevelError: somebody has to do something: a hold was lost, a server refuses this client.
+	// LogLevelError: an operator must act: a hold was lost, a server refuses this client.
 	LogLevelError LogLevel = 1
-	// LogLevelWarning: it may become bad, and may end by itself: a server is not reached, or slow.
+	// LogLevelWarning: a problem that may end by itself: a server is unreachable or slow.
 	LogLevelWarning LogLevel = 2
-	// LogLevelInfo: it is good to know: a server is reached again.
+	// LogLevelInfo: good to know: a server is connected again.
 	LogLevelInfo LogLevel = 3
 )
 
 // What a line of a log is about.
 const (
-	// LogReconnected: a server is connected to again. INFO.
+	// LogReconnected: a server is connected again. INFO.
 	LogReconnected LogSubject = 1
-	// LogRedirected: another server than before is asked: a master that was promoted, a slot that
-	// moved. INFO.
+	// LogRedirected: the client uses a different server: a promoted master, or a moved slot. INFO.
 	LogRedirected LogSubject = 2
 	// LogDisconnected: the connection to a server ended. WARNING.
 	LogDisconnected LogSubject = 3
-	// LogUnreachable: an attempt to connect came to nothing. WARNING.
+	// LogUnreachable: an attempt to connect failed. WARNING.
 	LogUnreachable LogSubject = 4
 	// LogRefused: a server refused this client: a password, a right, a setting. ERROR.
 	LogRefused LogSubject = 5
 	// LogSlow: a server's answers are overdue. WARNING.
 	LogSlow LogSubject = 6
-	// LogLost: a hold was lost; with its lock's name and the reason. ERROR.
+	// LogLost: a hold was lost. The record has the lock's name and the reason. ERROR.
 	LogLost LogSubject = 7
 )
 
@@ -104,19 +104,20 @@ const (
 const (
 	// eventNone: no event: the object was never filled.
 	eventNone = 0
-	// eventAcquired: an acquire or try ended; its status says how, on OK with its fencing token.
+	// eventAcquired: an acquire or try ended. The status is its result. On success the event has the
+	// token.
 	eventAcquired = 1
 	// eventUnlocked: an unlock ended.
 	eventUnlocked = 2
 	// eventExtended: an extend ended.
 	eventExtended = 3
-	// eventLost: a watched hold was lost; the token is that of the lost hold. AT_RISK was told
+	// eventLost: a watched hold was lost. The token is that of the lost hold. An AT_RISK event came
 	// before.
 	eventLost = 4
 	// eventAtRisk: a watched hold has a third of its lease left and is not being renewed, or is just
-	// being lost; once per hold, and before every LOST.
+	// being lost. This event comes once per hold, and before every LOST.
 	eventAtRisk = 5
-	// eventUpgraded: an upgrade ended; on success with the new fencing token.
+	// eventUpgraded: an upgrade ended. On success the event has the new fencing token.
 	eventUpgraded = 6
 	// eventDowngraded: a downgrade ended.
 	eventDowngraded = 7

@@ -4,26 +4,27 @@
  *     void *library = dlopen("libmortise.so.1", RTLD_NOW | RTLD_LOCAL);
  *     const mortise_api *(*get)(int32_t) =
  *         (const mortise_api *(*)(int32_t))dlsym(library, "mortise_get_api");
+ *
  *     const mortise_api *mortise = get(MORTISE_ABI_MAJOR);
  *     puts(mortise->version_text());
  *
- * Entries are only ever appended. A library that is older than this header has fewer of them: use
- * MORTISE_API_HAS before an entry that is newer than the oldest library you support.
+ * The table only grows at its end. A library that is older than this header has fewer entries. Use
+ * MORTISE_API_HAS before an entry that is newer than the oldest library that you support.
  *
- * Generated from mortise.h by capi/generate; not to be edited.
+ * Generated from mortise.h by capi/generate. Do not edit.
  */
 #ifndef MORTISE_API_H
 #define MORTISE_API_H
 
 #include <mortise/mortise.h>
 
-/** Whether a table, as large as its `size` says, has this entry. */
+/** Whether a table with this `size` has the entry. */
 #define MORTISE_API_HAS(api, entry) \
   ((api)->size >= offsetof(struct mortise_api, entry) + sizeof((api)->entry))
 
 /** The table that `mortise_get_api` returns. */
 struct mortise_api {
-  /** How many bytes of this struct the loaded library fills. */
+  /** The number of bytes of this struct that the loaded library fills. */
   size_t size;
 
   /* since 1.0 */
@@ -115,8 +116,6 @@ struct mortise_api {
   const char *(*event_server_text)(const mortise_event *event);
   int32_t (*event_is_retryable)(const mortise_event *event);
   int32_t (*event_is_ambiguous)(const mortise_event *event);
-
-  /* since 1.1 */
   mortise_status (*options_set_reentrant_read)(mortise_options *options, int32_t is_on,
                                                mortise_error *error);
   mortise_status (*options_set_reentrant_write)(mortise_options *options, int32_t is_on,
@@ -245,8 +244,6 @@ struct mortise_api {
   const char *(*event_lock_name)(const mortise_event *event, size_t *name_len);
   mortise_status (*multi_watch)(mortise_multi *multi, mortise_queue *queue, int64_t tag,
                                 mortise_error *error);
-
-  /* since 1.2 */
   mortise_examination *(*client_examine)(mortise_client *client, mortise_error *error);
   mortise_examination *(*client_examination)(mortise_client *client, mortise_error *error);
   void (*examination_free)(mortise_examination *examination);

@@ -1,32 +1,36 @@
 /**
  * Mortise: distributed locks on Redis and Valkey.
  *
- * The contract, in eight rules:
+ * The contract in eight rules:
  *
- * 1. A handle is an owner. `mortise_lock_new` makes one owner of one name; two handles never share
- *    a hold, and a hold never follows a thread. Any thread may call any function on any handle.
- *    The exceptions are `mortise_options`, `mortise_error`, `mortise_event` and `mortise_info`:
- *    those belong to one thread at a time. What was written before an unlock is seen by the next
- *    holder in the process.
- * 2. A hold is a lease. It ends by unlock, or it is LOST, for ever. `mortise_lock_is_held` and
- *    `mortise_lock_valid_ms` are computed from a suspend-aware clock and a deadline taken before
- *    the request was sent; no thread has to run for them to be right.
- * 3. A lease cannot stop a paused process from acting after its end. Hand the fencing token
- *    (`mortise_lock_token`) to whatever you protect and let it refuse a token lower than the
- *    highest it has seen.
- * 4. Every call has a deadline: the timeout that it is given, or the client's `command_timeout`.
- * 5. `mortise_status` is 0 when the call did what its name says, positive for an outcome that is
- *    part of normal life, negative for an error. Treat an unknown value by its sign. Numbers are
- *    never reused.
- * 6. Details of a failure go into the `mortise_error` given as the last parameter. It may be NULL.
- * 7. Strings are pointer and length, and are copied. Strings that come out are borrowed from the
- *    object they were asked of, also end in NUL, and live until it is refilled or freed.
- * 8. `_free(NULL)` does nothing, `_free` never fails and takes bounded time, and the order of
- *    freeing never matters. After fork() the child's handles are inert: every call answers
- *    MORTISE_FORKED and nothing that the child does can touch the parent's locks.
+ * 1. A handle is an owner. `mortise_lock_new` makes one owner of one name. Two handles never share
+ *    a hold, and a hold never belongs to a thread. Any thread may call any function on any handle.
+ *    The exceptions are `mortise_options`, `mortise_error`, `mortise_event` and `mortise_info`: use
+ *    each of these objects in one thread at a time. Within a process, the next holder sees all
+ *    memory that was written before the unlock.
+ * 2. A hold is a lease. It ends by unlock, or it is LOST and stays lost. `mortise_lock_is_held` and
+ *    `mortise_lock_valid_ms` compare a clock with a deadline. The clock also runs during suspend.
+ *    The deadline is taken before the request is sent. Neither needs a running thread to be right.
+ * 3. A lease cannot stop a paused process from acting after its end. Pass the fencing token
+ *    (`mortise_lock_token`) to the resource that the lock protects. The resource rejects a token
+ *    below the highest token that it has seen.
+ * 4. Every call has a deadline: its timeout, or the client's `command_timeout`.
+ * 5. `mortise_status` is 0 if the call did what its name says, positive for a normal outcome, and
+ *    negative for an error. Treat an unknown value by its sign. Numbers are never reused. Any
+ *    function can also fail with MORTISE_NO_MEMORY or MORTISE_INTERNAL, even if its list below
+ *    omits them.
+ * 6. The last parameter `mortise_error` receives the details of a failure. It may be NULL.
+ * 7. An input string is a pointer and a length, and is copied. An output string ends in NUL and is
+ *    borrowed from its object. It is valid until the object is filled again or freed.
+ * 8. `_free(NULL)` does nothing. A `_free` function never fails and takes bounded time. Objects may
+ *    be freed in any order. After fork(), handles are inert in the child: every call returns
+ *    MORTISE_FORKED, and nothing in the child affects the parent's locks.
  *
- * Times are milliseconds in `int64_t` and end in `_ms`. A timeout or lease has to be at most
- * MORTISE_MAX_MS. This header compiles alone as C99 and as C++.
+ * Names that end in `_ms` are milliseconds in `int64_t`. A timeout or a lease is at most
+ * MORTISE_MAX_MS. A constructor returns an object that the caller frees, or NULL with the details
+ * in `error`. A getter of NULL returns the value of an empty object, such as 0 or "". An `error`
+ * parameter is filled on failure and emptied on success. This header compiles alone as C99 and as
+ * C++.
  */
 #ifndef MORTISE_MORTISE_H
 #define MORTISE_MORTISE_H
@@ -41,7 +45,7 @@
 #define MORTISE_VERSION_NUMBER 1002000
 /** The version as text. */
 #define MORTISE_VERSION_TEXT "1.2.0"
-/** The major version of the ABI: what `mortise_get_api` and `mortise_check_abi` take. */
+/** The major version of the ABI, for `mortise_get_api` and `mortise_check_abi`. */
 #define MORTISE_ABI_MAJOR 1
 
 #if defined(SWIG)
@@ -53,12 +57,13 @@
 #endif
 
 /**
- * On functions whose result is not to be ignored: acquires, because who goes on without the lock is
- * not alone, and what makes an object. `[[nodiscard]]` where the language has it, else GCC's
- * attribute, which no `(void)` silences; define it as nothing before this header to be without it.
+ * Marks acquires and constructors, whose result the caller must check. A caller that ignores the
+ * status of an acquire may run without the lock. The mark is `[[nodiscard]]` where the language has
+ * it. Otherwise it is GCC's attribute, which a cast to `(void)` does not silence. To turn it off,
+ * define it as nothing before this header.
  *
- * No parameter is marked `nonnull`: NULL has a defined answer everywhere, and with that mark
- * compilers would leave out checks for it, also in the caller.
+ * No parameter is marked `nonnull`, because NULL has a defined result everywhere. With that mark,
+ * compilers would drop checks for NULL, also in the caller.
  */
 #ifndef MORTISE_NODISCARD
 #if defined(SWIG)
@@ -72,41 +77,40 @@
 #define MORTISE_NODISCARD
 #endif
 #endif
-/** On functions that never return NULL. */
+/** Marks functions that never return NULL. */
 #if defined(__GNUC__) && !defined(SWIG)
 #define MORTISE_NEVER_NULL __attribute__((returns_nonnull))
 #else
 #define MORTISE_NEVER_NULL
 #endif
 
-/** A timeout that never ends. The call is still ended by cancel and by free. */
+/** A timeout without end. Cancel and free still end the call. */
 #define MORTISE_FOREVER (-1)
 /** The longest timeout, lease or max_hold: 366 days, in milliseconds. */
 #define MORTISE_MAX_MS INT64_C(31622400000)
 /** The shortest lease, in milliseconds. */
 #define MORTISE_MIN_LEASE_MS 50
-/** The longest name of a lock, in bytes. Names are any bytes, at least one. */
+/** The longest name of a lock, in bytes. A name has at least one byte, and may have any bytes. */
 #define MORTISE_MAX_NAME_LEN 1024
 /** The longest label of a handle, in bytes of UTF-8. */
 #define MORTISE_MAX_LABEL_LEN 64
-/** The longest password, in bytes: what a server takes from somebody who has not logged in. */
+/** The longest password, in bytes. A server accepts no longer one before login. */
 #define MORTISE_MAX_PASSWORD_LEN 16384
-/** The most members of a multi. */
+/** The largest number of members of a multi. */
 #define MORTISE_MAX_MEMBERS 64
-/** The most permits that a semaphore can have. */
+/** The largest number of permits of a semaphore. */
 #define MORTISE_MAX_PERMITS 1000000
 /** The largest capacity of a queue, in events. */
 #define MORTISE_MAX_QUEUE_CAPACITY 1048576
 /**
- * How many numbers one record of `mortise_queue_next_batch` has: kind, tag, status, token, hold
- * number.
+ * The numbers in one record of `mortise_queue_next_batch`: kind, tag, status, token, hold number.
  */
 #define MORTISE_RECORD_FIELDS 5
 
 /*
- * The keys of `mortise_options_set`, which are those of a URL's query and of config files, too. A
- * duration is "30s", "1500ms", "2m", "1h" or a plain number of milliseconds, a share "1%", "0.5%"
- * or "5000ppm". All about them is in docs/options.md. These lines are written by ./dev options.
+ * The keys of `mortise_options_set`. A URL's query and config files have the same keys. A duration
+ * is "30s", "1500ms", "2m", "1h" or a plain number of milliseconds. A share is "1%", "0.5%" or
+ * "5000ppm". docs/options.md describes each option. These lines are written by ./dev options.
  */
 
 /** How long a hold lasts unless it is renewed: a duration. */
@@ -182,35 +186,35 @@
 /** Under which names locks are counted apart, such as "orders:*,jobs:*". A client's only. */
 #define MORTISE_OPTION_METRICS_NAME "metrics_name"
 
-/** What a call came to. See docs/errors.md for what to do about each. */
+/** The result of a call. docs/errors.md lists what to do about each status. */
 enum mortise_status_code {
   /** The call did what its name says. */
   MORTISE_OK = 0,
-  /** Somebody else holds the lock, and the call was not to wait. */
+  /** Another owner holds the lock, and the call does not wait. */
   MORTISE_NOT_ACQUIRED = 1,
   /** The timeout passed first. Nothing is held. */
   MORTISE_TIMED_OUT = 2,
-  /** The wait was ended by `mortise_lock_cancel`. Nothing is held. */
+  /** `mortise_lock_cancel` ended the wait. Nothing is held. */
   MORTISE_CANCELLED = 3,
-  /** The hold was lost: its lease ended, or the server says that it is no longer ours. */
+  /** The hold was lost: its lease ended, or the server reports another owner or none. */
   MORTISE_LOST = 4,
   /** This handle holds nothing: it never did, or it has already unlocked. */
   MORTISE_NOT_OWNER = 5,
   /** The queue was shut down and has been drained. */
   MORTISE_SHUT_DOWN = 6,
-  /** An argument is wrong; the message names it, its value and the mend. */
+  /** An argument is wrong. The message has its name, its value and the remedy. */
   MORTISE_INVALID_ARGUMENT = -1,
-  /** No server answered; the request was never sent. Safe to try again. */
+  /** No server answered, and the request was never sent. It is safe to try again. */
   MORTISE_UNREACHABLE = -2,
-  /** The request was sent and no answer came: it may or may not have been carried out. */
+  /** The request was sent and no answer arrived. The server may have executed it. */
   MORTISE_UNKNOWN = -3,
-  /** The server refused the request and did not carry it out; `mortise_error_server_text`. */
+  /** The server refused the request and did not execute it; `mortise_error_server_text`. */
   MORTISE_REFUSED = -4,
   /** This handle holds the lock already and is not reentrant. */
   MORTISE_ALREADY_HELD = -5,
   /** Another call on this handle is acquiring or unlocking. */
   MORTISE_BUSY = -6,
-  /** A bound was hit: a full queue, too many members, open requests or file descriptors. */
+  /** A bound was reached: a full queue, too many members, open requests or file descriptors. */
   MORTISE_LIMIT = -7,
   /** The handle or its client was freed while the call waited. */
   MORTISE_CLOSED = -8,
@@ -220,110 +224,110 @@ enum mortise_status_code {
   MORTISE_UNSUPPORTED = -10,
   /** Memory ran out. */
   MORTISE_NO_MEMORY = -11,
-  /** A defect in Mortise; please report it with the message. */
+  /** A defect in Mortise. Please report it with the message. */
   MORTISE_INTERNAL = -12
 };
 /** A value of `enum mortise_status_code`, or one that a later version adds. */
 typedef int32_t mortise_status;
 
-/** What an event tells. */
+/** The kinds of events. */
 enum mortise_event_kind_code {
   /** No event: the object was never filled. */
   MORTISE_EVENT_NONE = 0,
-  /** An acquire or try ended; `mortise_event_status` says how, on OK with its fencing token. */
+  /** An acquire or try ended. The status is its result. On success the event has the token. */
   MORTISE_EVENT_ACQUIRED = 1,
   /** An unlock ended. */
   MORTISE_EVENT_UNLOCKED = 2,
   /** An extend ended. */
   MORTISE_EVENT_EXTENDED = 3,
-  /** A watched hold was lost; the token is that of the lost hold. AT_RISK was told before. */
+  /** A watched hold was lost. The token is that of the lost hold. An AT_RISK event came before. */
   MORTISE_EVENT_LOST = 4,
   /**
-   * A watched hold has a third of its lease left and is not being renewed, or is just being lost;
-   * once per hold, and before every LOST.
+   * A watched hold has a third of its lease left and is not being renewed, or is just being lost.
+   * This event comes once per hold, and before every LOST.
    */
   MORTISE_EVENT_AT_RISK = 5,
-  /** An upgrade ended; on MORTISE_OK with the new fencing token. */
+  /** An upgrade ended. On MORTISE_OK the event has the new fencing token. */
   MORTISE_EVENT_UPGRADED = 6,
   /** A downgrade ended. */
   MORTISE_EVENT_DOWNGRADED = 7,
-  /** A line of a client's log: see `mortise_client_watch_log`. @since 1.2 */
+  /** A record of a client's log: see `mortise_client_watch_log`. */
   MORTISE_EVENT_LOG = 8,
-  /** A client's statistics are due: see `mortise_client_watch_stats`. @since 1.2 */
+  /** A client's statistics are due: see `mortise_client_watch_stats`. */
   MORTISE_EVENT_STATS = 9
 };
 /** A value of `enum mortise_event_kind_code`, or one that a later version adds. */
 typedef int32_t mortise_event_kind;
 
-/** How bad it is what a line of the log tells. The lower, the worse. */
+/** Severity of a log record. Lower values are more severe. */
 enum mortise_log_level_code {
-  /** It is no line of the log. */
+  /** Not a log record. */
   MORTISE_LOG_LEVEL_NONE = 0,
-  /** Somebody has to do something: a hold was lost, a server refuses this client. */
+  /** An operator must act: a hold was lost, a server refuses this client. */
   MORTISE_LOG_LEVEL_ERROR = 1,
-  /** It may become bad, and may end by itself: a server is not reached, or slow. */
+  /** A problem that may end by itself: a server is unreachable or slow. */
   MORTISE_LOG_LEVEL_WARNING = 2,
-  /** It is good to know: a server is reached again. */
+  /** Good to know: a server is connected again. */
   MORTISE_LOG_LEVEL_INFO = 3
 };
 /** A value of `enum mortise_log_level_code`, or one that a later version adds. */
 typedef int32_t mortise_log_level;
 
-/** What a line of the log is about. */
+/** The subject of a log record. */
 enum mortise_log_subject_code {
-  /** It is no line of the log. */
+  /** Not a log record. */
   MORTISE_LOG_NONE = 0,
-  /** A server is connected to again. INFO. */
+  /** A server is connected again. INFO. */
   MORTISE_LOG_RECONNECTED = 1,
-  /** Another server than before is asked: a master that was promoted, a slot that moved. INFO. */
+  /** The client uses a different server: a promoted master, or a moved slot. INFO. */
   MORTISE_LOG_REDIRECTED = 2,
   /** The connection to a server ended. WARNING. */
   MORTISE_LOG_DISCONNECTED = 3,
-  /** An attempt to connect came to nothing. WARNING. */
+  /** An attempt to connect failed. WARNING. */
   MORTISE_LOG_UNREACHABLE = 4,
   /** A server refused this client: a password, a right, a setting. ERROR. */
   MORTISE_LOG_REFUSED = 5,
   /** A server's answers are overdue. WARNING. */
   MORTISE_LOG_SLOW = 6,
-  /** A hold was lost; with its lock's name and the reason. ERROR. */
+  /** A hold was lost. The record has the lock's name and the reason. ERROR. */
   MORTISE_LOG_LOST = 7
 };
 /** A value of `enum mortise_log_subject_code`, or one that a later version adds. */
 typedef int32_t mortise_log_subject;
 
-/** Why a hold was lost, or is at risk. */
+/** The reason why a hold was lost or is at risk. */
 enum mortise_reason_code {
-  /** It is about no loss and no risk, or the reason is not known. */
+  /** No loss and no risk, or the reason is unknown. */
   MORTISE_REASON_NONE = 0,
   /** Its lease ended, or will end, before a renewal was confirmed. */
   MORTISE_REASON_EXPIRED = 1,
   /**
-   * The server says that another holds the lock; told of mutexes by `queued` and `token` when
-   * renewed.
+   * A renewal found that another owner holds the lock. Only mutexes of `queued` and `token` report
+   * this.
    */
   MORTISE_REASON_REPLACED = 2,
   /**
-   * The server does not have the hold any more: it was deleted, flushed, or lost in a restart; with
-   * other kinds and protocols also when another holds the lock.
+   * The server no longer has the hold: it was deleted, flushed, or lost in a restart. For other
+   * kinds and protocols, another owner may hold the lock.
    */
   MORTISE_REASON_SERVER_LOST = 3,
   /** The option `max_hold` ended the renewals. */
   MORTISE_REASON_MAX_HOLD = 4,
-  /** `mortise_lock_force_release` was called for this hold, somewhere. @since 1.2 */
+  /** A call of `mortise_lock_force_release`, by any client, ended this hold. */
   MORTISE_REASON_FORCED = 5
 };
 /** A value of `enum mortise_reason_code`, or one that a later version adds. */
 typedef int32_t mortise_reason;
 
-/** What an examination found of one matter. The higher, the worse. */
+/** Severity of one finding of a health check. Higher values are more severe. */
 enum mortise_verdict_code {
   /** As it should be. */
   MORTISE_VERDICT_OK = 0,
-  /** The server does not tell. */
+  /** The server does not report it. */
   MORTISE_VERDICT_UNKNOWN = 1,
   /** Locks are right until something fails: a crash, a failover, a script that hangs. */
   MORTISE_VERDICT_WARN = 2,
-  /** Locks do not work, or two may hold without any fault. */
+  /** Locks do not work, or two owners may hold one lock without any fault. */
   MORTISE_VERDICT_BAD = 3
 };
 /** A value of `enum mortise_verdict_code`, or one that a later version adds. */
@@ -331,7 +335,7 @@ typedef int32_t mortise_verdict;
 
 /** Settings, as typed values or as text. One thread at a time. */
 typedef struct mortise_options mortise_options;
-/** The details of one failure, filled by the call that it is given to. One thread at a time. */
+/** The details of one failure. The call that it is passed to fills it. One thread at a time. */
 typedef struct mortise_error mortise_error;
 /** One connection to one deployment, shared by all handles made from it. Any thread. */
 typedef struct mortise_client mortise_client;
@@ -343,19 +347,19 @@ typedef struct mortise_rw mortise_rw;
 typedef struct mortise_semaphore mortise_semaphore;
 /** Several locks that are acquired all or none. Any thread. */
 typedef struct mortise_multi mortise_multi;
-/** Where asynchronous results and notices arrive. Any thread. */
+/** A queue of asynchronous results and notices. Any thread. */
 typedef struct mortise_queue mortise_queue;
 /** One event, filled by `mortise_queue_next`. One thread at a time. */
 typedef struct mortise_event mortise_event;
-/** What the server knows of a lock, filled by `mortise_lock_query`. One thread at a time. */
+/** The server's state of a lock, filled by `mortise_lock_query`. One thread at a time. */
 typedef struct mortise_info mortise_info;
-/** What was found when the servers were examined. It never changes: any thread. */
+/** The result of a health check of the servers. It never changes. Any thread. */
 typedef struct mortise_examination mortise_examination;
-/** What a client has counted. It never changes: any thread. */
+/** The counters of a client at one moment. They never change. Any thread. */
 typedef struct mortise_stats mortise_stats;
-/** What all clients that live hold and wait for. It never changes: any thread. */
+/** A listing of the holds and waits of all live clients. It never changes. Any thread. */
 typedef struct mortise_census mortise_census;
-/** Every function as a pointer, for users of dlopen; see mortise/api.h. */
+/** Every function as a pointer, for users of dlopen. See mortise/api.h. */
 typedef struct mortise_api mortise_api;
 
 #ifdef __cplusplus
@@ -364,279 +368,325 @@ extern "C" {
 
 /* ---- version ---------------------------------------------------------------------------- */
 
-/** The version of the loaded library as one number (MORTISE_VERSION_NUMBER). @since 1.0 */
+/** The version of the loaded library as one number (MORTISE_VERSION_NUMBER). */
 MORTISE_API int32_t mortise_version(void);
-/** The version of the loaded library as text; static. @since 1.0 */
+/** The version of the loaded library as text. The string is static. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_version_text(void);
 /**
- * Whether the loaded library has the ABI that the caller was compiled for: the same major and at
- * least this minor version. Returns MORTISE_OK or MORTISE_UNSUPPORTED.
- * @since 1.0
+ * Checks that the loaded library has the ABI that the caller was compiled for: the same major
+ * version and at least this minor version.
+ * @param major MORTISE_ABI_MAJOR of the caller.
+ * @param minor MORTISE_VERSION_MINOR of the caller, 0 or more.
+ * @return
+ * - MORTISE_OK: it does.
+ * - MORTISE_UNSUPPORTED: it does not.
  */
 MORTISE_API mortise_status mortise_check_abi(int32_t major, int32_t minor);
 /**
- * The table of all functions for this ABI major version, or NULL when the library does not have
- * it. Static; entries are only ever appended, and `size` says how many bytes are there.
- * @since 1.0
+ * The table of all functions for this major version of the ABI. The table is static and only grows
+ * at its end. Its `size` is the number of bytes that the library fills.
+ * @param abi_major MORTISE_ABI_MAJOR of the caller.
+ * @return the table, or NULL if the library has another major version.
  */
 MORTISE_API const mortise_api *mortise_get_api(int32_t abi_major);
-/** A short English name of a status, such as "timed out"; static, never NULL. @since 1.0 */
+/** A short English name of a status, such as "timed out". The string is static. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_status_text(mortise_status status);
 
 /* ---- error ------------------------------------------------------------------------------ */
 
+/*
+ * An error belongs to its caller, who uses it in one thread at a time. A call fills it, and an
+ * empty error has the status MORTISE_OK. Its strings are borrowed until it is filled again or
+ * freed.
+ */
+
 /**
- * A new, empty error, or NULL when memory runs out. Free it with `mortise_error_free`. @since 1.0
+ * Makes an empty error.
+ * @return the error, or NULL when memory runs out. Free it with `mortise_error_free`.
  */
 MORTISE_NODISCARD MORTISE_API mortise_error *mortise_error_new(void);
-/** Frees an error. @since 1.0 */
+/** Frees an error. */
 MORTISE_API void mortise_error_free(mortise_error *error);
-/** The status of the last call that filled this object; MORTISE_OK when it is empty. @since 1.0 */
+/** The status of the last call that filled this error, or MORTISE_OK if it is empty. */
 MORTISE_API mortise_status mortise_error_code(const mortise_error *error);
 /**
- * One line of English that says what was wrong and how to mend it; "" when empty. Unless an
- * argument is wrong, which is named then, what a handle says begins with the name of its lock in
- * quotes, of at most 64 bytes and with a `?` for each that is no printable ASCII. A multi names the
- * member that stood in the way, was lost or did not answer; where it is about none of them in
- * particular, the first three.
- * @since 1.0
+ * One line of English with the cause and the remedy, or "" if the error is empty.
+ *
+ * The message of a handle begins with the name of its lock in quotes. It shows at most 64 bytes of
+ * the name, with a `?` for each byte that is no printable ASCII. A message about a wrong argument
+ * begins with the argument instead. The message of a multi names the member that was held, lost or
+ * did not answer. If no single member is the cause, it names the first three.
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_error_message(const mortise_error *error);
-/** The server's own words, such as "READONLY You can't write…"; "" when it had none. @since 1.0 */
+/** The server's own text, such as "READONLY You can't write…", or "" if it sent none. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_error_server_text(const mortise_error *error);
-/** 1 when the same call may succeed later without any change, else 0. @since 1.0 */
+/** 1 if the same call may succeed later without any change, otherwise 0. */
 MORTISE_API int32_t mortise_error_is_retryable(const mortise_error *error);
-/** 1 when the request may have been carried out although the call failed, else 0. @since 1.0 */
+/** 1 if the server may have executed the request although the call failed, otherwise 0. */
 MORTISE_API int32_t mortise_error_is_ambiguous(const mortise_error *error);
 
 /**
- * The name of the lock whose handle, or the member of a multi, it is about: any bytes, with a NUL
- * behind them; "" when it is about none, or about an argument.
- * @param name_len set to the number of bytes; may be NULL.
- * @since 1.1
+ * The name of the lock that the error is about, or of the member of a multi. It is any bytes,
+ * followed by a NUL. It is "" if the error is about an argument or about no lock.
+ * @param name_len receives the number of bytes. May be NULL.
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_error_lock_name(const mortise_error *error,
                                                                    size_t *name_len);
-/** Why the hold was lost, for MORTISE_LOST; else MORTISE_REASON_NONE. @since 1.1 */
+/** The reason of a loss if the status is MORTISE_LOST, otherwise MORTISE_REASON_NONE. */
 MORTISE_API mortise_reason mortise_error_reason(const mortise_error *error);
 
 /* ---- options ---------------------------------------------------------------------------- */
 
+/*
+ * Options belong to their caller, who uses them in one thread at a time. A setter copies its value.
+ * Each setter returns:
+ *
+ * - MORTISE_OK: set.
+ * - MORTISE_INVALID_ARGUMENT: `options` is NULL, or the value is out of range. The old value stays.
+ */
+
 /**
- * New options with the defaults: lease 30 s, renewal on, max_hold 1 h, not reentrant, fair=batch,
- * no label, command_timeout 3 s. NULL when memory runs out. Given to `mortise_client_new` they are
- * the defaults of all its handles; given to `mortise_lock_new` they are complete in themselves: to
- * change one setting of one handle, begin with `mortise_options_new_from`. Values are copied when
- * they are used; free them at any time.
- * @since 1.0
+ * Makes options with the defaults: lease 30 s, renewal on, max_hold 1 h, not reentrant, fair=batch,
+ * no label, command_timeout 3 s.
+ *
+ * Options given to `mortise_client_new` are the defaults of all its handles. Options given to
+ * `mortise_lock_new` replace all of the client's. To change one setting of one handle, begin with
+ * `mortise_options_new_from`. Constructors copy the values, so options may be freed at any time.
+ * @return the options, or NULL when memory runs out. Free them with `mortise_options_free`.
  */
 MORTISE_NODISCARD MORTISE_API mortise_options *mortise_options_new(void);
 /**
- * New options with the client's own settings, as its options and its URL made them: the base for a
- * handle that differs in one of them. Copied; what is done to them does not change the client.
- * @return the options, or NULL on MORTISE_INVALID_ARGUMENT (no client), MORTISE_FORKED,
- *   MORTISE_NO_MEMORY. Free them with `mortise_options_free`.
- * @since 1.1
+ * Makes options with the settings of a client, as its options and its URL have them. They are the
+ * base for a handle that differs in one setting. They are a copy: a change does not affect the
+ * client.
+ * @param client the client to copy from.
+ * @return the options, or NULL. Free them with `mortise_options_free`. NULL has these causes:
+ * - MORTISE_INVALID_ARGUMENT: `client` is NULL.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_NO_MEMORY: memory ran out.
  */
 MORTISE_NODISCARD MORTISE_API mortise_options *mortise_options_new_from(
     const mortise_client *client, mortise_error *error);
-/** Frees options. @since 1.0 */
+/** Frees options. */
 MORTISE_API void mortise_options_free(mortise_options *options);
 /**
- * Sets one option from text, as the URL's query and config files do: one of the keys
- * MORTISE_OPTION_LEASE to MORTISE_OPTION_METRICS_NAME, which say what values they have. New in 1.1
- * are `reentrant_read`, `reentrant_write`, `poll_interval`, `poll_attempts`, `read_lifetime`,
- * `write_lifetime` (see docs/protocols.md), `release_at_exit` (see docs/operations.md),
- * `drift` and `connect` (mortise_client_new says what it means); new in 1.2 are `examine` (see
- * docs/examination.md), `quarantine` (see docs/redlock.md), `acks` and `durability` (see
- * docs/acks.md), `metrics_name` (see docs/statistics.md).
- *
- * A handle is not made with options in which one was set that is a client's only.
- *
- * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for an unknown key or a value out of range.
- * @since 1.0
+ * Sets one option from text, as the URL's query and config files do. docs/options.md lists the
+ * values of each key. A handle cannot be made with options that contain a client-only option.
+ * @param key one of MORTISE_OPTION_LEASE to MORTISE_OPTION_METRICS_NAME.
+ * @param key_len bytes of `key`.
+ * @param value the value as text.
+ * @param value_len bytes of `value`, at most 4096.
+ * @return
+ * - MORTISE_OK: set.
+ * - MORTISE_INVALID_ARGUMENT: the key is unknown, or the value is out of range.
  */
 MORTISE_API mortise_status mortise_options_set(mortise_options *options, const char *key,
                                                size_t key_len, const char *value, size_t value_len,
                                                mortise_error *error);
-/** How long a hold lasts unless renewed: MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS. @since 1.0 */
+/**
+ * How long a hold lasts unless it is renewed. Default 30000.
+ * @param lease_ms MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS.
+ */
 MORTISE_API mortise_status mortise_options_set_lease_ms(mortise_options *options, int64_t lease_ms,
                                                         mortise_error *error);
-/** Whether holds are renewed by themselves (0 or 1). Default 1. @since 1.0 */
+/**
+ * Whether the client renews holds by itself. Default 1.
+ * @param is_on 0 or 1.
+ */
 MORTISE_API mortise_status mortise_options_set_renewal(mortise_options *options, int32_t is_on,
                                                        mortise_error *error);
 /**
- * How long a hold is renewed at most, so that a forgotten hold ends: 1 to MORTISE_MAX_MS, or
- * MORTISE_FOREVER for no limit. Default one hour.
- * @since 1.0
+ * How long a hold is renewed, so that a forgotten hold ends. Default 3600000, one hour.
+ * @param max_hold_ms 1 to MORTISE_MAX_MS, or MORTISE_FOREVER for no limit.
  */
 MORTISE_API mortise_status mortise_options_set_max_hold_ms(mortise_options *options,
                                                            int64_t max_hold_ms,
                                                            mortise_error *error);
 /**
- * Whether this handle may acquire again what it holds (0 or 1). Each further acquire is counted
- * locally and needs its own unlock. Default 0.
- * @since 1.0
+ * Whether this handle may acquire again what it holds. Each further acquire is counted locally and
+ * needs its own unlock. Default 0.
+ * @param is_on 0 or 1.
  */
 MORTISE_API mortise_status mortise_options_set_reentrant(mortise_options *options, int32_t is_on,
                                                          mortise_error *error);
-/** As `mortise_options_set_reentrant`, for acquiring a read-write lock to read. @since 1.1 */
+/**
+ * The same as `mortise_options_set_reentrant`, only for acquiring a read-write lock to read.
+ * @param is_on 0 or 1.
+ */
 MORTISE_API mortise_status mortise_options_set_reentrant_read(mortise_options *options,
                                                               int32_t is_on, mortise_error *error);
-/** As `mortise_options_set_reentrant`, for writing, and for a mutex. @since 1.1 */
+/**
+ * The same as `mortise_options_set_reentrant`, only for a mutex, and for acquiring a read-write
+ * lock to write.
+ * @param is_on 0 or 1.
+ */
 MORTISE_API mortise_status mortise_options_set_reentrant_write(mortise_options *options,
                                                                int32_t is_on, mortise_error *error);
 /**
- * How the handle's locks are written at the server: "queued", Mortise's own and the default, or, to
- * share locks with other programs, "token", "hash" (Redisson's), "timestamp" or "timestamp_binary"
- * for a mutex, "two_key" or "hash" for a read-write lock. Both sides then use the lock's name as
- * the key. These have no queue; what each of them cannot promise is in docs/protocols.md.
- * Read-write locks answer an upgrade, a downgrade and a read while they write with
- * MORTISE_UNSUPPORTED. Handles with different protocols do not see each other.
+ * The format of the handle's locks at the server. The default "queued" is Mortise's own. The others
+ * share locks with other programs: "token", "hash" (Redisson's), "timestamp" or "timestamp_binary"
+ * for a mutex, and "two_key" or "hash" for a read-write lock.
  *
- * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for another text. Whether the kind of lock has it is
- *   said when the lock is made: MORTISE_UNSUPPORTED.
- * @since 1.1
+ * With these, both programs use the lock's name as the key. They have no queue, and
+ * docs/protocols.md lists what each cannot promise. Their read-write locks return
+ * MORTISE_UNSUPPORTED for an upgrade, a downgrade, and a read by a writer. Handles with different
+ * protocols do not exclude each other.
+ *
+ * A constructor of a lock whose kind lacks the protocol fails with MORTISE_UNSUPPORTED.
+ * @param protocol one of these names.
+ * @param protocol_len bytes of `protocol`.
  */
 MORTISE_API mortise_status mortise_options_set_protocol(mortise_options *options,
                                                         const char *protocol, size_t protocol_len,
                                                         mortise_error *error);
 /**
- * How long a waiting acquire of a protocol without a queue pauses between two attempts, on average;
- * each pause is spread by half. 1 to 60000 ms. Default 100.
- * @since 1.1
+ * The average pause between two attempts of a waiting acquire, for a protocol without a queue. Each
+ * pause varies by half. Default 100.
+ * @param poll_interval_ms 1 to 60000.
  */
 MORTISE_API mortise_status mortise_options_set_poll_interval_ms(mortise_options *options,
                                                                 int64_t poll_interval_ms,
                                                                 mortise_error *error);
 /**
- * How many attempts such an acquire makes at most before it ends with MORTISE_NOT_ACQUIRED: 1 to
- * 1000000000, or MORTISE_FOREVER for no limit but its timeout, the default.
- * @since 1.1
+ * The number of attempts of such an acquire before it ends with MORTISE_NOT_ACQUIRED. By default
+ * only its timeout limits it.
+ * @param poll_attempts 1 to 1000000000, or MORTISE_FOREVER for no limit.
  */
 MORTISE_API mortise_status mortise_options_set_poll_attempts(mortise_options *options,
                                                              int64_t poll_attempts,
                                                              mortise_error *error);
 /**
- * 0 (batch): waiters of one client pass a mutex on among themselves while others wait, up to
- * 16 times and for 8 round trips to the server (2 to 10 ms); readers of one client join those who
- * read, without a round trip, while nobody waits. 1 (strict): first come, first served among all
- * clients, and each reader asks the server. Default 0.
- * @since 1.0
+ * Whether grants are in strict order among all clients.
+ *
+ * 0 (batch): while others wait, the waiters of one client pass a mutex among themselves. They do so
+ * up to 16 times and for 8 round trips to the server, which is 2 to 10 ms. While nobody waits,
+ * readers of one client join each other without a round trip.
+ *
+ * 1 (strict): first come, first served among all clients, and each reader asks the server. Default
+ * 0.
+ * @param is_on 0 or 1.
  */
 MORTISE_API mortise_status mortise_options_set_fair_strict(mortise_options *options, int32_t is_on,
                                                            mortise_error *error);
 /**
- * How long an unlock that nobody waits for keeps the lock for the next acquire of this client,
- * which then costs no round trip: 0 to 31622400000 ms, at most half of the lease. Others are
- * handed it when they wait, and are refused when they try: docs/round_trips.md. Only for holds
- * that are renewed, of the protocol "queued". Default 0: not at all.
- * @since 1.2
+ * How long an unlock keeps a lock without waiters for the next acquire of this client. That acquire
+ * then needs no round trip. A waiter of another client receives the lock at once, but a try of
+ * another client is refused: see docs/round_trips.md. It applies to renewed holds of the protocol
+ * "queued". The time is at most half of the lease. Default 0: not at all.
+ * @param retain_ms 0 to MORTISE_MAX_MS.
  */
 MORTISE_API mortise_status mortise_options_set_retain_ms(mortise_options *options,
                                                          int64_t retain_ms, mortise_error *error);
 /**
- * A text that `mortise_lock_query` shows for this handle: UTF-8 without control characters, at
- * most MORTISE_MAX_LABEL_LEN bytes. Default empty.
- * @since 1.0
+ * A text that `mortise_lock_query` shows for this handle. Default empty.
+ * @param label UTF-8 without control characters.
+ * @param label_len bytes of `label`, at most MORTISE_MAX_LABEL_LEN.
  */
 MORTISE_API mortise_status mortise_options_set_label(mortise_options *options, const char *label,
                                                      size_t label_len, mortise_error *error);
 /**
- * The deadline of every call that takes no timeout, and how long an open request may stay without
- * an answer before its connection counts as broken: 10 to 60000. Client only. Default 3000.
- * @since 1.0
+ * The deadline of every call without a timeout. If a request stays unanswered for this time, the
+ * client treats its connection as broken. For clients only. Default 3000.
+ * @param command_timeout_ms 10 to 60000.
  */
 MORTISE_API mortise_status mortise_options_set_command_timeout_ms(mortise_options *options,
                                                                   int64_t command_timeout_ms,
                                                                   mortise_error *error);
 /**
- * How far the speeds of this machine's clock and the server's may differ, in millionths: 1000 (0.1
- * %) to 200000 (20 %). By so much longer than the lease the server keeps a lock, so that is what a
- * crash costs the others on top of the lease; where the clocks differ by more, two clients may hold
- * at once. Both clocks slew while they are corrected: ntpd by at most 500, chronyd by up to 83333
- * unless its `maxslewrate` is lower. Each client answers for its own holds, so clients that share a
- * lock may have different values. Client only. Default 100000 (10 %).
- * @since 1.1
+ * How far the speeds of this machine's clock and the server's may differ. The server keeps a lock
+ * longer than its lease by this share. After a crash, others wait that much longer. If the clocks
+ * differ by more, two clients may hold one lock.
+ *
+ * Both clocks slew while they are corrected: ntpd by at most 500 ppm, chronyd by up to 83333 ppm
+ * unless its `maxslewrate` is lower. The value protects only the client's own holds, so clients
+ * that share a lock may have different values. For clients only. Default 100000 (10 %).
+ * @param drift_ppm 1000 (0.1 %) to 200000 (20 %), in millionths.
  */
 MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *options,
                                                          int64_t drift_ppm, mortise_error *error);
 
 /* ---- client ----------------------------------------------------------------------------- */
 
+/*
+ * Any thread may call these functions. A client may be freed before its handles. They then return
+ * MORTISE_CLOSED, and still must be freed.
+ */
+
 /**
- * Opens a client: one connection and one thread, shared by all handles made from it. A server that
- * is not there yet (nobody listens, no such socket, the name is not known), loading, busy or a
- * replica is tried until command_timeout; what only somebody can mend ends it at once. With
- * `connect=lazy` it returns at once, and connects in the background for as long as it takes: until
- * then, all calls wait within their timeouts for the connection, and then say what stood in its
- * way. So they do while the client looks for the master that the URL's name leads to.
+ * Opens a client: one connection and one thread, shared by all handles made from it.
  *
- * @param url `redis://[user[:password]@]host[:port][/db][?option=value&…]`, since 1.2 `rediss://…`
- *   for the same over TLS, `unix://[user[:password]@]/path/to.sock[?db=n&…]`, or `local:`, a
- * private server of this user on this host that is started when needed and ends by itself. Since
- * 1.2 `redis+sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/db][?option=value&…]`
- * is whichever server these 1 to 16 Sentinels call the master of that name, and
- * `rediss+sentinel://…` the same over TLS; see docs/sentinel.md, also for `sentinel_user` and
- * `sentinel_password`. Since 1.2
- * `redis+cluster://[user[:password]@]host[:port][,host[:port]…][/db][?option=value&…]` is the
- * cluster that these 1 to 64 servers are of, each name at the master that has its slot, and
- * `rediss+cluster://…` the same over TLS; see docs/cluster.md.
- * Since 1.2 it may be `shard:` and 2 to 64 of these, except clusters, with a ',' between two: each
- * name of a lock belongs to one of the servers, and the client opens when all have answered.
- * Queries may then have `shard=NAME` and `weight=N`, 1 to 100, and options of one server, `tls_…`,
- * `sentinel_…` and `password_file`, count for their own URL. Since 1.2 it may also be `redlock:`
- * and 2 to 31 of these, except clusters: more than half of the servers have to agree on each lock,
- * and the client opens when so many have answered. Percent-encoding is undone in every part. Since
- * 1.1 NULL is the URL in the environment variable MORTISE_URL, which is read only then, during this
- * call, and never by a program that runs with another user's rights (see secure_getenv).
- * @param url_len bytes of `url`, 1 to 4096, and as many for each of a list; 0 with NULL.
- * @param options defaults for the handles, overridden by the URL's query; NULL for the defaults.
- * @param error filled on failure; may be NULL.
- * @return the client, connected and greeted unless `connect=lazy`; NULL on MORTISE_INVALID_ARGUMENT
- *   (also for NULL while MORTISE_URL is unset or empty), MORTISE_UNREACHABLE (nobody answered
- * within command_timeout), MORTISE_REFUSED (wrong password, missing rights, too old a server; still
- * loading, busy or a replica at the end of command_timeout; with `examine=strict` what was found
- * bad), MORTISE_UNSUPPORTED (TLS without OpenSSL 3), MORTISE_LIMIT (no descriptor or thread to be
- * had), MORTISE_NO_MEMORY. Free it with `mortise_client_free`.
- * @since 1.0
+ * The client retries a server until command_timeout if the server is missing (nobody listens, no
+ * such socket, the name is unknown), loading, busy or a replica. It fails at once on a problem that
+ * only a person can fix.
+ *
+ * With `connect=lazy` the call returns at once, and the client connects in the background. Until it
+ * is connected, each call waits within its own timeout and then reports the obstacle. The same
+ * holds while the client looks for the master behind the URL's name.
+ * @param url a URL of docs/urls.md, such as `redis://localhost`. NULL reads the environment
+ *   variable MORTISE_URL during this call. A program that runs with another user's rights never
+ *   reads it (see secure_getenv).
+ * @param url_len bytes of `url`, 1 to 4096 for each URL of a list. 0 with NULL.
+ * @param options defaults for the handles. The URL's query overrides them. NULL for the defaults.
+ * @return the client, or NULL. Unless `connect=lazy`, it is connected and logged in. Free it with
+ *   `mortise_client_free`. NULL has these causes:
+ * - MORTISE_INVALID_ARGUMENT: the URL or an option is wrong, or MORTISE_URL is needed but unset or
+ *   empty.
+ * - MORTISE_UNREACHABLE: no server answered within command_timeout.
+ * - MORTISE_REFUSED: wrong password, missing rights, or a server that is too old. Also a server
+ *   that is still loading, busy or a replica after command_timeout, and a bad finding with
+ *   `examine=strict`.
+ * - MORTISE_UNSUPPORTED: TLS without OpenSSL 3.
+ * - MORTISE_LIMIT: no file descriptor or thread is available.
+ * - MORTISE_NO_MEMORY: memory ran out.
  */
 MORTISE_NODISCARD MORTISE_API mortise_client *mortise_client_new(const char *url, size_t url_len,
                                                                  const mortise_options *options,
                                                                  mortise_error *error);
 /**
- * Closes the client. Waiting calls end with MORTISE_CLOSED, holds are given back without waiting
- * for the answer (for at most 100 ms), and its handles answer MORTISE_CLOSED from then on.
- * @since 1.0
+ * Closes and frees the client. Waiting calls end with MORTISE_CLOSED. The client sends the releases
+ * of its holds for at most 100 ms and does not wait for the answers. Its handles then return
+ * MORTISE_CLOSED.
  */
 MORTISE_API void mortise_client_free(mortise_client *client);
 /**
- * Asks the server for a sign of life.
- * @return MORTISE_OK, MORTISE_UNREACHABLE, MORTISE_UNKNOWN, MORTISE_REFUSED, MORTISE_LIMIT,
- *   MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
- * @since 1.0
+ * Checks that the server answers, within command_timeout.
+ * @return
+ * - MORTISE_OK: it does.
+ * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
+ * - MORTISE_UNKNOWN: the request was sent, and no answer arrived in time.
+ * - MORTISE_REFUSED: the server refused the request.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
  */
 MORTISE_API mortise_status mortise_client_ping(mortise_client *client, mortise_error *error);
 /**
- * Gives a client another user and password, where the program knows when they change. They are said
- * on the live connection (AUTH), and its answer is waited for within command_timeout; new
- * connections log in with them. Holds, waits and their order go on. Without a connection at the
- * moment they are kept, and tried at once. A right that the new user lacks is seen when it is
- * needed. Where the server has no RESP3, the client then connects anew.
+ * Changes the user and password of a client, for a program that knows when they change. The client
+ * sends them on the open connection (AUTH) and waits for the answer within command_timeout. New
+ * connections log in with them. Holds, waits and their order continue.
  *
- * On every status but MORTISE_OK those before stay in force; on MORTISE_UNKNOWN the server may have
- * taken the new ones on this connection, so ask again.
+ * Without an open connection, the client keeps the new credentials and connects with them at once.
+ * A right that the new user lacks shows only when a call needs it. On a server without RESP3, the
+ * client reconnects afterwards.
  *
- * @param user any bytes; NULL with 0, or "", for the server's default user.
+ * Unless the call returns MORTISE_OK, the old credentials stay in force. After MORTISE_UNKNOWN, the
+ * server may have accepted the new ones on this connection. So repeat the call.
+ * @param user any bytes. NULL with 0, or "", is the server's default user.
  * @param user_len bytes of `user`, 0 to MORTISE_MAX_PASSWORD_LEN.
- * @param password any bytes, also NUL. It is copied, and the copy is overwritten when it is not
- *   needed any more.
+ * @param password any bytes, also NUL. The client overwrites its copy when it no longer needs it.
  * @param password_len bytes of `password`, 1 to MORTISE_MAX_PASSWORD_LEN.
- * @return MORTISE_OK; MORTISE_REFUSED: the server did not accept them; MORTISE_UNREACHABLE: the
- *   connection broke, and nothing is changed; MORTISE_UNKNOWN: no answer in time; MORTISE_LIMIT,
- *   MORTISE_CLOSED, MORTISE_FORKED, MORTISE_NO_MEMORY; MORTISE_INVALID_ARGUMENT, also for a client
- *   with the option `password_file`, which is where its password comes from: write the file.
- * @since 1.2
+ * @return
+ * - MORTISE_OK: they are in force.
+ * - MORTISE_REFUSED: the server did not accept them.
+ * - MORTISE_UNREACHABLE: the connection broke, and nothing changed.
+ * - MORTISE_UNKNOWN: the request was sent, and no answer arrived in time.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_NO_MEMORY: memory ran out.
+ * - MORTISE_INVALID_ARGUMENT: an argument is wrong, or the client has the option `password_file`.
+ *   Then write the file instead.
  */
 MORTISE_API mortise_status mortise_client_set_credentials(mortise_client *client, const char *user,
                                                           size_t user_len, const char *password,
@@ -644,112 +694,146 @@ MORTISE_API mortise_status mortise_client_set_credentials(mortise_client *client
                                                           mortise_error *error);
 
 /**
- * Examines the servers: their settings, rights and clocks, as far as they matter to locks. The
- * findings are in docs/examination.md. It takes two round trips, changes nothing at a server,
- * and waits for command_timeout at most. A server that does not answer by then is a finding, where
- * another one does.
- * @return the examination; NULL on MORTISE_UNREACHABLE, MORTISE_UNKNOWN (no answer in time),
- *   MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT, MORTISE_NO_MEMORY.
- *   Free it with `mortise_examination_free`.
- * @since 1.2
+ * Checks the health of the servers: the settings, rights and clocks that matter to locks.
+ * docs/examination.md lists the findings. The check takes two round trips, changes nothing at a
+ * server and waits at most command_timeout. If one server of several does not answer, that is a
+ * finding.
+ * @return the health check, or NULL. Free it with `mortise_examination_free`. NULL has these
+ *   causes:
+ * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
+ * - MORTISE_UNKNOWN: the request was sent, and no answer arrived in time.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
+ * - MORTISE_NO_MEMORY: memory ran out.
  */
 MORTISE_NODISCARD MORTISE_API mortise_examination *mortise_client_examine(mortise_client *client,
                                                                           mortise_error *error);
 /**
- * The same as it was found last, without asking: by `mortise_client_examine`, or when the client
- * connected last, with the option `examine` as `warn` or `strict`. Without findings where nothing
- * was examined so far.
- * @return the examination; NULL on MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT,
- *   MORTISE_NO_MEMORY. Free it with `mortise_examination_free`.
- * @since 1.2
+ * The last health check, without a new one. It comes from `mortise_client_examine`, or from the
+ * last connect if the option `examine` is `warn` or `strict`. It has no findings if there was no
+ * check.
+ * @return the health check, or NULL. Free it with `mortise_examination_free`. NULL has these
+ *   causes:
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
+ * - MORTISE_NO_MEMORY: memory ran out.
  */
 MORTISE_NODISCARD MORTISE_API mortise_examination *mortise_client_examination(
     mortise_client *client, mortise_error *error);
 
 /**
- * What the client has counted since it was made: acquires, holds, losses, round trips, connections.
- * Each name is in docs/statistics.md. It asks no server and costs calls that lock nothing.
- * @return the statistics; NULL on MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT,
- *   MORTISE_NO_MEMORY. Free them with `mortise_stats_free`.
- * @since 1.2
+ * Reads what the client has counted since it was made: acquires, holds, losses, round trips,
+ * connections. docs/statistics.md lists the names. It sends nothing and slows down no call that
+ * locks.
+ * @return the statistics, or NULL. Free them with `mortise_stats_free`. NULL has these causes:
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
+ * - MORTISE_NO_MEMORY: memory ran out.
  */
 MORTISE_NODISCARD MORTISE_API mortise_stats *mortise_client_stats(mortise_client *client,
                                                                   mortise_error *error);
 
 /**
- * From now on what happens to this client is told on the queue, line by line, each an event of
- * MORTISE_EVENT_LOG with this tag: how bad it is, what it is about, and the line as the event's
- * message. Its status is what the matter came to, which is MORTISE_OK of what is well again. Off
- * until it is called; it replaces an earlier watch, and a NULL queue ends it.
+ * Reports the log of this client on a queue, as one MORTISE_EVENT_LOG per record. The event has the
+ * severity, the subject, and the record as its message. Its status is the result of the matter,
+ * which is MORTISE_OK after a recovery. The log is off by default. A new watch replaces the old
+ * one, and a NULL queue ends it.
  *
- * Nothing ever waits for the reader. Lines take no room of the queue's capacity, stand behind all
- * other events, and are left out where they come too fast: of each subject ten may come at once,
- * then one in ten seconds, and at most 64 stay unread. `mortise_event_left_out` says how many were.
- * So it is no place to learn of losses: `mortise_lock_watch` leaves out none.
- *
- * @param tag any number; comes back in the events.
- * @param level what is as bad as this or worse is told: MORTISE_LOG_LEVEL_ERROR to
- *   MORTISE_LOG_LEVEL_INFO; not looked at without a queue.
- * @return MORTISE_OK, MORTISE_SHUT_DOWN, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
- * @since 1.2
+ * Logging never waits for the reader. Records take no room of the queue's capacity and come after
+ * all other events. If they come too fast, the client drops some. Each subject may have ten at once
+ * and then one in ten seconds, and at most 64 stay unread. `mortise_event_left_out` counts the
+ * dropped ones. Do not rely on the log for losses: `mortise_lock_watch` drops none.
+ * @param queue the queue that receives the events, or NULL.
+ * @param tag any number. The events return it.
+ * @param level report this severity and worse: MORTISE_LOG_LEVEL_ERROR to MORTISE_LOG_LEVEL_INFO.
+ *   Ignored without a queue.
+ * @return
+ * - MORTISE_OK: the watch is set or ended.
+ * - MORTISE_SHUT_DOWN: the queue was shut down.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
  */
 MORTISE_API mortise_status mortise_client_watch_log(mortise_client *client, mortise_queue *queue,
                                                     int64_t tag, mortise_log_level level,
                                                     mortise_error *error);
 /**
- * From now on an event of MORTISE_EVENT_STATS comes to the queue every so often, with this tag, for
- * whoever reads `mortise_client_stats` then: the event itself carries no numbers. It takes no room
- * of the queue's capacity and stands behind all other events; while one is unread no other comes.
- * Off until it is called; it replaces an earlier watch, and a NULL queue ends it.
- * @param tag any number; comes back in the events.
- * @param interval_ms 10 to MORTISE_MAX_MS; not looked at without a queue.
- * @return MORTISE_OK, MORTISE_SHUT_DOWN, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
- * @since 1.2
+ * Sends a MORTISE_EVENT_STATS to a queue at regular intervals, as a signal to read
+ * `mortise_client_stats`. The event carries no numbers. It takes no room of the queue's capacity
+ * and comes after all other events. While one is unread, no other is sent. It is off by default. A
+ * new watch replaces the old one, and a NULL queue ends it.
+ * @param queue the queue that receives the events, or NULL.
+ * @param tag any number. The events return it.
+ * @param interval_ms 10 to MORTISE_MAX_MS. Ignored without a queue.
+ * @return
+ * - MORTISE_OK: the watch is set or ended.
+ * - MORTISE_SHUT_DOWN: the queue was shut down.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
  */
 MORTISE_API mortise_status mortise_client_watch_stats(mortise_client *client, mortise_queue *queue,
                                                       int64_t tag, int64_t interval_ms,
                                                       mortise_error *error);
 
 /**
- * Asks all clients that live what they hold and wait for: finds their inboxes by PUBSUB CHANNELS,
- * in a cluster SHARDCHANNELS, sends each a message, and gathers what they answer. It looks for no
- * keys. What it tells and what it does not is in docs/census.md. It ends when all have
- * answered, or after `timeout_ms`, which is no error: who has not answered by then is silent. Of
- * several servers, those that do not answer in half of that time are left out, with the clients
- * that only they know; the JSON names them as "missing". One census after the other is taken of a
- * client.
+ * Lists what all live clients hold and wait for. The client finds their inboxes by PUBSUB CHANNELS,
+ * or SHARDCHANNELS in a cluster. It sends each inbox a message and collects the answers. It looks
+ * for no keys. docs/census.md describes what a listing contains.
+ *
+ * The call ends when all clients have answered, or after `timeout_ms`. The latter is no error: the
+ * missing clients count as silent. If one of several servers does not answer in half of that time,
+ * the listing omits it and the clients that only it knows. The JSON names it as "missing". A client
+ * makes one listing at a time.
  * @param timeout_ms 1 to 60000.
- * @return the census; NULL on MORTISE_REFUSED (a right is missing), MORTISE_UNREACHABLE,
- *   MORTISE_UNKNOWN (no server answered in time), MORTISE_BUSY (another one was taken all the
- *   time), MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT,
- *   MORTISE_NO_MEMORY. Free it with `mortise_census_free`.
- * @since 1.2
+ * @return the listing, or NULL. Free it with `mortise_census_free`. NULL has these causes:
+ * - MORTISE_REFUSED: a right is missing.
+ * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
+ * - MORTISE_UNKNOWN: no server answered in time.
+ * - MORTISE_BUSY: another listing of this client ran during all of the time.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
+ * - MORTISE_NO_MEMORY: memory ran out.
  */
 MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_census(mortise_client *client,
                                                                     int64_t timeout_ms,
                                                                     mortise_error *error);
 
 /**
- * Looks through the keys of the servers for locks: for holds of clients that are dead or stopped,
- * and of other programs, which no census tells. It changes nothing, and never says KEYS: it SCANs,
- * 1000 keys at a time, with the right `+scan`. Each hold that is found is an entry whose "source"
- * is "key", with "name", "kind", "holds", "time_left_ms" and, of Mortise's own, the "client" that
- * holds and its "label"; all else is empty. Of many that share a lock the first 16 are entries, and
- * one more has the rest. At a quorum each server's keys are entries. How many servers have
- * answered, and how many were not looked through to the end, because of a limit or the time, the
- * census says as of clients; those that did not answer at all its JSON names as "missing".
+ * Searches the keys of the servers for locks. It finds holds of dead or stopped clients, and of
+ * other programs, which `mortise_client_census` cannot list. It changes nothing and never uses
+ * KEYS. It uses SCAN, 1000 keys at a time, with the right `+scan`.
  *
- * @param pattern NULL with 0, or "", for locks in Mortise's own format. Or the pattern, as SCAN has
- *   it, of keys in the formats of other programs, such as "lock:*": of these nothing is read, and
- *   the kind is "other".
+ * Each hold is an entry whose "source" is "key", with "name", "kind", "holds" and "time_left_ms". A
+ * hold of Mortise's own also has its "client" and "label". Everything else is empty. If many owners
+ * share a lock, the first 16 are entries, and one more entry counts the rest. In a quorum, the keys
+ * of each server are entries.
+ *
+ * `mortise_census_answered` counts the servers that answered. `mortise_census_truncated` counts
+ * those that were not searched to the end, because of the limit or the time. The JSON names servers
+ * that did not answer at all as "missing".
+ * @param pattern NULL with 0, or "", for locks in Mortise's own format. Otherwise a pattern of SCAN
+ *   for keys in the formats of other programs, such as "lock:*". Their values are not read, and the
+ *   kind is "other".
  * @param pattern_len bytes of `pattern`, at most MORTISE_MAX_NAME_LEN.
- * @param most_keys how many keys are looked at of each server at most: 1 to 1000000000. At most
+ * @param most_keys the largest number of keys to look at per server: 1 to 1000000000. At most
  *   100000 are kept in all.
  * @param timeout_ms 1 to 60000.
- * @return what was found; NULL on MORTISE_REFUSED (a right is missing), MORTISE_UNREACHABLE,
- *   MORTISE_UNKNOWN (no server answered in time), MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED,
- *   MORTISE_INVALID_ARGUMENT, MORTISE_NO_MEMORY. Free it with `mortise_census_free`.
- * @since 1.2
+ * @return the listing, or NULL. Free it with `mortise_census_free`. NULL has these causes:
+ * - MORTISE_REFUSED: a right is missing.
+ * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
+ * - MORTISE_UNKNOWN: no server answered in time.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
+ * - MORTISE_NO_MEMORY: memory ran out.
  */
 MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_scan(
     mortise_client *client, const char *pattern, size_t pattern_len, int64_t most_keys,
@@ -757,893 +841,1319 @@ MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_scan(
 
 /* ---- census ----------------------------------------------------------------------------- */
 
-/** Frees a census. @since 1.2 */
+/*
+ * A listing never changes, so any thread may read it. Its strings are borrowed until it is freed.
+ */
+
+/** Frees a listing. */
 MORTISE_API void mortise_census_free(mortise_census *census);
-/** All of it as one JSON text in UTF-8; see docs/census.md. @since 1.2 */
+/** The whole listing as one JSON text in UTF-8. docs/census.md describes it. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_census_json(const mortise_census *census);
-/** How many clients have answered, the asker among them. @since 1.2 */
+/**
+ * The number of clients that answered, including the client that asked. After a scan: of servers.
+ */
 MORTISE_API int64_t mortise_census_answered(const mortise_census *census);
-/** How many live and have not answered in time. @since 1.2 */
+/** The number of live clients that did not answer in time. */
 MORTISE_API int64_t mortise_census_silent(const mortise_census *census);
-/** How many have answered, but not to the end in time. @since 1.2 */
+/** The number of clients that answered only in part in time. After a scan: of servers. */
 MORTISE_API int64_t mortise_census_truncated(const mortise_census *census);
-/** How many entries there are: each is what one client has to do with one lock. @since 1.2 */
+/** The number of entries. One entry is the relation of one client to one lock. */
 MORTISE_API int64_t mortise_census_count(const mortise_census *census);
 /**
- * A text of an entry, by its name in JSON: "client", "host", "label", "name", "kind", "mode",
- * "waits", "source"; up to its first NUL. "" for another key, or beyond the last entry.
- * @since 1.2
+ * A text of an entry, up to its first NUL.
+ * @param index 0 to `mortise_census_count` - 1.
+ * @param key its name in JSON: "client", "host", "label", "name", "kind", "mode", "waits" or
+ *   "source".
+ * @param key_len bytes of `key`.
+ * @return the text, or "" for another key and beyond the last entry.
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_census_text(const mortise_census *census,
                                                                int64_t index, const char *key,
                                                                size_t key_len);
 /**
- * A number of an entry, by its name in JSON: "pid"; of its hold "holds", "token", "held_ms",
- * "time_left_ms", "permits"; "waiters", "waited_ms"; "grants", "contended", "waited_total_ms". 0
- * for another key, or beyond the last entry.
- * @since 1.2
+ * A number of an entry.
+ * @param index 0 to `mortise_census_count` - 1.
+ * @param key its name in JSON: "pid". Of its hold: "holds", "token", "held_ms", "time_left_ms",
+ *   "permits". Of its waits: "waiters", "waited_ms". Totals: "grants", "contended",
+ *   "waited_total_ms". "retained" is 1 or more while the client retains the lock (option `retain`).
+ * @param key_len bytes of `key`.
+ * @return the number, or 0 for another key and beyond the last entry. Times are in milliseconds.
  */
 MORTISE_API int64_t mortise_census_number(const mortise_census *census, int64_t index,
                                           const char *key, size_t key_len);
 
 /* ---- stats ------------------------------------------------------------------------------ */
 
-/** Frees statistics. @since 1.2 */
+/*
+ * Statistics never change, so any thread may read them. Their strings are borrowed until they are
+ * freed.
+ */
+
+/** Frees statistics. */
 MORTISE_API void mortise_stats_free(mortise_stats *stats);
-/** All of it as one JSON text in UTF-8; see docs/statistics.md. @since 1.2 */
+/** All statistics as one JSON text in UTF-8. docs/statistics.md describes it. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_json(const mortise_stats *stats);
-/** All of it in the text format of Prometheus, version 0.0.4. @since 1.2 */
+/** All statistics in the text format of Prometheus, version 0.0.4. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_prometheus(const mortise_stats *stats);
 /**
- * How many samples there are: numbers, each with its name and labels. A histogram has one for each
- * of its buckets, its sum and its count, as in Prometheus' text.
- * @since 1.2
+ * The number of samples. A sample is a number with a name and labels. A histogram has one sample
+ * for each bucket, one for its sum and one for its count, as in Prometheus' text. Indexes begin at
+ * 0.
  */
 MORTISE_API int64_t mortise_stats_count(const mortise_stats *stats);
-/** A sample's name, such as "mortise_holds"; "" beyond the last. @since 1.2 */
+/** The name of a sample, such as "mortise_holds", or "" beyond the last. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_name(const mortise_stats *stats,
                                                               int64_t index);
-/** "counter", "gauge" or "histogram", of which the sample is; "" beyond the last. @since 1.2 */
+/** The type of a sample: "counter", "gauge" or "histogram", or "" beyond the last. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_type(const mortise_stats *stats,
                                                               int64_t index);
-/** A sample's number, in seconds or as a count; 0 beyond the last. @since 1.2 */
+/** The value of a sample, in seconds or as a count, or 0 beyond the last. */
 MORTISE_API double mortise_stats_value(const mortise_stats *stats, int64_t index);
-/** How many labels a sample has; 0 beyond the last. @since 1.2 */
+/** The number of labels of a sample, or 0 beyond the last. */
 MORTISE_API int64_t mortise_stats_label_count(const mortise_stats *stats, int64_t index);
-/** The name of a sample's label, such as "kind"; "" beyond the last. @since 1.2 */
+/** The name of a label of a sample, such as "kind", or "" beyond the last. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_label_name(const mortise_stats *stats,
                                                                     int64_t index, int64_t label);
-/** The value of a sample's label, such as "mutex"; "" beyond the last. @since 1.2 */
+/** The value of a label of a sample, such as "mutex", or "" beyond the last. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_label_value(const mortise_stats *stats,
                                                                      int64_t index, int64_t label);
 
 /* ---- examination ------------------------------------------------------------------------ */
 
-/** Frees an examination. @since 1.2 */
+/*
+ * A health check never changes, so any thread may read it. Its strings are borrowed until it is
+ * freed. A finding has an index from 0.
+ */
+
+/** Frees a health check. */
 MORTISE_API void mortise_examination_free(mortise_examination *examination);
-/** How many findings there are, the same for each server. @since 1.2 */
+/** The number of findings. Every server has the same findings. */
 MORTISE_API int64_t mortise_examination_count(const mortise_examination *examination);
-/** The worst of all verdicts; MORTISE_VERDICT_UNKNOWN without findings. @since 1.2 */
+/** The worst severity of all findings, or MORTISE_VERDICT_UNKNOWN without findings. */
 MORTISE_API mortise_verdict mortise_examination_worst(const mortise_examination *examination);
 /**
- * The name of a finding, such as "maxmemory_policy", which stays the same in later versions; ""
- * beyond the last. @since 1.2
+ * The name of a finding, such as "maxmemory_policy", or "" beyond the last. Later versions keep it.
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_name(
     const mortise_examination *examination, int64_t index);
-/** What was found; MORTISE_VERDICT_UNKNOWN beyond the last. @since 1.2 */
+/** The severity of a finding, or MORTISE_VERDICT_UNKNOWN beyond the last. */
 MORTISE_API mortise_verdict mortise_examination_verdict(const mortise_examination *examination,
                                                         int64_t index);
-/** At which server: its address without user and password; "" beyond the last. @since 1.2 */
+/** The address of the finding's server without user and password, or "" beyond the last. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_server(
     const mortise_examination *examination, int64_t index);
-/** The value that was seen, in printable ASCII; "" beyond the last. @since 1.2 */
+/** The value at the server, in printable ASCII, or "" beyond the last. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_value(
     const mortise_examination *examination, int64_t index);
-/** What could happen; "" where all is well, and beyond the last. @since 1.2 */
+/** What the finding can lead to, or "" if nothing is wrong, and beyond the last. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_consequence(
     const mortise_examination *examination, int64_t index);
-/** What to do about it; "" where all is well, and beyond the last. @since 1.2 */
+/** The remedy for the finding, or "" if nothing is wrong, and beyond the last. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_mend(
     const mortise_examination *examination, int64_t index);
 /**
- * All of it as one JSON text in UTF-8: an object with `worst` and `findings`, an array of objects
- * with `name`, `verdict`, `server`, `value`, `consequence` and `mend`. @since 1.2
+ * The whole health check as one JSON text in UTF-8. It is an object with `worst` and `findings`, an
+ * array of objects with `name`, `verdict`, `server`, `value`, `consequence` and `mend`.
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_json(
     const mortise_examination *examination);
-/** "ok", "unknown", "warn" or "bad"; static, never NULL. @since 1.2 */
+/** The name of a severity: "ok", "unknown", "warn" or "bad". The string is static. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_verdict_text(mortise_verdict verdict);
 
 /* ---- lock ------------------------------------------------------------------------------- */
 
+/*
+ * Any thread may call these functions on any handle. If one call on a handle is acquiring or
+ * unlocking, others return MORTISE_BUSY. So make one handle per concurrent user.
+ */
+
 /**
- * Makes a new owner of the mutex of this name. Nothing is sent.
- *
- * @param client the client; the handle keeps what it needs of it.
- * @param name any bytes. Two names are the same lock when their bytes are the same.
+ * Makes a new owner of the mutex of this name. It sends nothing.
+ * @param client the client. It may be freed before the handle.
+ * @param name any bytes. Two names are the same lock if their bytes are equal.
  * @param name_len 1 to MORTISE_MAX_NAME_LEN.
- * @param options NULL for the client's; see `mortise_options_new_from`.
- * @return the handle, or NULL on MORTISE_INVALID_ARGUMENT (with `redlock:` also for a lease that
- * its `quarantine` does not allow), MORTISE_CLOSED, MORTISE_FORKED, MORTISE_UNSUPPORTED,
- *   MORTISE_NO_MEMORY. Free it with `mortise_lock_free`.
- * @since 1.0
+ * @param options NULL for the client's. See `mortise_options_new_from`.
+ * @return the handle, or NULL. Free it with `mortise_lock_free`. NULL has these causes:
+ * - MORTISE_INVALID_ARGUMENT: an argument or option is wrong. With `redlock:`, also a lease that
+ *   the option `quarantine` does not allow.
+ * - MORTISE_UNSUPPORTED: mutexes lack the option's protocol.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_NO_MEMORY: memory ran out.
  */
 MORTISE_NODISCARD MORTISE_API mortise_lock *mortise_lock_new(mortise_client *client,
                                                              const char *name, size_t name_len,
                                                              const mortise_options *options,
                                                              mortise_error *error);
 /**
- * Frees a handle. A hold is given back without waiting for the answer; a call that
- * waits for the lock in another thread ends with MORTISE_CLOSED. A query there goes on until it is
- * answered or its time is up.
- * @since 1.0
+ * Frees a handle. A hold is released without waiting for the answer. A call that waits for the lock
+ * in another thread ends with MORTISE_CLOSED. A query in another thread continues until its answer
+ * or its deadline.
  */
 MORTISE_API void mortise_lock_free(mortise_lock *lock);
 /**
  * Acquires the lock if it is free, within command_timeout.
- *
- * @return MORTISE_OK: held; read the token with `mortise_lock_token`. MORTISE_NOT_ACQUIRED:
- * somebody else holds it. MORTISE_ALREADY_HELD: this handle does, and is not reentrant.
- * MORTISE_BUSY: another call on this handle is at work. MORTISE_LOST: a reentrant handle's hold was
- * lost; unlock it first. MORTISE_UNREACHABLE (with the option `acks` also: too few replicas have
- * it, and it is given back), MORTISE_UNKNOWN (it is being given back), MORTISE_REFUSED,
- * MORTISE_CANCELLED, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_LIMIT, MORTISE_INVALID_ARGUMENT.
- * @since 1.0
+ * @return
+ * - MORTISE_OK: acquired. `mortise_lock_token` is the fencing token.
+ * - MORTISE_NOT_ACQUIRED: another owner holds it.
+ * - MORTISE_ALREADY_HELD: this handle holds it and is not reentrant.
+ * - MORTISE_BUSY: another call on this handle is acquiring or unlocking.
+ * - MORTISE_LOST: a reentrant handle lost its hold. Unlock it first.
+ * - MORTISE_CANCELLED: cancelled or interrupted.
+ * - MORTISE_UNREACHABLE: no connection in time. With the option `acks`, also too few replicas have
+ *   the hold, and the client releases it.
+ * - MORTISE_UNKNOWN: sent, but not answered in time. The client releases a possible hold.
+ * - MORTISE_REFUSED: the server refused the request.
+ * - MORTISE_LIMIT: too many requests are open, or the queue of a watch is full.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_try(mortise_lock *lock,
                                                               mortise_error *error);
 /**
- * Acquires the lock, waiting for its turn in the order of arrival at the server.
- *
- * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER. With 0 it does what
- *   `mortise_lock_try` does.
- * @return as `mortise_lock_try`, and MORTISE_TIMED_OUT. MORTISE_UNREACHABLE when the server, or as
- *   many replicas as `acks` says, could not be reached until the timeout.
- * @since 1.0
+ * Acquires the lock and waits for its turn, in the order of arrival at the server.
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER. 0 is the same as `mortise_lock_try`.
+ * @return the statuses of `mortise_lock_try`, and:
+ * - MORTISE_TIMED_OUT: the timeout passed. Nothing is held.
+ * - MORTISE_UNREACHABLE: until the timeout, no server was reachable, or not as many replicas as
+ *   `acks` needs.
+ * - MORTISE_INVALID_ARGUMENT: also for a timeout out of range.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_acquire(mortise_lock *lock,
                                                                   int64_t timeout_ms,
                                                                   mortise_error *error);
 /**
- * Ends the hold and lets the next waiter in. After it returns, whatever it returns, this handle
- * holds nothing (unless reentrant, with more unlocks to come).
+ * Ends the hold and lets the next waiter in. Afterwards this handle holds nothing, whatever the
+ * status. A reentrant handle with more unlocks to come still holds the lock.
  *
- * @return MORTISE_OK: released. MORTISE_LOST: the hold had been lost before. MORTISE_NOT_OWNER:
- * there was no hold. MORTISE_UNKNOWN or MORTISE_UNREACHABLE: no answer within command_timeout; it
- * is tried on in the background, and the lease ends it at the latest. MORTISE_REFUSED: the lease
- * will end it. MORTISE_BUSY, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT. With the
- * option `release` = "sent" it does not wait for the answer, so that a loss or a refusal is a line
- * of the log (mortise_client_watch_log) instead.
- * @since 1.0
+ * With the option `release` = "sent" the call does not wait for the answer. A loss or a refusal is
+ * then a log record (`mortise_client_watch_log`) instead of a status.
+ * @return
+ * - MORTISE_OK: released.
+ * - MORTISE_LOST: the hold was lost before.
+ * - MORTISE_NOT_OWNER: there was no hold.
+ * - MORTISE_UNREACHABLE, MORTISE_UNKNOWN: no answer within command_timeout. The client continues to
+ *   try in the background, and the lease ends the hold at the latest.
+ * - MORTISE_REFUSED: the server refused. The lease will end the hold.
+ * - MORTISE_BUSY: another call on this handle is acquiring or unlocking.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
  */
 MORTISE_API mortise_status mortise_lock_unlock(mortise_lock *lock, mortise_error *error);
 /**
- * Makes the hold last at least `lease_ms` from now; never shortens it. With renewal on, later
- * renewals use the longer of this lease and the handle's.
- *
- * @param lease_ms 0 for the handle's lease, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS; of a
- * client of `redlock:` to what its option `quarantine` allows.
- * @return MORTISE_OK, MORTISE_LOST, MORTISE_NOT_OWNER, MORTISE_UNREACHABLE (with the option `acks`
- * also: too few replicas have it) or MORTISE_UNKNOWN (the old deadline stands), MORTISE_REFUSED,
- * MORTISE_BUSY, MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
- * @since 1.0
+ * Extends the hold so that it lasts at least `lease_ms` from now. It never shortens the hold. With
+ * renewal on, later renewals use the longer of this lease and the handle's.
+ * @param lease_ms 0 for the handle's lease, or MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS. With
+ *   `redlock:`, the option `quarantine` limits it.
+ * @return
+ * - MORTISE_OK: extended.
+ * - MORTISE_LOST: the hold was lost.
+ * - MORTISE_NOT_OWNER: there is no hold.
+ * - MORTISE_UNREACHABLE: no connection in time. The old deadline stays. With the option `acks`,
+ *   also too few replicas have the extension.
+ * - MORTISE_UNKNOWN: sent, but not answered in time. The old deadline stays.
+ * - MORTISE_REFUSED: the server refused the request.
+ * - MORTISE_BUSY: another call on this handle is acquiring or unlocking.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
  */
 MORTISE_API mortise_status mortise_lock_extend(mortise_lock *lock, int64_t lease_ms,
                                                mortise_error *error);
 /**
- * Ends this handle's waiting acquire, of any thread or queue, with MORTISE_CANCELLED. A grant may
- * win the race; the acquire then says MORTISE_OK.
- * @return MORTISE_OK: a wait was told to end. MORTISE_NOT_OWNER: nothing was waiting.
- * MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
- * @since 1.0
+ * Ends the waiting acquire of this handle, of any thread or queue, with MORTISE_CANCELLED. If a
+ * grant arrives first, the acquire returns MORTISE_OK.
+ * @return
+ * - MORTISE_OK: a wait was cancelled.
+ * - MORTISE_NOT_OWNER: nothing was waiting.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
  */
 MORTISE_API mortise_status mortise_lock_cancel(mortise_lock *lock, mortise_error *error);
 /**
- * Ends this handle's waiting acquire as `mortise_lock_cancel` does, and keeps every acquire and try
- * that begins from now on from beginning: it answers MORTISE_CANCELLED, at once and without an
- * event, until this is called with 0. So there is no moment at which it comes too early, as for a
- * cancel: made for what calls once and from another thread, such as a std::stop_callback or a
- * thread that waits for signals. A hold is not touched: unlock, extend and the rest go on. A grant
- * may win the race with a wait; the acquire then says MORTISE_OK.
+ * Cancels the waiting acquire as `mortise_lock_cancel` does, and also blocks later acquires. While
+ * the handle is interrupted, each acquire and try returns MORTISE_CANCELLED at once and causes no
+ * event. A call with 0 ends that.
  *
- * @param is_on 1: interrupted from now on; 0: not any more. Calling it again changes nothing.
- * @return MORTISE_OK, whether or not something waited; MORTISE_CLOSED, MORTISE_FORKED,
- *   MORTISE_INVALID_ARGUMENT.
- * @since 1.1
+ * Unlike a cancel, an interrupt cannot come too early. It suits a caller that calls once and from
+ * another thread, such as a std::stop_callback or a thread that waits for signals. It does not
+ * affect a hold: unlock, extend and the rest continue. If a grant arrives first, the acquire
+ * returns MORTISE_OK.
+ * @param is_on 1 to interrupt, 0 to end it. Repeating a value changes nothing.
+ * @return
+ * - MORTISE_OK: done, whether or not an acquire waited.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
  */
 MORTISE_API mortise_status mortise_lock_interrupt(mortise_lock *lock, int32_t is_on,
                                                   mortise_error *error);
 /**
- * The name that the handle was made with: any bytes, with a NUL behind them, which live until the
- * handle is freed. "" of NULL.
- * @param name_len set to the number of bytes; may be NULL.
- * @since 1.1
+ * The name that the handle was made with: any bytes, followed by a NUL. They are borrowed until the
+ * handle is freed. "" for NULL.
+ * @param name_len receives the number of bytes. May be NULL.
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_lock_name(const mortise_lock *lock,
                                                              size_t *name_len);
 /**
- * 1 while this handle holds the lock by the local clock, else 0. Sends nothing. With the option
- * `acks` it is 0, too, from when another server is found to have the lock until the replicas of
- * that one have the hold; nothing is lost by that alone.
- * @since 1.0
+ * 1 while this handle holds the lock by the local clock, otherwise 0. It sends nothing. With the
+ * option `acks` it is also 0 after a failover, from the discovery of the new server until its
+ * replicas have the hold. The hold is not lost by that alone.
  */
 MORTISE_API int32_t mortise_lock_is_held(const mortise_lock *lock);
 /**
- * How long the hold is still valid by the local clock, in milliseconds rounded down; 0 while
- * `mortise_lock_is_held` is. Right after a wait it can be shorter than the lease (at most 3 s),
- * until the first renewal confirms the grant. Sends nothing.
- * @since 1.0
+ * How long the hold is still valid by the local clock, in milliseconds rounded down. It is 0 while
+ * `mortise_lock_is_held` is 0. After a wait it is at most 1.6 s until the first renewal confirms
+ * the grant. It sends nothing.
  */
 MORTISE_API int64_t mortise_lock_valid_ms(const mortise_lock *lock);
 /**
- * When the hold ends unless it is renewed before: nanoseconds of CLOCK_BOOTTIME, as clock_gettime
- * tells them; 0 when not held. Each renewal moves it on. Rounded down to a multiple of 1024, so
- * that a double holds it exactly however long the machine runs. It is told also while, with the
- * option `acks`, `mortise_lock_is_held` waits for replicas: the hold is not lost. Sends nothing.
- * @since 1.1
+ * The moment when the hold ends unless it is renewed, in nanoseconds of CLOCK_BOOTTIME (see
+ * clock_gettime), or 0 if nothing is held. Each renewal moves it. It is rounded down to a multiple
+ * of 1024, so that a double holds it exactly. While `mortise_lock_is_held` is 0 because of the
+ * option `acks`, the deadline stays readable, because the hold is not lost. It sends nothing.
  */
 MORTISE_API int64_t mortise_lock_deadline_ns(const mortise_lock *lock);
 /**
- * The fencing token of the hold: it rises with every grant of this name and never changes during a
- * hold. It stays readable after the hold ended, until the next acquire. 0 before the first. Below
- * 2^53.
- * @since 1.0
+ * The fencing token of the hold. It rises with every grant of this name and never changes during a
+ * hold. After the hold it stays readable until the next acquire. It is 0 before the first hold, and
+ * always below 2^53.
  */
 MORTISE_API int64_t mortise_lock_token(const mortise_lock *lock);
 /**
- * The number of the hold among all holds of this handle: 1 for the first, and each grant raises it.
- * It does not change during a hold, and stays readable after the end until the next acquire. 0
- * before the first. Two holds of one handle never have the same number, whereas consecutive holds
- * of a reader may have the same token. Sends nothing.
- * @since 1.2
+ * The number of the hold among all holds of this handle. The first is 1, and each grant raises it.
+ * It does not change during a hold, and stays readable afterwards until the next acquire. It is 0
+ * before the first hold. Two holds of one handle never have the same number. Consecutive holds of a
+ * reader may have the same token. It sends nothing.
  */
 MORTISE_API int64_t mortise_lock_hold_number(const mortise_lock *lock);
 /**
- * As `mortise_lock_unlock`, but ends only the hold with this number, never a later one of the same
- * handle. For programs whose threads share a handle, and for objects that stand for one hold.
- * @param hold_number What `mortise_lock_hold_number` returned during the hold; 1 or more.
- * @return As `mortise_lock_unlock`. MORTISE_LOST: that hold has ended, and the handle was acquired
- * again or is acquiring; nothing was unlocked.
- * @since 1.2
+ * Unlocks the hold with this number, and never a later one of the same handle. It is for threads
+ * that share a handle, and for objects that stand for one hold.
+ * @param hold_number the value of `mortise_lock_hold_number` during the hold: 1 or more.
+ * @return the statuses of `mortise_lock_unlock`, and:
+ * - MORTISE_LOST: also if that hold has ended, and the handle was acquired again or is acquiring.
+ *   Nothing was unlocked.
+ * - MORTISE_INVALID_ARGUMENT: also for a number below 1.
  */
 MORTISE_API mortise_status mortise_lock_unlock_hold(mortise_lock *lock, int64_t hold_number,
                                                     mortise_error *error);
-/** As `mortise_lock_unlock_hold`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.2 */
+/**
+ * Starts `mortise_lock_unlock_hold`, which ends in one MORTISE_EVENT_UNLOCKED. The hold ends now.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param hold_number the value of `mortise_lock_hold_number` during the hold: 1 or more.
+ * @return the statuses of `mortise_lock_unlock_async`, with those of the number.
+ */
 MORTISE_API mortise_status mortise_lock_unlock_hold_async(mortise_lock *lock, mortise_queue *queue,
                                                           int64_t tag, int64_t hold_number,
                                                           mortise_error *error);
 /**
- * Asks the server who holds the lock and who waits. To decide whether to act, use
- * `mortise_lock_is_held`: what the server says may be old when it arrives.
- * @param info filled on MORTISE_OK.
- * @return MORTISE_OK, MORTISE_UNREACHABLE, MORTISE_UNKNOWN, MORTISE_REFUSED, MORTISE_LIMIT,
- *   MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
- * @since 1.0
+ * Asks the server for the holder and the waiters of the lock. The answer may be old when it
+ * arrives. So to decide whether to act, use `mortise_lock_is_held`. It waits at most
+ * command_timeout.
+ * @param info is filled on MORTISE_OK. Required.
+ * @return
+ * - MORTISE_OK: `info` is filled.
+ * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
+ * - MORTISE_UNKNOWN: the request was sent, and no answer arrived in time.
+ * - MORTISE_REFUSED: the server refused the request.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
  */
 MORTISE_API mortise_status mortise_lock_query(mortise_lock *lock, mortise_info *info,
                                               mortise_error *error);
 /**
- * Ends somebody else's hold of this lock at once, whoever it is: for people who know that it is
- * stuck. Whoever waits is next and has a higher fencing token, as after an unlock. The holder is
- * told and asks the server, which says that the hold is LOST, for the reason MORTISE_REASON_FORCED;
- * what it does until it has heard, two do at a time, unless what is written to refuses the lower
- * token. A hold that was named is ended, never one that has begun since.
- * @param owner who holds it, as `mortise_info_entry_owner` says, any bytes.
- * @param owner_len 1 to 4096.
- * @return MORTISE_OK: it held, and does not any more. MORTISE_NOT_OWNER: it does not hold it, or
- *   not any more; nothing has changed. MORTISE_REFUSED: the protocol is one of other programs,
- *   whose owners would not hear of it. Else as `mortise_semaphore_resize`.
- * @since 1.2
+ * Ends the hold of another owner of this lock at once. It is for an operator that knows that the
+ * hold is stuck. The next waiter receives the lock with a higher fencing token, as after an unlock.
+ *
+ * The holder is notified and asks the server. Its hold is then LOST, with the reason
+ * MORTISE_REASON_FORCED. Until the holder knows, two owners act at a time. Only a resource that
+ * rejects the lower token prevents that. The call never ends a hold that began after the owner was
+ * read.
+ * @param owner the holder, from `mortise_info_entry_owner`. Any bytes.
+ * @param owner_len bytes of `owner`, 1 to 4096.
+ * @return
+ * - MORTISE_OK: the owner no longer holds the lock.
+ * - MORTISE_NOT_OWNER: the owner did not hold it. Nothing changed.
+ * - MORTISE_REFUSED: the protocol is that of other programs, whose owners cannot be notified. Also
+ *   if the server refused, or the name is another kind of lock.
+ * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
+ * - MORTISE_UNKNOWN: the request was sent, and no answer arrived in time.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
  */
 MORTISE_API mortise_status mortise_lock_force_release(mortise_lock *lock, const char *owner,
                                                       size_t owner_len, mortise_error *error);
 /**
- * As `mortise_lock_try`, ending in one MORTISE_EVENT_ACQUIRED on the queue. When this call itself
- * fails there is no event.
- * @param tag any number; comes back in the event.
- * @return MORTISE_OK: accepted. MORTISE_ALREADY_HELD, MORTISE_BUSY, MORTISE_LIMIT (the queue is
- * full), MORTISE_SHUT_DOWN, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
- * @since 1.0
+ * Starts `mortise_lock_try`, which ends in one MORTISE_EVENT_ACQUIRED. If this call fails, there is
+ * no event.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @return
+ * - MORTISE_OK: started.
+ * - MORTISE_ALREADY_HELD: this handle holds the lock and is not reentrant.
+ * - MORTISE_BUSY: another call on this handle is acquiring or unlocking.
+ * - MORTISE_LOST: a reentrant handle lost its hold. Unlock it first.
+ * - MORTISE_CANCELLED: the handle is interrupted.
+ * - MORTISE_LIMIT: the queue is full, or too many requests are open.
+ * - MORTISE_SHUT_DOWN: the queue was shut down.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
  */
 MORTISE_API mortise_status mortise_lock_try_async(mortise_lock *lock, mortise_queue *queue,
                                                   int64_t tag, mortise_error *error);
-/** As `mortise_lock_acquire`, ending in one event; see `mortise_lock_try_async`. @since 1.0 */
+/**
+ * Starts `mortise_lock_acquire`, which ends in one MORTISE_EVENT_ACQUIRED. If this call fails,
+ * there is no event.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
+ * @return the statuses of `mortise_lock_try_async`.
+ */
 MORTISE_API mortise_status mortise_lock_acquire_async(mortise_lock *lock, mortise_queue *queue,
                                                       int64_t tag, int64_t timeout_ms,
                                                       mortise_error *error);
-/** As `mortise_lock_unlock`, ending in one MORTISE_EVENT_UNLOCKED. The hold ends now. @since 1.0 */
+/**
+ * Starts `mortise_lock_unlock`, which ends in one MORTISE_EVENT_UNLOCKED. The hold ends now. If
+ * this call fails, there is no event.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @return
+ * - MORTISE_OK: started.
+ * - MORTISE_LOST: the hold was lost before.
+ * - MORTISE_NOT_OWNER: there was no hold.
+ * - MORTISE_BUSY: another call on this handle is acquiring or unlocking.
+ * - MORTISE_LIMIT: the queue is full, or too many requests are open.
+ * - MORTISE_SHUT_DOWN: the queue was shut down.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
+ */
 MORTISE_API mortise_status mortise_lock_unlock_async(mortise_lock *lock, mortise_queue *queue,
                                                      int64_t tag, mortise_error *error);
-/** As `mortise_lock_extend`, ending in one MORTISE_EVENT_EXTENDED. @since 1.0 */
+/**
+ * Starts `mortise_lock_extend`, which ends in one MORTISE_EVENT_EXTENDED. If this call fails, there
+ * is no event.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param lease_ms as for `mortise_lock_extend`.
+ * @return the statuses of `mortise_lock_unlock_async`.
+ */
 MORTISE_API mortise_status mortise_lock_extend_async(mortise_lock *lock, mortise_queue *queue,
                                                      int64_t tag, int64_t lease_ms,
                                                      mortise_error *error);
 /**
- * From now on this handle's losses and risks are told as events on the queue, each with this tag.
- * Room for them is reserved: they are never dropped. Replaces an earlier watch; a NULL queue ends
- * it.
- * @return MORTISE_OK, MORTISE_LIMIT, MORTISE_SHUT_DOWN, MORTISE_CLOSED, MORTISE_FORKED,
- *   MORTISE_INVALID_ARGUMENT.
- * @since 1.0
+ * Reports the losses and risks of this handle as events on a queue. The queue reserves room for
+ * them, so they are never dropped. A new watch replaces the old one, and a NULL queue ends it.
+ * @param queue the queue that receives the events, or NULL.
+ * @param tag any number. The events return it.
+ * @return
+ * - MORTISE_OK: the watch is set or ended.
+ * - MORTISE_LIMIT: the queue is full.
+ * - MORTISE_SHUT_DOWN: the queue was shut down.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
  */
 MORTISE_API mortise_status mortise_lock_watch(mortise_lock *lock, mortise_queue *queue, int64_t tag,
                                               mortise_error *error);
 
 /* ---- read-write lock -------------------------------------------------------------------- */
 
+/* The rules of a mutex apply: any thread, one acquire or unlock at a time. */
+
 /**
- * Makes a new owner of the read-write lock of this name: many may read at once, one may write. A
- * handle reads or writes; two that do both at once are two handles. Who comes first is served
- * first: a waiting writer holds back later readers, and a leaving writer lets in all readers at the
- * head of the queue together. A mutex of the same name is another lock; the two refuse each other.
- * Nothing is sent. Parameters and failures as `mortise_lock_new`; MORTISE_UNSUPPORTED also when the
- * option `protocol` names one that read-write locks do not have.
- * @since 1.1
+ * Makes a new owner of the read-write lock of this name. Many owners may read at once, and one may
+ * write. A handle reads or writes. For both at once, make two handles. It sends nothing.
+ *
+ * Requests are served in order of arrival. A waiting writer holds back later readers. When a writer
+ * leaves, all readers at the head of the queue enter together. A mutex of the same name is another
+ * lock, and each of the two refuses the other.
+ * @param client the client. It may be freed before the handle.
+ * @param name any bytes. Two names are the same lock if their bytes are equal.
+ * @param name_len 1 to MORTISE_MAX_NAME_LEN.
+ * @param options NULL for the client's. See `mortise_options_new_from`.
+ * @return the handle, or NULL with the causes of `mortise_lock_new`. Free it with
+ *   `mortise_rw_free`. MORTISE_UNSUPPORTED: read-write locks lack the option's protocol.
  */
 MORTISE_NODISCARD MORTISE_API mortise_rw *mortise_rw_new(mortise_client *client, const char *name,
                                                          size_t name_len,
                                                          const mortise_options *options,
                                                          mortise_error *error);
-/** Frees a handle, as `mortise_lock_free`. @since 1.1 */
+/** Frees a handle. Its hold and its waiting calls end as with `mortise_lock_free`. */
 MORTISE_API void mortise_rw_free(mortise_rw *rw);
 /**
- * Acquires the lock for reading if no writer holds it or waits for it, within command_timeout.
- * Readers of one client share a lease: while one of them holds and nobody waits, another one asks
- * the server nothing (docs/round_trips.md), unless it has the option `fair` as `strict`. What a
- * dead client's readers held ends by itself while the others go on. Statuses as `mortise_lock_try`.
- * With `reentrant_read` a handle that reads or writes may read again: that is counted locally.
- * @since 1.1
+ * Acquires the lock to read if no writer holds it or waits for it, within command_timeout.
+ *
+ * Readers of one client share a lease. While one of them holds and nobody waits, another reader
+ * sends nothing (docs/round_trips.md), unless the option `fair` is `strict`. The share of a dead
+ * client ends by itself while other readers continue. With `reentrant_read`, a handle that reads or
+ * writes may read again, which is counted locally.
+ * @return the statuses of `mortise_lock_try`, and:
+ * - MORTISE_UNSUPPORTED: the handle writes, and the protocol cannot read at the same time.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_read_try(mortise_rw *rw,
                                                                  mortise_error *error);
-/** The same, waiting for its turn as `mortise_lock_acquire` does. @since 1.1 */
+/**
+ * Acquires the lock to read and waits for its turn.
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
+ * @return the statuses of `mortise_lock_acquire`, and those of `mortise_rw_read_try`.
+ */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_read_acquire(mortise_rw *rw,
                                                                      int64_t timeout_ms,
                                                                      mortise_error *error);
 /**
- * Ends the hold for reading, as `mortise_lock_unlock`. MORTISE_NOT_OWNER also when this handle
- * writes and does not read.
- * @since 1.1
+ * Ends the hold of a reader. A reentrant handle that also writes continues to write.
+ * @return the statuses of `mortise_lock_unlock`, and:
+ * - MORTISE_NOT_OWNER: also if this handle writes and does not read.
  */
 MORTISE_API mortise_status mortise_rw_read_unlock(mortise_rw *rw, mortise_error *error);
 /**
- * Acquires the lock for writing if nobody holds it or waits for it, within command_timeout.
- * Statuses as `mortise_lock_try`; MORTISE_ALREADY_HELD also when this handle reads (see
- * `mortise_rw_upgrade_try`).
- * @since 1.1
+ * Acquires the lock to write if nobody holds it or waits for it, within command_timeout.
+ * @return the statuses of `mortise_lock_try`, and:
+ * - MORTISE_ALREADY_HELD: also if this handle reads. See `mortise_rw_upgrade_try`.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_write_try(mortise_rw *rw,
                                                                   mortise_error *error);
-/** The same, waiting for its turn as `mortise_lock_acquire` does. @since 1.1 */
+/**
+ * Acquires the lock to write and waits for its turn.
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
+ * @return the statuses of `mortise_lock_acquire`, and those of `mortise_rw_write_try`.
+ */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_write_acquire(mortise_rw *rw,
                                                                       int64_t timeout_ms,
                                                                       mortise_error *error);
 /**
- * Ends the hold for writing, as `mortise_lock_unlock`. A reentrant handle that also reads goes on
- * reading. MORTISE_NOT_OWNER also when this handle reads and does not write.
- * @since 1.1
+ * Ends the hold of a writer. A reentrant handle that also reads continues to read.
+ * @return the statuses of `mortise_lock_unlock`, and:
+ * - MORTISE_NOT_OWNER: also if this handle reads and does not write.
  */
 MORTISE_API mortise_status mortise_rw_write_unlock(mortise_rw *rw, mortise_error *error);
 /**
- * Turns this handle's hold for reading into one for writing if no other handle reads, of this
- * client or another, ahead of those who wait; it never waits, so two readers that both try cannot
- * deadlock. The hold gets a new fencing token. Where the server's user may not end old connections
- * (CLIENT KILL), a renewal that a broken connection still had under way can undo it; the fencing
- * token is the safeguard then.
+ * Turns the hold of this reader into one of a writer, if no other handle of any client reads. The
+ * upgrade goes ahead of the waiters. It never waits, so two readers that both try cannot deadlock.
+ * The hold gets a new fencing token.
  *
- * @return MORTISE_OK: it writes. MORTISE_NOT_ACQUIRED: others read too; it reads on. MORTISE_LOST:
- * the hold was lost. MORTISE_NOT_OWNER: it does not read. MORTISE_ALREADY_HELD: it writes already,
- * or reads more than once. MORTISE_UNKNOWN: no answer; it counts as reading. MORTISE_UNSUPPORTED:
- * the protocol, or `redlock:`, has no upgrade. MORTISE_UNREACHABLE, MORTISE_REFUSED, MORTISE_BUSY,
- * MORTISE_LIMIT, MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
- * @since 1.1
+ * If the server's user lacks CLIENT KILL, the client cannot end old connections. Then a renewal
+ * that a broken connection still carries can undo the upgrade. The fencing token is the safeguard.
+ * @return
+ * - MORTISE_OK: this handle writes.
+ * - MORTISE_NOT_ACQUIRED: others also read. This handle continues to read.
+ * - MORTISE_LOST: the hold was lost.
+ * - MORTISE_NOT_OWNER: this handle does not read.
+ * - MORTISE_ALREADY_HELD: this handle writes already, or reads more than once.
+ * - MORTISE_UNKNOWN: sent, but not answered in time. This handle counts as reading.
+ * - MORTISE_UNSUPPORTED: the protocol, or `redlock:`, has no upgrade.
+ * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
+ * - MORTISE_REFUSED: the server refused the request.
+ * - MORTISE_BUSY: another call on this handle is acquiring or unlocking.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_upgrade_try(mortise_rw *rw,
                                                                     mortise_error *error);
 /**
- * Turns this handle's hold for writing into one for reading, without a gap, and lets in the readers
- * that wait at the head of the queue. The fencing token stays. From the call on, whatever it
- * returns, this handle only reads.
- *
- * @return MORTISE_OK. MORTISE_LOST: the hold was lost. MORTISE_NOT_OWNER: it does not write.
- *   MORTISE_ALREADY_HELD: it was acquired more than once. MORTISE_UNKNOWN or MORTISE_UNREACHABLE:
- * no answer yet; the readers are let in by the next renewal. MORTISE_UNSUPPORTED: the protocol has
- * no downgrade, or `redlock:` has none. MORTISE_REFUSED, MORTISE_BUSY, MORTISE_LIMIT,
- * MORTISE_CLOSED, MORTISE_FORKED, MORTISE_INVALID_ARGUMENT.
- * @since 1.1
+ * Turns the hold of this writer into one of a reader, without a gap. The readers at the head of the
+ * queue enter. The fencing token stays. From the call on, this handle only reads, whatever the
+ * status.
+ * @return
+ * - MORTISE_OK: this handle reads.
+ * - MORTISE_LOST: the hold was lost.
+ * - MORTISE_NOT_OWNER: this handle does not write.
+ * - MORTISE_ALREADY_HELD: this handle was acquired more than once.
+ * - MORTISE_UNREACHABLE, MORTISE_UNKNOWN: no answer yet. The next renewal lets the readers in.
+ * - MORTISE_UNSUPPORTED: the protocol, or `redlock:`, has no downgrade.
+ * - MORTISE_REFUSED: the server refused the request.
+ * - MORTISE_BUSY: another call on this handle is acquiring or unlocking.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
  */
 MORTISE_API mortise_status mortise_rw_downgrade(mortise_rw *rw, mortise_error *error);
-/** As `mortise_lock_extend`. @since 1.1 */
+/**
+ * Extends the hold of this reader or writer.
+ * @param lease_ms as for `mortise_lock_extend`.
+ * @return the statuses of `mortise_lock_extend`.
+ */
 MORTISE_API mortise_status mortise_rw_extend(mortise_rw *rw, int64_t lease_ms,
                                              mortise_error *error);
-/** As `mortise_lock_interrupt`. @since 1.1 */
+/**
+ * Cancels a wait to read or write, and blocks later ones until a call with 0.
+ * @param is_on 1 to interrupt, 0 to end it.
+ * @return the statuses of `mortise_lock_interrupt`.
+ */
 MORTISE_API mortise_status mortise_rw_interrupt(mortise_rw *rw, int32_t is_on,
                                                 mortise_error *error);
-/** As `mortise_lock_name`. @since 1.1 */
+/**
+ * The name of the read-write lock: any bytes, followed by a NUL. Borrowed until the handle is
+ * freed.
+ * @param name_len receives the number of bytes. May be NULL.
+ */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_rw_name(const mortise_rw *rw, size_t *name_len);
-/** As `mortise_lock_cancel`. @since 1.1 */
+/**
+ * Ends a wait to read or write with MORTISE_CANCELLED.
+ * @return the statuses of `mortise_lock_cancel`.
+ */
 MORTISE_API mortise_status mortise_rw_cancel(mortise_rw *rw, mortise_error *error);
 /**
- * 1 while this handle holds the lock for reading by the local clock, else 0; with the option `acks`
- * as `mortise_lock_is_held`.
- * @since 1.1
+ * 1 while this handle holds the lock to read by the local clock, otherwise 0. The option `acks` has
+ * the same effect as on `mortise_lock_is_held`.
  */
 MORTISE_API int32_t mortise_rw_is_reading(const mortise_rw *rw);
-/** The same for writing. @since 1.1 */
+/**
+ * 1 while this handle holds the lock to write by the local clock, otherwise 0. The option `acks`
+ * has the same effect as on `mortise_lock_is_held`.
+ */
 MORTISE_API int32_t mortise_rw_is_writing(const mortise_rw *rw);
-/** As `mortise_lock_deadline_ns`. @since 1.1 */
+/**
+ * The moment when the hold of this reader or writer ends, as `mortise_lock_deadline_ns` of a mutex.
+ */
 MORTISE_API int64_t mortise_rw_deadline_ns(const mortise_rw *rw);
-/** As `mortise_lock_valid_ms`. @since 1.1 */
+/** How long the hold of this reader or writer is valid, as `mortise_lock_valid_ms` of a mutex. */
 MORTISE_API int64_t mortise_rw_valid_ms(const mortise_rw *rw);
 /**
- * As `mortise_lock_token`, for a writer: its token is above every earlier reader's and writer's. A
- * reader's token is above every earlier writer's and below every later one's. Among readers tokens
- * do not rise, and readers of one client may have the same: a fence compares a reader's token with
- * the highest token of a writer, and stores only writers' tokens.
- * @since 1.1
+ * The fencing token of the hold. A writer's token is above every earlier token of readers and
+ * writers. A reader's token is above every earlier writer's and below every later writer's. Among
+ * readers tokens do not rise, and readers of one client may have the same one. So a fence compares
+ * a reader's token with the highest token of a writer, and stores only writers' tokens.
  */
 MORTISE_API int64_t mortise_rw_token(const mortise_rw *rw);
-/** As `mortise_lock_hold_number`. An upgrade or a downgrade does not change it. @since 1.2 */
+/**
+ * The number of the hold, as `mortise_lock_hold_number`. An upgrade or a downgrade does not change
+ * it.
+ */
 MORTISE_API int64_t mortise_rw_hold_number(const mortise_rw *rw);
-/** As `mortise_lock_unlock_hold`, of a reader. @since 1.2 */
+/**
+ * Unlocks the hold of a reader with this number, and never a later one.
+ * @param hold_number the value of `mortise_rw_hold_number` during the hold: 1 or more.
+ * @return the statuses of `mortise_lock_unlock_hold` and `mortise_rw_read_unlock`.
+ */
 MORTISE_API mortise_status mortise_rw_read_unlock_hold(mortise_rw *rw, int64_t hold_number,
                                                        mortise_error *error);
-/** As `mortise_rw_read_unlock_hold`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.2 */
+/**
+ * Starts `mortise_rw_read_unlock_hold`, which ends in one MORTISE_EVENT_UNLOCKED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param hold_number the value of `mortise_rw_hold_number` during the hold: 1 or more.
+ * @return the statuses of `mortise_lock_unlock_hold_async`.
+ */
 MORTISE_API mortise_status mortise_rw_read_unlock_hold_async(mortise_rw *rw, mortise_queue *queue,
                                                              int64_t tag, int64_t hold_number,
                                                              mortise_error *error);
-/** As `mortise_lock_unlock_hold`, of a writer. @since 1.2 */
+/**
+ * Unlocks the hold of a writer with this number, and never a later one.
+ * @param hold_number the value of `mortise_rw_hold_number` during the hold: 1 or more.
+ * @return the statuses of `mortise_lock_unlock_hold` and `mortise_rw_write_unlock`.
+ */
 MORTISE_API mortise_status mortise_rw_write_unlock_hold(mortise_rw *rw, int64_t hold_number,
                                                         mortise_error *error);
-/** As `mortise_rw_write_unlock_hold`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.2 */
+/**
+ * Starts `mortise_rw_write_unlock_hold`, which ends in one MORTISE_EVENT_UNLOCKED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param hold_number the value of `mortise_rw_hold_number` during the hold: 1 or more.
+ * @return the statuses of `mortise_lock_unlock_hold_async`.
+ */
 MORTISE_API mortise_status mortise_rw_write_unlock_hold_async(mortise_rw *rw, mortise_queue *queue,
                                                               int64_t tag, int64_t hold_number,
                                                               mortise_error *error);
-/** As `mortise_lock_query`: up to 16 holders, then up to 16 waiters. @since 1.1 */
+/**
+ * Asks the server for up to 16 holders and up to 16 waiters, in this order.
+ * @param info is filled on MORTISE_OK. Required.
+ * @return the statuses of `mortise_lock_query`.
+ */
 MORTISE_API mortise_status mortise_rw_query(mortise_rw *rw, mortise_info *info,
                                             mortise_error *error);
-/** As `mortise_lock_force_release`. A writer or a reader, of whom there may be many. @since 1.2 */
+/**
+ * Ends the hold of another owner: the writer, or one of many readers. Otherwise the same as
+ * `mortise_lock_force_release`.
+ * @param owner the holder, from `mortise_info_entry_owner`. Any bytes.
+ * @param owner_len bytes of `owner`, 1 to 4096.
+ * @return the statuses of `mortise_lock_force_release`.
+ */
 MORTISE_API mortise_status mortise_rw_force_release(mortise_rw *rw, const char *owner,
                                                     size_t owner_len, mortise_error *error);
-/** As `mortise_rw_read_try`, ending in one event; see `mortise_lock_try_async`. @since 1.1 */
+/**
+ * Starts `mortise_rw_read_try`, which ends in one MORTISE_EVENT_ACQUIRED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @return the statuses of `mortise_lock_try_async`, and MORTISE_UNSUPPORTED of
+ *   `mortise_rw_read_try`.
+ */
 MORTISE_API mortise_status mortise_rw_read_try_async(mortise_rw *rw, mortise_queue *queue,
                                                      int64_t tag, mortise_error *error);
-/** As `mortise_rw_read_acquire`, ending in one event. @since 1.1 */
+/**
+ * Starts `mortise_rw_read_acquire`, which ends in one MORTISE_EVENT_ACQUIRED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
+ * @return the statuses of `mortise_rw_read_try_async`.
+ */
 MORTISE_API mortise_status mortise_rw_read_acquire_async(mortise_rw *rw, mortise_queue *queue,
                                                          int64_t tag, int64_t timeout_ms,
                                                          mortise_error *error);
-/** As `mortise_rw_read_unlock`, ending in one event. @since 1.1 */
+/**
+ * Starts `mortise_rw_read_unlock`, which ends in one MORTISE_EVENT_UNLOCKED. The hold ends now.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @return the statuses of `mortise_lock_unlock_async`.
+ */
 MORTISE_API mortise_status mortise_rw_read_unlock_async(mortise_rw *rw, mortise_queue *queue,
                                                         int64_t tag, mortise_error *error);
-/** As `mortise_rw_write_try`, ending in one event. @since 1.1 */
+/**
+ * Starts `mortise_rw_write_try`, which ends in one MORTISE_EVENT_ACQUIRED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @return the statuses of `mortise_lock_try_async`.
+ */
 MORTISE_API mortise_status mortise_rw_write_try_async(mortise_rw *rw, mortise_queue *queue,
                                                       int64_t tag, mortise_error *error);
-/** As `mortise_rw_write_acquire`, ending in one event. @since 1.1 */
+/**
+ * Starts `mortise_rw_write_acquire`, which ends in one MORTISE_EVENT_ACQUIRED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
+ * @return the statuses of `mortise_lock_try_async`.
+ */
 MORTISE_API mortise_status mortise_rw_write_acquire_async(mortise_rw *rw, mortise_queue *queue,
                                                           int64_t tag, int64_t timeout_ms,
                                                           mortise_error *error);
-/** As `mortise_rw_write_unlock`, ending in one event. @since 1.1 */
+/**
+ * Starts `mortise_rw_write_unlock`, which ends in one MORTISE_EVENT_UNLOCKED. The hold ends now.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @return the statuses of `mortise_lock_unlock_async`.
+ */
 MORTISE_API mortise_status mortise_rw_write_unlock_async(mortise_rw *rw, mortise_queue *queue,
                                                          int64_t tag, mortise_error *error);
-/** As `mortise_rw_upgrade_try`, ending in one MORTISE_EVENT_UPGRADED. @since 1.1 */
+/**
+ * Starts `mortise_rw_upgrade_try`, which ends in one MORTISE_EVENT_UPGRADED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @return the statuses of `mortise_lock_unlock_async`, and MORTISE_ALREADY_HELD and
+ *   MORTISE_UNSUPPORTED of `mortise_rw_upgrade_try`.
+ */
 MORTISE_API mortise_status mortise_rw_upgrade_try_async(mortise_rw *rw, mortise_queue *queue,
                                                         int64_t tag, mortise_error *error);
-/** As `mortise_rw_downgrade`, ending in one MORTISE_EVENT_DOWNGRADED. @since 1.1 */
+/**
+ * Starts `mortise_rw_downgrade`, which ends in one MORTISE_EVENT_DOWNGRADED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @return the statuses of `mortise_lock_unlock_async`, and MORTISE_ALREADY_HELD and
+ *   MORTISE_UNSUPPORTED of `mortise_rw_downgrade`.
+ */
 MORTISE_API mortise_status mortise_rw_downgrade_async(mortise_rw *rw, mortise_queue *queue,
                                                       int64_t tag, mortise_error *error);
-/** As `mortise_rw_extend`, ending in one MORTISE_EVENT_EXTENDED. @since 1.1 */
+/**
+ * Starts `mortise_rw_extend`, which ends in one MORTISE_EVENT_EXTENDED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param lease_ms as for `mortise_lock_extend`.
+ * @return the statuses of `mortise_lock_unlock_async`.
+ */
 MORTISE_API mortise_status mortise_rw_extend_async(mortise_rw *rw, mortise_queue *queue,
                                                    int64_t tag, int64_t lease_ms,
                                                    mortise_error *error);
-/** As `mortise_lock_watch`. @since 1.1 */
+/**
+ * Reports the losses and risks of this reader or writer as events on a queue. NULL ends the watch.
+ * @param queue the queue that receives the events, or NULL.
+ * @param tag any number. The events return it.
+ * @return the statuses of `mortise_lock_watch`.
+ */
 MORTISE_API mortise_status mortise_rw_watch(mortise_rw *rw, mortise_queue *queue, int64_t tag,
                                             mortise_error *error);
 
 /* ---- semaphore -------------------------------------------------------------------------- */
 
+/* The rules of a mutex apply: any thread, one acquire or unlock at a time. */
+
 /**
  * Makes a new owner of permits of the semaphore of this name. One handle holds permits once at a
- * time; for more holds make more handles. Who comes first is served first, so a waiter for many
- * permits is not passed by those who want few. Nothing is sent.
- *
- * @param permits how many there are: 1 to MORTISE_MAX_PERMITS. The first to use the name sets the
- *   number for all; the server forgets it a day after the last lease. `mortise_semaphore_resize`
- *   changes it.
- * @return as `mortise_lock_new`; MORTISE_UNSUPPORTED also for another protocol than `queued`, and
- *   with `redlock:`. The option `reentrant` has no effect.
- * @since 1.1
+ * time. For more holds make more handles. Requests are served in order of arrival. So a request for
+ * few permits does not pass a waiter for many. The option `reentrant` has no effect. It sends
+ * nothing.
+ * @param client the client. It may be freed before the handle.
+ * @param name any bytes. Two names are the same lock if their bytes are equal.
+ * @param name_len 1 to MORTISE_MAX_NAME_LEN.
+ * @param permits the number of permits: 1 to MORTISE_MAX_PERMITS. The first user of the name sets
+ *   the number for all, and `mortise_semaphore_resize` changes it. The server forgets it a day
+ *   after the last lease.
+ * @param options NULL for the client's. See `mortise_options_new_from`.
+ * @return the handle, or NULL with the causes of `mortise_lock_new`. Free it with
+ *   `mortise_semaphore_free`. MORTISE_UNSUPPORTED: the client is of `redlock:`, or the protocol is
+ *   not `queued`.
  */
 MORTISE_NODISCARD MORTISE_API mortise_semaphore *mortise_semaphore_new(
     mortise_client *client, const char *name, size_t name_len, int64_t permits,
     const mortise_options *options, mortise_error *error);
-/** Frees a handle, as `mortise_lock_free`. @since 1.1 */
+/**
+ * Frees a handle. All its permits are released, and its waiting calls end as with
+ * `mortise_lock_free`.
+ */
 MORTISE_API void mortise_semaphore_free(mortise_semaphore *semaphore);
 /**
- * Acquires so many permits at once if they are free and nobody waits, within command_timeout.
- * @param weight how many: 1 to the number of permits.
- * @return as `mortise_lock_try`; MORTISE_REFUSED also when the semaphore has fewer permits than the
- *   weight.
- * @since 1.1
+ * Acquires `weight` permits at once if they are free and nobody waits, within command_timeout.
+ * @param weight 1 to the number of permits.
+ * @return the statuses of `mortise_lock_try`, and:
+ * - MORTISE_REFUSED: also if the semaphore has fewer permits than `weight`.
+ * - MORTISE_INVALID_ARGUMENT: also for a weight out of range.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_semaphore_try(mortise_semaphore *semaphore,
                                                                    int64_t weight,
                                                                    mortise_error *error);
-/** The same, waiting for its turn as `mortise_lock_acquire` does. @since 1.1 */
+/**
+ * Acquires `weight` permits at once and waits for its turn.
+ * @param weight 1 to the number of permits.
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
+ * @return the statuses of `mortise_lock_acquire` and `mortise_semaphore_try`.
+ */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_semaphore_acquire(mortise_semaphore *semaphore,
                                                                        int64_t weight,
                                                                        int64_t timeout_ms,
                                                                        mortise_error *error);
-/** Gives back all permits of this handle, as `mortise_lock_unlock`. @since 1.1 */
+/**
+ * Releases all permits of this handle.
+ * @return the statuses of `mortise_lock_unlock`.
+ */
 MORTISE_API mortise_status mortise_semaphore_release(mortise_semaphore *semaphore,
                                                      mortise_error *error);
 /**
- * Changes how many permits there are, for all users of the name. Holds in force stay, also when
- * they are more than the new number; nobody is let in until there is room.
+ * Changes the number of permits, for all users of the name. Existing holds stay, even if they
+ * exceed the new number. Nobody enters until there is room. It waits at most command_timeout.
  * @param permits 1 to MORTISE_MAX_PERMITS.
- * @return as `mortise_lock_query`; MORTISE_REFUSED when the name is another kind of lock.
- * @since 1.1
+ * @return
+ * - MORTISE_OK: changed.
+ * - MORTISE_REFUSED: the server refused, or the name is another kind of lock.
+ * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
+ * - MORTISE_UNKNOWN: the request was sent, and no answer arrived in time.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
  */
 MORTISE_API mortise_status mortise_semaphore_resize(mortise_semaphore *semaphore, int64_t permits,
                                                     mortise_error *error);
-/** As `mortise_lock_extend`. @since 1.1 */
+/**
+ * Extends the hold of all permits of this handle.
+ * @param lease_ms as for `mortise_lock_extend`.
+ * @return the statuses of `mortise_lock_extend`.
+ */
 MORTISE_API mortise_status mortise_semaphore_extend(mortise_semaphore *semaphore, int64_t lease_ms,
                                                     mortise_error *error);
-/** As `mortise_lock_interrupt`. @since 1.1 */
+/**
+ * Cancels a wait for permits, and blocks later ones until a call with 0.
+ * @param is_on 1 to interrupt, 0 to end it.
+ * @return the statuses of `mortise_lock_interrupt`.
+ */
 MORTISE_API mortise_status mortise_semaphore_interrupt(mortise_semaphore *semaphore, int32_t is_on,
                                                        mortise_error *error);
-/** As `mortise_lock_name`. @since 1.1 */
+/**
+ * The name of the semaphore: any bytes, followed by a NUL. Borrowed until the handle is freed.
+ * @param name_len receives the number of bytes. May be NULL.
+ */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_semaphore_name(
     const mortise_semaphore *semaphore, size_t *name_len);
-/** As `mortise_lock_cancel`. @since 1.1 */
+/**
+ * Ends a wait for permits with MORTISE_CANCELLED.
+ * @return the statuses of `mortise_lock_cancel`.
+ */
 MORTISE_API mortise_status mortise_semaphore_cancel(mortise_semaphore *semaphore,
                                                     mortise_error *error);
-/** As `mortise_lock_is_held`, of permits. @since 1.1 */
+/**
+ * 1 while this handle holds permits by the local clock, otherwise 0. The option `acks` has the same
+ * effect as on `mortise_lock_is_held`.
+ */
 MORTISE_API int32_t mortise_semaphore_is_held(const mortise_semaphore *semaphore);
-/** As `mortise_lock_deadline_ns`. @since 1.1 */
+/** The moment when the hold of the permits ends, as `mortise_lock_deadline_ns` of a mutex. */
 MORTISE_API int64_t mortise_semaphore_deadline_ns(const mortise_semaphore *semaphore);
-/** As `mortise_lock_valid_ms`. @since 1.1 */
+/** How long the hold of the permits is valid, as `mortise_lock_valid_ms` of a mutex. */
 MORTISE_API int64_t mortise_semaphore_valid_ms(const mortise_semaphore *semaphore);
 /**
- * As `mortise_lock_token`; holders that were let in together may share one. Holders of permits hold
- * at the same time, so a fence cannot order them by their tokens.
- * @since 1.1
+ * The fencing token of the hold. Holders that enter together may have the same one. Holders of
+ * permits hold at the same time, so a fence cannot order them by their tokens.
  */
 MORTISE_API int64_t mortise_semaphore_token(const mortise_semaphore *semaphore);
-/** As `mortise_lock_hold_number`. @since 1.2 */
+/**
+ * The number of the hold among all holds of this handle, as `mortise_lock_hold_number` of a mutex.
+ */
 MORTISE_API int64_t mortise_semaphore_hold_number(const mortise_semaphore *semaphore);
-/** As `mortise_lock_unlock_hold`. @since 1.2 */
+/**
+ * Releases all permits of the hold with this number, and never a later hold.
+ * @param hold_number the value of `mortise_semaphore_hold_number` during the hold: 1 or more.
+ * @return the statuses of `mortise_lock_unlock_hold`.
+ */
 MORTISE_API mortise_status mortise_semaphore_release_hold(mortise_semaphore *semaphore,
                                                           int64_t hold_number,
                                                           mortise_error *error);
-/** As `mortise_semaphore_release_hold`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.2 */
+/**
+ * Starts `mortise_semaphore_release_hold`, which ends in one MORTISE_EVENT_UNLOCKED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param hold_number the value of `mortise_semaphore_hold_number` during the hold: 1 or more.
+ * @return the statuses of `mortise_lock_unlock_hold_async`.
+ */
 MORTISE_API mortise_status mortise_semaphore_release_hold_async(mortise_semaphore *semaphore,
                                                                 mortise_queue *queue, int64_t tag,
                                                                 int64_t hold_number,
                                                                 mortise_error *error);
-/** As `mortise_lock_query`: up to 16 holders, then up to 16 waiters. @since 1.1 */
+/**
+ * Asks the server for up to 16 holders and up to 16 waiters, in this order.
+ * @param info is filled on MORTISE_OK. Required.
+ * @return the statuses of `mortise_lock_query`.
+ */
 MORTISE_API mortise_status mortise_semaphore_query(mortise_semaphore *semaphore, mortise_info *info,
                                                    mortise_error *error);
-/** As `mortise_lock_force_release`. All permits of that handle. @since 1.2 */
+/**
+ * Ends the hold of another owner, with all permits of that handle. Otherwise the same as
+ * `mortise_lock_force_release`.
+ * @param owner the holder, from `mortise_info_entry_owner`. Any bytes.
+ * @param owner_len bytes of `owner`, 1 to 4096.
+ * @return the statuses of `mortise_lock_force_release`.
+ */
 MORTISE_API mortise_status mortise_semaphore_force_release(mortise_semaphore *semaphore,
                                                            const char *owner, size_t owner_len,
                                                            mortise_error *error);
-/** As `mortise_semaphore_try`, ending in one event; see `mortise_lock_try_async`. @since 1.1 */
+/**
+ * Starts `mortise_semaphore_try`, which ends in one MORTISE_EVENT_ACQUIRED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param weight 1 to the number of permits.
+ * @return the statuses of `mortise_lock_try_async`.
+ */
 MORTISE_API mortise_status mortise_semaphore_try_async(mortise_semaphore *semaphore,
                                                        mortise_queue *queue, int64_t tag,
                                                        int64_t weight, mortise_error *error);
-/** As `mortise_semaphore_acquire`, ending in one event. @since 1.1 */
+/**
+ * Starts `mortise_semaphore_acquire`, which ends in one MORTISE_EVENT_ACQUIRED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param weight 1 to the number of permits.
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
+ * @return the statuses of `mortise_lock_try_async`.
+ */
 MORTISE_API mortise_status mortise_semaphore_acquire_async(mortise_semaphore *semaphore,
                                                            mortise_queue *queue, int64_t tag,
                                                            int64_t weight, int64_t timeout_ms,
                                                            mortise_error *error);
-/** As `mortise_semaphore_release`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.1 */
+/**
+ * Starts `mortise_semaphore_release`, which ends in one MORTISE_EVENT_UNLOCKED. The hold ends now.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @return the statuses of `mortise_lock_unlock_async`.
+ */
 MORTISE_API mortise_status mortise_semaphore_release_async(mortise_semaphore *semaphore,
                                                            mortise_queue *queue, int64_t tag,
                                                            mortise_error *error);
-/** As `mortise_semaphore_extend`, ending in one MORTISE_EVENT_EXTENDED. @since 1.1 */
+/**
+ * Starts `mortise_semaphore_extend`, which ends in one MORTISE_EVENT_EXTENDED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param lease_ms as for `mortise_lock_extend`.
+ * @return the statuses of `mortise_lock_unlock_async`.
+ */
 MORTISE_API mortise_status mortise_semaphore_extend_async(mortise_semaphore *semaphore,
                                                           mortise_queue *queue, int64_t tag,
                                                           int64_t lease_ms, mortise_error *error);
-/** As `mortise_lock_watch`. @since 1.1 */
+/**
+ * Reports the losses and risks of this handle's permits as events on a queue. NULL ends the watch.
+ * @param queue the queue that receives the events, or NULL.
+ * @param tag any number. The events return it.
+ * @return the statuses of `mortise_lock_watch`.
+ */
 MORTISE_API mortise_status mortise_semaphore_watch(mortise_semaphore *semaphore,
                                                    mortise_queue *queue, int64_t tag,
                                                    mortise_error *error);
 
 /* ---- multi ------------------------------------------------------------------------------ */
 
+/* The rules of a mutex apply: any thread, one acquire or unlock at a time. */
+
 /**
  * Makes an empty set of locks that are acquired all or none. Members are handles of this client, of
- * any kind, each name once; every member stays usable by itself, and keeps its own lease, token and
- * notices. They are acquired one after the other in an order that is the same in every process,
- * whatever the order of adding, so that two multis with common names cannot deadlock.
- * @return the multi, or NULL on MORTISE_INVALID_ARGUMENT, MORTISE_CLOSED, MORTISE_FORKED,
- *   MORTISE_NO_MEMORY. Free it with `mortise_multi_free`.
- * @since 1.1
+ * any kind, each name once. Every member stays usable by itself, and keeps its own lease, token and
+ * notices.
+ *
+ * Members are acquired one after another, in an order that is the same in every process. The order
+ * of adding does not matter. So two multis with common names cannot deadlock.
+ * @param client the client of all members. It may be freed before the multi.
+ * @return the multi, or NULL. Free it with `mortise_multi_free`. NULL has these causes:
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
+ * - MORTISE_NO_MEMORY: memory ran out.
  */
 MORTISE_NODISCARD MORTISE_API mortise_multi *mortise_multi_new(mortise_client *client,
                                                                mortise_error *error);
 /**
- * Frees a multi. What it holds is given back without waiting for the answers; a call that waits in
- * another thread ends with MORTISE_CLOSED. Its members stay.
- * @since 1.1
+ * Frees a multi. Its hold is released without waiting for the answers. A call that waits in another
+ * thread ends with MORTISE_CLOSED. The members stay.
  */
 MORTISE_API void mortise_multi_free(mortise_multi *multi);
 /**
- * Adds a mutex.
- * @return MORTISE_OK; MORTISE_INVALID_ARGUMENT for a handle of another client or a name that is a
- *   member already; MORTISE_BUSY while the multi is held or at work; MORTISE_LIMIT beyond
- *   MORTISE_MAX_MEMBERS; MORTISE_FORKED.
- * @since 1.1
+ * Adds a mutex. It still belongs to the caller.
+ * @param lock a mutex of the multi's client.
+ * @return
+ * - MORTISE_OK: added.
+ * - MORTISE_INVALID_ARGUMENT: the handle is NULL or of another client, or its name is a member
+ *   already.
+ * - MORTISE_BUSY: the multi is held, or a call on it is running.
+ * - MORTISE_LIMIT: the multi has MORTISE_MAX_MEMBERS members.
+ * - MORTISE_FORKED: called in a forked child.
  */
 MORTISE_API mortise_status mortise_multi_add_lock(mortise_multi *multi, mortise_lock *lock,
                                                   mortise_error *error);
-/** Adds a read-write lock that is acquired to read; see `mortise_multi_add_lock`. @since 1.1 */
+/**
+ * Adds a read-write lock that the multi acquires to read.
+ * @param rw a read-write lock of the multi's client.
+ * @return the statuses of `mortise_multi_add_lock`.
+ */
 MORTISE_API mortise_status mortise_multi_add_reader(mortise_multi *multi, mortise_rw *rw,
                                                     mortise_error *error);
-/** Adds a read-write lock that is acquired to write; see `mortise_multi_add_lock`. @since 1.1 */
+/**
+ * Adds a read-write lock that the multi acquires to write.
+ * @param rw a read-write lock of the multi's client.
+ * @return the statuses of `mortise_multi_add_lock`.
+ */
 MORTISE_API mortise_status mortise_multi_add_writer(mortise_multi *multi, mortise_rw *rw,
                                                     mortise_error *error);
-/** Adds so many permits of a semaphore; see `mortise_multi_add_lock`. @since 1.1 */
+/**
+ * Adds a semaphore, of which the multi acquires `weight` permits.
+ * @param semaphore a semaphore of the multi's client.
+ * @param weight 1 to the number of permits.
+ * @return the statuses of `mortise_multi_add_lock`.
+ */
 MORTISE_API mortise_status mortise_multi_add_semaphore(mortise_multi *multi,
                                                        mortise_semaphore *semaphore, int64_t weight,
                                                        mortise_error *error);
 /**
- * Acquires all members if all are free, within command_timeout. After any other answer than
- * MORTISE_OK none is held: those that were acquired first are given back in reverse order.
- *
- * @return as `mortise_lock_try`; the message names the member that stood in the way. MORTISE_LOST:
- *   a member's lease ended while the others were acquired. MORTISE_ALREADY_HELD: the multi or a
- *   member is held. MORTISE_BUSY: another call on the multi or a member is at work.
- *   MORTISE_INVALID_ARGUMENT also without members.
- * @since 1.1
+ * Acquires all members if all are free, within command_timeout. Unless it returns MORTISE_OK, none
+ * is held: members that were already acquired are released in reverse order.
+ * @return the statuses of `mortise_lock_try`. The message names the member that failed.
+ *   Differences:
+ * - MORTISE_LOST: a member's lease ended while the others were acquired.
+ * - MORTISE_ALREADY_HELD: the multi or a member is held.
+ * - MORTISE_BUSY: another call on the multi or a member is running.
+ * - MORTISE_INVALID_ARGUMENT: also without members.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_multi_try(mortise_multi *multi,
                                                                mortise_error *error);
-/** The same, waiting for each member's turn; the timeout is for all together. @since 1.1 */
+/**
+ * Acquires all members and waits for the turn of each.
+ * @param timeout_ms for all members together: 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
+ * @return the statuses of `mortise_multi_try`, and MORTISE_TIMED_OUT.
+ */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_multi_acquire(mortise_multi *multi,
                                                                    int64_t timeout_ms,
                                                                    mortise_error *error);
 /**
- * Unlocks all members, in reverse order. After it returns, whatever it returns, none is held.
- * @return as `mortise_lock_unlock`, with a message that names the member: MORTISE_OK when all were
- *   released, MORTISE_LOST if one had been lost, otherwise the first failure.
- * @since 1.1
+ * Unlocks all members, in reverse order. Afterwards none is held, whatever the status.
+ * @return the statuses of `mortise_lock_unlock`. The message names the member that failed.
+ * - MORTISE_OK: all were released.
+ * - MORTISE_LOST: a member was lost before. This status wins over other failures.
+ * - any other status: the first failure of a member.
  */
 MORTISE_API mortise_status mortise_multi_unlock(mortise_multi *multi, mortise_error *error);
 /**
- * Makes the hold of every member last at least `lease_ms` from now, as `mortise_lock_extend`. When
- * a member is lost already, or one of its own calls is at work, the server is asked nothing.
- * Otherwise all are asked at once; those that agree are extended, also when another fails, and no
- * member ends sooner than it would have. After a failure the multi still has to be unlocked, and
- * `mortise_multi_valid_ms` tells what is left. An unlock may come while this waits; it then ends
- * with MORTISE_NOT_OWNER.
+ * Extends the hold of every member so that it lasts at least `lease_ms` from now. If a member is
+ * lost already, or a call on a member is running, nothing is sent. Otherwise all members are
+ * extended at once, and one failure does not stop the others. No member ends sooner than it would
+ * have.
  *
- * @param lease_ms 0 for each member's own lease, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS.
- * @return MORTISE_OK when all were extended, else as `mortise_lock_extend`, with a message that
- * names the member: MORTISE_LOST if one was lost, otherwise the first failure. MORTISE_NOT_OWNER:
- * the multi holds nothing. MORTISE_BUSY: it is acquiring or unlocking.
- * @since 1.1
+ * After a failure, the multi still has to be unlocked, and `mortise_multi_valid_ms` is the
+ * remaining time. An unlock may come while this call waits, which then ends with MORTISE_NOT_OWNER.
+ * @param lease_ms 0 for each member's own lease, or MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS.
+ * @return the statuses of `mortise_lock_extend`. The message names the member that failed.
+ * - MORTISE_OK: all were extended.
+ * - MORTISE_LOST: a member was lost. This status wins over other failures.
+ * - MORTISE_NOT_OWNER: the multi holds nothing.
+ * - MORTISE_BUSY: the multi is acquiring or unlocking.
+ * - any other status: the first failure of a member.
  */
 MORTISE_API mortise_status mortise_multi_extend(mortise_multi *multi, int64_t lease_ms,
                                                 mortise_error *error);
 /**
- * As `mortise_lock_interrupt`; a member that is interrupted by itself stands in the way, too.
- * @since 1.1
+ * Cancels a waiting acquire of the multi, and blocks later ones until a call with 0. A member that
+ * is interrupted by itself also stops the multi's acquire.
+ * @param is_on 1 to interrupt, 0 to end it.
+ * @return the statuses of `mortise_lock_interrupt`.
  */
 MORTISE_API mortise_status mortise_multi_interrupt(mortise_multi *multi, int32_t is_on,
                                                    mortise_error *error);
-/** Ends a waiting acquire, as `mortise_lock_cancel`. @since 1.1 */
+/**
+ * Ends a waiting acquire of the multi with MORTISE_CANCELLED.
+ * @return the statuses of `mortise_lock_cancel`.
+ */
 MORTISE_API mortise_status mortise_multi_cancel(mortise_multi *multi, mortise_error *error);
-/** As `mortise_lock_is_held`: 1 while all members are held, else 0. @since 1.1 */
+/** 1 while all members are held by the local clock, otherwise 0. */
 MORTISE_API int32_t mortise_multi_is_held(const mortise_multi *multi);
-/** `mortise_lock_valid_ms` of the member that ends first. @since 1.1 */
+/** `mortise_lock_valid_ms` of the member that ends first. */
 MORTISE_API int64_t mortise_multi_valid_ms(const mortise_multi *multi);
-/** `mortise_lock_deadline_ns` of the member that ends first; 0 unless all are held. @since 1.1 */
+/** `mortise_lock_deadline_ns` of the member that ends first, or 0 unless all are held. */
 MORTISE_API int64_t mortise_multi_deadline_ns(const mortise_multi *multi);
 /**
- * As `mortise_lock_hold_number`, of the multi's own holds; its members have numbers of their own. A
- * member that is acquired by itself after it was lost is not part of the multi's hold: then
- * `mortise_multi_is_held` stays 0, and an unlock of the multi does not unlock that member.
- * @since 1.2
+ * The number of the multi's own hold. Its members have numbers of their own. If a member is
+ * acquired by itself after it was lost, that hold is not part of the multi's hold.
+ * `mortise_multi_is_held` then stays 0, and an unlock of the multi does not unlock that member.
  */
 MORTISE_API int64_t mortise_multi_hold_number(const mortise_multi *multi);
-/** As `mortise_lock_unlock_hold`, of all members. @since 1.2 */
+/**
+ * Unlocks all members of the multi's hold with this number, and never a later hold.
+ * @param hold_number the value of `mortise_multi_hold_number` during the hold: 1 or more.
+ * @return the statuses of `mortise_multi_unlock` and `mortise_lock_unlock_hold`.
+ */
 MORTISE_API mortise_status mortise_multi_unlock_hold(mortise_multi *multi, int64_t hold_number,
                                                      mortise_error *error);
-/** As `mortise_multi_unlock_hold`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.2 */
+/**
+ * Starts `mortise_multi_unlock_hold`, which ends in one MORTISE_EVENT_UNLOCKED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param hold_number the value of `mortise_multi_hold_number` during the hold: 1 or more.
+ * @return the statuses of `mortise_lock_unlock_hold_async`.
+ */
 MORTISE_API mortise_status mortise_multi_unlock_hold_async(mortise_multi *multi,
                                                            mortise_queue *queue, int64_t tag,
                                                            int64_t hold_number,
                                                            mortise_error *error);
-/** How many members it has. @since 1.1 */
+/** The number of members. */
 MORTISE_API int64_t mortise_multi_member_count(const mortise_multi *multi);
-/** As `mortise_multi_try`, ending in one MORTISE_EVENT_ACQUIRED, without a token. @since 1.1 */
+/**
+ * Starts `mortise_multi_try`, which ends in one MORTISE_EVENT_ACQUIRED without a token.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @return the statuses of `mortise_lock_try_async`. MORTISE_INVALID_ARGUMENT: also without members.
+ */
 MORTISE_API mortise_status mortise_multi_try_async(mortise_multi *multi, mortise_queue *queue,
                                                    int64_t tag, mortise_error *error);
-/** As `mortise_multi_acquire`, ending in one MORTISE_EVENT_ACQUIRED. @since 1.1 */
+/**
+ * Starts `mortise_multi_acquire`, which ends in one MORTISE_EVENT_ACQUIRED without a token.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param timeout_ms for all members together: 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
+ * @return the statuses of `mortise_multi_try_async`.
+ */
 MORTISE_API mortise_status mortise_multi_acquire_async(mortise_multi *multi, mortise_queue *queue,
                                                        int64_t tag, int64_t timeout_ms,
                                                        mortise_error *error);
 /**
- * Watches every member, as `mortise_lock_watch` does each by itself, which this replaces: from now
- * on their losses and risks are events on the queue, each with this tag, the member's token and, in
- * `mortise_event_lock_name` and the message, its name. All members or, after a failure, none is
- * watched; one that is added later is not. A NULL queue ends it.
- * @return as `mortise_lock_watch`; MORTISE_INVALID_ARGUMENT also without members.
- * @since 1.1
+ * Watches every member, which replaces its own `mortise_lock_watch`. The losses and risks of
+ * members are events on the queue. Each event has this tag and the member's token.
+ * `mortise_event_lock_name` and the message have its name. After a failure no member is watched. A
+ * member that is added later is not watched. A NULL queue ends the watch.
+ * @param queue the queue that receives the events, or NULL.
+ * @param tag any number. The events return it.
+ * @return the statuses of `mortise_lock_watch`. MORTISE_INVALID_ARGUMENT: also without members.
  */
 MORTISE_API mortise_status mortise_multi_watch(mortise_multi *multi, mortise_queue *queue,
                                                int64_t tag, mortise_error *error);
-/** As `mortise_multi_extend`, ending in one MORTISE_EVENT_EXTENDED. @since 1.1 */
+/**
+ * Starts `mortise_multi_extend`, which ends in one MORTISE_EVENT_EXTENDED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param lease_ms as for `mortise_multi_extend`.
+ * @return the statuses of `mortise_lock_unlock_async`.
+ */
 MORTISE_API mortise_status mortise_multi_extend_async(mortise_multi *multi, mortise_queue *queue,
                                                       int64_t tag, int64_t lease_ms,
                                                       mortise_error *error);
-/** As `mortise_multi_unlock`, ending in one MORTISE_EVENT_UNLOCKED. @since 1.1 */
+/**
+ * Starts `mortise_multi_unlock`, which ends in one MORTISE_EVENT_UNLOCKED.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @return the statuses of `mortise_lock_unlock_async`.
+ */
 MORTISE_API mortise_status mortise_multi_unlock_async(mortise_multi *multi, mortise_queue *queue,
                                                       int64_t tag, mortise_error *error);
 
 /* ---- info ------------------------------------------------------------------------------- */
 
-/** A new, empty info, or NULL when memory runs out. Free it with `mortise_info_free`. @since 1.0 */
+/*
+ * An info belongs to its caller, who uses it in one thread at a time. A query fills it. Its strings
+ * are borrowed until it is filled again or freed. An entry has an index from 0.
+ */
+
+/**
+ * Makes an empty info.
+ * @return the info, or NULL when memory runs out. Free it with `mortise_info_free`.
+ */
 MORTISE_NODISCARD MORTISE_API mortise_info *mortise_info_new(void);
-/** Frees an info. @since 1.0 */
+/** Frees an info. */
 MORTISE_API void mortise_info_free(mortise_info *info);
-/** 1 when somebody held the lock, else 0. @since 1.0 */
+/** 1 if an owner held the lock, otherwise 0. */
 MORTISE_API int32_t mortise_info_is_held(const mortise_info *info);
-/** 1 when the holder is this handle, else 0. @since 1.0 */
+/** 1 if the holder is this handle, otherwise 0. */
 MORTISE_API int32_t mortise_info_is_mine(const mortise_info *info);
 /**
- * Milliseconds until the holder's lease ends at the server, which is by its `drift` (a tenth) and 2
- * ms longer than for the holder itself; -1 when nobody holds.
- * @since 1.0
+ * Milliseconds until the holder's lease ends at the server, or -1 without a holder. The server
+ * keeps the lease 2 ms and the share `drift` (10 % by default) longer than the holder itself.
  */
 MORTISE_API int64_t mortise_info_time_left_ms(const mortise_info *info);
 /**
- * The newest fencing token drawn in this database when asked. The holder's is not above it.
- * @since 1.0
+ * The newest fencing token of this database at the time of the query. The holder's is not above it.
  */
 MORTISE_API int64_t mortise_info_latest_token(const mortise_info *info);
-/** How many hold: 0 or 1 of a mutex or a writer, any number of readers. @since 1.1 */
+/** The number of holders: 0 or 1 of a mutex or a writer, any number of readers. */
 MORTISE_API int64_t mortise_info_holder_count(const mortise_info *info);
-/** How many of the entries are holders; they come first, the rest are waiters. @since 1.1 */
+/** The number of entries that are holders. They come first, and the rest are waiters. */
 MORTISE_API int64_t mortise_info_shown_holder_count(const mortise_info *info);
-/** How many permits a semaphore has; 1 of a mutex, 0 of a read-write lock. @since 1.1 */
+/** The number of permits of a semaphore. 1 for a mutex, 0 for a read-write lock. */
 MORTISE_API int64_t mortise_info_permits(const mortise_info *info);
-/** How many permits of a semaphore are in use. @since 1.1 */
+/** The number of permits of a semaphore that are in use. */
 MORTISE_API int64_t mortise_info_permits_in_use(const mortise_info *info);
-/** How many clients wait at the server. @since 1.0 */
+/** The number of clients that wait at the server. */
 MORTISE_API int64_t mortise_info_waiter_count(const mortise_info *info);
-/**
- * How many people the info describes: entry 0 is the holder when `mortise_info_is_held`, the rest
- * are waiters in their order, at most 16 of them.
- * @since 1.0
- */
+/** The number of entries: up to 16 holders, then up to 16 waiters in their order. */
 MORTISE_API int64_t mortise_info_entry_count(const mortise_info *info);
-/** An entry's owner as the server stores it; "" beyond the last. @since 1.0 */
+/** The owner of an entry as the server stores it, or "" beyond the last. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_owner(const mortise_info *info,
                                                                     int64_t index);
-/** 1 when an entry is a holder of, or waits for, the whole lock: a mutex, a writer. @since 1.1 */
+/** 1 if an entry holds or waits for the exclusive lock, as a mutex or a writer, otherwise 0. */
 MORTISE_API int32_t mortise_info_entry_is_exclusive(const mortise_info *info, int64_t index);
 /**
- * 1 when a holder's client has unlocked and keeps the lock for its next acquire, as the option
- * `retain` has it; so that client says, which a query asks. 0 also where it does not answer.
- * @since 1.2
+ * 1 if a holder's client has unlocked and retains the lock for its next acquire (option `retain`).
+ * The query asks that client. 0 also if the client does not answer.
  */
 MORTISE_API int32_t mortise_info_entry_is_retained(const mortise_info *info, int64_t index);
-/** How many permits of a semaphore an entry holds or waits for; else 1. @since 1.1 */
+/** The number of permits of a semaphore that an entry holds or waits for, otherwise 1. */
 MORTISE_API int64_t mortise_info_entry_weight(const mortise_info *info, int64_t index);
-/** An entry's host name; "" when unknown. @since 1.0 */
+/** The host name of an entry, or "" if it is unknown. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_host(const mortise_info *info,
                                                                    int64_t index);
-/** An entry's process id; 0 when unknown. @since 1.0 */
+/** The process id of an entry, or 0 if it is unknown. */
 MORTISE_API int64_t mortise_info_entry_pid(const mortise_info *info, int64_t index);
-/** An entry's label; "" when it has none. @since 1.0 */
+/** The label of an entry, or "" if it has none. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_label(const mortise_info *info,
                                                                     int64_t index);
 
 /* ---- queue ------------------------------------------------------------------------------ */
 
+/*
+ * Any thread may call the functions of a queue, and several threads may read it. An event belongs
+ * to its caller, who uses it in one thread at a time. Its strings are borrowed until it is filled
+ * again or freed.
+ */
+
 /**
- * A new queue for results and notices.
- * @param capacity how many asynchronous calls and watches may be open or unread at once: 1 to
- *   MORTISE_MAX_QUEUE_CAPACITY, or 0 for 65536.
- * @return the queue, or NULL on MORTISE_INVALID_ARGUMENT, MORTISE_CLOSED, MORTISE_FORKED,
- *   MORTISE_NO_MEMORY, MORTISE_LIMIT (no file descriptor). Free it with `mortise_queue_free`.
- * @since 1.0
+ * Makes a queue for results and notices.
+ * @param client the client. It may be freed before the queue.
+ * @param capacity the number of asynchronous calls and watches that may be open or unread at once:
+ *   1 to MORTISE_MAX_QUEUE_CAPACITY, or 0 for 65536.
+ * @return the queue, or NULL. Free it with `mortise_queue_free`. NULL has these causes:
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
+ * - MORTISE_LIMIT: no file descriptor is available.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_NO_MEMORY: memory ran out.
  */
 MORTISE_NODISCARD MORTISE_API mortise_queue *mortise_queue_new(mortise_client *client,
                                                                int64_t capacity,
                                                                mortise_error *error);
-/** Shuts the queue down and frees it; unread events are dropped. @since 1.0 */
+/** Shuts the queue down and frees it. Unread events are dropped. */
 MORTISE_API void mortise_queue_free(mortise_queue *queue);
 /**
- * Takes the oldest event, waiting for one if need be.
+ * Takes the oldest event. If there is none, it waits.
  * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
- * @param event filled on MORTISE_OK; required.
- * @return MORTISE_OK; MORTISE_TIMED_OUT, also when woken by `mortise_queue_wake`; MORTISE_SHUT_DOWN
- *   once drained after shutdown; MORTISE_FORKED; MORTISE_INVALID_ARGUMENT.
- * @since 1.0
+ * @param event is filled on MORTISE_OK. Required.
+ * @return
+ * - MORTISE_OK: `event` is filled.
+ * - MORTISE_TIMED_OUT: no event in time, or `mortise_queue_wake` ended the wait.
+ * - MORTISE_SHUT_DOWN: the queue was shut down and is drained.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
  */
 MORTISE_API mortise_status mortise_queue_next(mortise_queue *queue, int64_t timeout_ms,
                                               mortise_event *event, mortise_error *error);
 /**
- * As `mortise_queue_next` for many events at once, as plain numbers: record i has its kind, tag,
- * status, token and hold number at records[i * MORTISE_RECORD_FIELDS + 0 … 4].
- * @param records room for `capacity` records.
+ * Takes up to `capacity` events at once, as plain numbers. If there is none, it waits for the
+ * first. Record i has its kind, tag, status, token and hold number at records[i *
+ * MORTISE_RECORD_FIELDS + 0 … 4].
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
+ * @param records room for `capacity` records. Required.
  * @param capacity 1 or more.
- * @param count set to the number of records written; required.
- * @since 1.0
+ * @param count receives the number of records written. Required.
+ * @return the statuses of `mortise_queue_next`.
  */
 MORTISE_API mortise_status mortise_queue_next_batch(mortise_queue *queue, int64_t timeout_ms,
                                                     int64_t *records, int64_t capacity,
                                                     int64_t *count, mortise_error *error);
 /**
  * A file descriptor that is readable while the queue has events or is shut down. Only poll it:
- * never read, write or close it. -1 in a forked child.
- * @since 1.0
+ * never read, write or close it. It belongs to the queue. -1 in a forked child.
  */
 MORTISE_API int32_t mortise_queue_fd(const mortise_queue *queue);
 /**
- * Makes one waiting (or the next) `mortise_queue_next` return MORTISE_TIMED_OUT now, unless it
- * finds an event. Async-signal-safe, so that a signal handler can end a wait: see
+ * Makes one waiting (or the next) `mortise_queue_next` return MORTISE_TIMED_OUT now, unless there
+ * is an event. It is async-signal-safe, so that a signal handler can end a wait. See
  * docs/threading.md.
- * @since 1.0
  */
 MORTISE_API void mortise_queue_wake(mortise_queue *queue);
 /**
- * No new calls are accepted, waiting acquires that end here are cancelled, and `mortise_queue_next`
- * says MORTISE_SHUT_DOWN once every accepted tag has had its event and has been read. Who hears
- * that may free the queue, also while this call has not returned yet.
- * @since 1.0
+ * Shuts the queue down. It accepts no new calls, and its waiting acquires are cancelled. When every
+ * accepted tag has had its event and the events are read, `mortise_queue_next` returns
+ * MORTISE_SHUT_DOWN. Its reader may then free the queue, even if this call has not returned yet.
  */
 MORTISE_API void mortise_queue_shutdown(mortise_queue *queue);
 
 /**
- * A new, empty event, or NULL when memory runs out. Free it with `mortise_event_free`. @since 1.0
+ * Makes an empty event.
+ * @return the event, or NULL when memory runs out. Free it with `mortise_event_free`.
  */
 MORTISE_NODISCARD MORTISE_API mortise_event *mortise_event_new(void);
-/** Frees an event. @since 1.0 */
+/** Frees an event. */
 MORTISE_API void mortise_event_free(mortise_event *event);
-/** What the event tells. @since 1.0 */
+/** The kind of the event. */
 MORTISE_API mortise_event_kind mortise_event_get_kind(const mortise_event *event);
-/** The tag given to the call or watch. @since 1.0 */
+/** The tag of the call or watch. */
 MORTISE_API int64_t mortise_event_tag(const mortise_event *event);
-/** How the call ended; MORTISE_LOST for a loss, MORTISE_OK for a risk. @since 1.0 */
+/** The result of the call. MORTISE_LOST for a loss, MORTISE_OK for a risk. */
 MORTISE_API mortise_status mortise_event_status(const mortise_event *event);
-/** The fencing token of the hold that the event is about; 0 when there is none. @since 1.0 */
+/** The fencing token of the event's hold, or 0 without a hold. */
 MORTISE_API int64_t mortise_event_token(const mortise_event *event);
 /**
- * The number of the hold that the event is about, as `mortise_lock_hold_number`; for a loss or a
- * risk of a watched multi that of the member. 0 when there is none.
- * @since 1.2
+ * The number of the event's hold, as `mortise_lock_hold_number`, or 0 without a hold. For a loss or
+ * a risk of a watched multi, it is the member's number.
  */
 MORTISE_API int64_t mortise_event_hold_number(const mortise_event *event);
-/** As `mortise_error_message`; "" when the call did not fail. @since 1.0 */
-MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_message(const mortise_event *event);
 /**
- * Why the hold was lost, or is at risk; else MORTISE_REASON_NONE. The message has it in words.
- * @since 1.1
+ * The cause and the remedy of a failure, or the log record, in one line. "" if the call succeeded.
  */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_message(const mortise_event *event);
+/** The reason of a loss or a risk, otherwise MORTISE_REASON_NONE. The message has it in words. */
 MORTISE_API mortise_reason mortise_event_reason(const mortise_event *event);
-/** As `mortise_error_lock_name`; also of a loss and a risk. @since 1.1 */
+/**
+ * The name of the lock that a failure, a loss or a risk is about: any bytes, followed by a NUL.
+ * Otherwise "".
+ * @param name_len receives the number of bytes. May be NULL.
+ */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_lock_name(const mortise_event *event,
                                                                    size_t *name_len);
-/** How bad it is what a line of the log tells; else MORTISE_LOG_LEVEL_NONE. @since 1.2 */
+/** The severity of a log record, otherwise MORTISE_LOG_LEVEL_NONE. */
 MORTISE_API mortise_log_level mortise_event_log_level(const mortise_event *event);
-/** What a line of the log is about; else MORTISE_LOG_NONE. @since 1.2 */
+/** The subject of a log record, otherwise MORTISE_LOG_NONE. */
 MORTISE_API mortise_log_subject mortise_event_log_subject(const mortise_event *event);
-/** "error", "warning" or "info"; static, never NULL. @since 1.2 */
+/** The name of a severity: "error", "warning" or "info". The string is static. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_log_level_text(mortise_log_level level);
-/** A subject in one word, such as "reconnected"; static, never NULL. @since 1.2 */
+/** A subject in one word, such as "reconnected". The string is static. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_log_subject_text(mortise_log_subject subject);
-/** How many lines of the log were left out just before this one. @since 1.2 */
+/** The number of log records that were dropped just before this one. */
 MORTISE_API int64_t mortise_event_left_out(const mortise_event *event);
-/** As `mortise_error_server_text`. @since 1.0 */
+/** The server's own text for a failure, or "" if it sent none. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_server_text(const mortise_event *event);
-/** As `mortise_error_is_retryable`. @since 1.0 */
+/** 1 if the same call may succeed later without any change, otherwise 0. */
 MORTISE_API int32_t mortise_event_is_retryable(const mortise_event *event);
-/** As `mortise_error_is_ambiguous`. @since 1.0 */
+/** 1 if the server may have executed the request although the call failed, otherwise 0. */
 MORTISE_API int32_t mortise_event_is_ambiguous(const mortise_event *event);
 
 #ifdef __cplusplus

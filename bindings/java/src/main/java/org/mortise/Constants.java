@@ -16,20 +16,20 @@ final class Constants {
 
   /** No event: the object was never filled. */
   static final int EVENT_NONE = 0;
-  /** An acquire or try ended; its status says how, on OK with its fencing token. */
+  /** An acquire or try ended. The status is its result. On success the event has the token. */
   static final int EVENT_ACQUIRED = 1;
   /** An unlock ended. */
   static final int EVENT_UNLOCKED = 2;
   /** An extend ended. */
   static final int EVENT_EXTENDED = 3;
-  /** A watched hold was lost; the token is that of the lost hold. AT_RISK was told before. */
+  /** A watched hold was lost. The token is that of the lost hold. An AT_RISK event came before. */
   static final int EVENT_LOST = 4;
   /**
-   * A watched hold has a third of its lease left and is not being renewed, or is just being lost;
-   * once per hold, and before every LOST.
+   * A watched hold has a third of its lease left and is not being renewed, or is just being lost.
+   * This event comes once per hold, and before every LOST.
    */
   static final int EVENT_AT_RISK = 5;
-  /** An upgrade ended; on OK with the new fencing token. */
+  /** An upgrade ended. On OK the event has the new fencing token. */
   static final int EVENT_UPGRADED = 6;
   /** A downgrade ended. */
   static final int EVENT_DOWNGRADED = 7;

@@ -6,11 +6,11 @@ package org.mortise;
  * of the C library, and are never reused.
  */
 public enum LogLevel {
-  /** Somebody has to do something: a hold was lost, a server refuses this client. */
+  /** An operator must act: a hold was lost, a server refuses this client. */
   ERROR(1),
-  /** It may become bad, and may end by itself: a server is not reached, or slow. */
+  /** A problem that may end by itself: a server is unreachable or slow. */
   WARNING(2),
-  /** It is good to know: a server is reached again. */
+  /** Good to know: a server is connected again. */
   INFO(3);
 
   private static final LogLevel[] ALL = values();

@@ -8,19 +8,19 @@ package org.mortise;
 public enum LogSubject {
   /** It is not known. */
   UNKNOWN(0),
-  /** A server is connected to again. INFO. */
+  /** A server is connected again. INFO. */
   RECONNECTED(1),
-  /** Another server than before is asked: a master that was promoted, a slot that moved. INFO. */
+  /** The client uses a different server: a promoted master, or a moved slot. INFO. */
   REDIRECTED(2),
   /** The connection to a server ended. WARNING. */
   DISCONNECTED(3),
-  /** An attempt to connect came to nothing. WARNING. */
+  /** An attempt to connect failed. WARNING. */
   UNREACHABLE(4),
   /** A server refused this client: a password, a right, a setting. ERROR. */
   REFUSED(5),
   /** A server's answers are overdue. WARNING. */
   SLOW(6),
-  /** A hold was lost; with its lock's name and the reason. ERROR. */
+  /** A hold was lost. The record has the lock's name and the reason. ERROR. */
   LOST(7);
 
   private static final LogSubject[] ALL = values();

@@ -10,13 +10,13 @@ public enum LossReason {
   /** Its lease ended, or will end, before a renewal was confirmed. */
   EXPIRED(1),
   /**
-   * The server says that another holds the lock; told of mutexes by {@code queued} and {@code
-   * token} when renewed.
+   * A renewal found that another owner holds the lock. Only mutexes of {@code queued} and {@code
+   * token} report this.
    */
   REPLACED(2),
   /**
-   * The server does not have the hold any more: it was deleted, flushed, or lost in a restart; with
-   * other kinds and protocols also when another holds the lock.
+   * The server no longer has the hold: it was deleted, flushed, or lost in a restart. For other
+   * kinds and protocols, another owner may hold the lock.
    */
   SERVER_LOST(3),
   /** The limit of {@link MortiseOptions#withMaxHold} ended the renewals. */

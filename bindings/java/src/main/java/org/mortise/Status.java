@@ -5,21 +5,21 @@ package org.mortise;
 public enum Status {
   /** The call did what its name says. */
   OK(0),
-  /** Somebody else holds the lock, and the call was not to wait. */
+  /** Another owner holds the lock, and the call does not wait. */
   NOT_ACQUIRED(1),
   /** The timeout passed first. Nothing is held. */
   TIMED_OUT(2),
   /** The wait was ended by {@link Owner#cancel()}. Nothing is held. */
   CANCELLED(3),
-  /** The hold was lost: its lease ended, or the server says that it is no longer ours. */
+  /** The hold was lost: its lease ended, or the server reports another owner or none. */
   LOST(4),
   /** This owner holds nothing: it never did, or it has already unlocked. */
   NOT_OWNER(5),
-  /** An argument is wrong; the message names it, its value and the mend. */
+  /** An argument is wrong. The message has its name, its value and the remedy. */
   INVALID_ARGUMENT(-1),
-  /** No server answered; the request was never sent. Safe to try again. */
+  /** No server answered, and the request was never sent. It is safe to try again. */
   UNREACHABLE(-2),
-  /** The request was sent and no answer came: it may or may not have been carried out. */
+  /** The request was sent and no answer arrived. The server may have executed it. */
   UNKNOWN(-3),
   /**
    * The server refused the request and did not carry it out; see {@link
@@ -30,7 +30,7 @@ public enum Status {
   ALREADY_HELD(-5),
   /** Another call on this owner is acquiring or unlocking. */
   BUSY(-6),
-  /** A bound was hit: a full queue, too many members, open requests or file descriptors. */
+  /** A bound was reached: a full queue, too many members, open requests or file descriptors. */
   LIMIT(-7),
   /** The owner or its client was closed. */
   CLOSED(-8),
@@ -38,7 +38,7 @@ public enum Status {
   UNSUPPORTED(-10),
   /** Memory ran out. */
   NO_MEMORY(-11),
-  /** A defect in Mortise; please report it with the message. */
+  /** A defect in Mortise. Please report it with the message. */
   INTERNAL(-12),
   /** A status that this version does not know; see {@link MortiseException#code()}. */
   OTHER(Integer.MIN_VALUE);

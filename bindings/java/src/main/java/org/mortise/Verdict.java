@@ -8,11 +8,11 @@ package org.mortise;
 public enum Verdict {
   /** As it should be. */
   OK(0),
-  /** The server does not tell. */
+  /** The server does not report it. */
   UNKNOWN(1),
   /** Locks are right until something fails: a crash, a failover, a script that hangs. */
   WARN(2),
-  /** Locks do not work, or two may hold without any fault. */
+  /** Locks do not work, or two owners may hold one lock without any fault. */
   BAD(3);
 
   private static final Verdict[] ALL = values();
