@@ -1,4 +1,4 @@
-/** What a coroutine awaits, from C++20 on. */
+/** Awaitable calls for coroutines, from C++20 on. */
 #ifndef MORTISE_AWAITABLE_HPP
 #define MORTISE_AWAITABLE_HPP
 
@@ -11,11 +11,12 @@ namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
 /**
- * A call of a dispatcher, to be awaited at once: `co_await mortise::acquire(dispatcher, lock, 5s)`.
- * The coroutine goes on in `dispatcher::dispatch`, or without a pause if the call is not accepted.
- * If it is destroyed while it waits, the call is abandoned. It refers to its arguments, and has
- * nothing by value that would need a destructor.
- * @since 1.2
+ * A call of a dispatcher that a coroutine awaits at once, as in `co_await
+ * mortise::acquire(dispatcher, lock, 5s)`.
+ *
+ * The coroutine resumes in `dispatcher::dispatch`. If the call is not accepted, it continues
+ * without a pause. If the coroutine is destroyed while it waits, the call is abandoned. The
+ * awaitable refers to its arguments, and stores nothing by value that needs a destructor.
  */
 template <class Value, class Begin>
 class [[nodiscard]] awaitable {
@@ -59,33 +60,33 @@ awaitable<Value, Begin> awaited(dispatcher &on, const Begin &begin) {
 
 }  // namespace detail
 
-/** Awaits an acquire of a mutex or a multi: as `mutex::acquire`. @since 1.2 */
+/** Awaits an acquire of a mutex or a multi. The result is that of `mutex::acquire`. */
 template <class Kind>
 auto acquire(dispatcher &on, Kind &of, const timeout &wait) {
   return detail::awaited<hold>(on, [&of, &wait](dispatcher &by, dispatcher::acquired done) {
     return by.acquire(of, wait, std::move(done));
   });
 }
-/** Awaits so many permits of a semaphore. @since 1.2 */
+/** Awaits `weight` permits of a semaphore. The result is that of `semaphore::acquire`. */
 inline auto acquire(dispatcher &on, semaphore &of, const timeout &wait,
                     const std::int64_t &weight) {
   return detail::awaited<hold>(on, [&](dispatcher &by, dispatcher::acquired done) {
     return by.acquire(of, wait, weight, std::move(done));
   });
 }
-/** Awaits a read-write lock, to read. @since 1.2 */
+/** Awaits a read-write lock, to read. The result is that of `rw::read`. */
 inline auto read(dispatcher &on, rw &of, const timeout &wait) {
   return detail::awaited<hold>(on, [&](dispatcher &by, dispatcher::acquired done) {
     return by.read(of, wait, std::move(done));
   });
 }
-/** Awaits a read-write lock, to write. @since 1.2 */
+/** Awaits a read-write lock, to write. The result is that of `rw::write`. */
 inline auto write(dispatcher &on, rw &of, const timeout &wait) {
   return detail::awaited<hold>(on, [&](dispatcher &by, dispatcher::acquired done) {
     return by.write(of, wait, std::move(done));
   });
 }
-/** Awaits an unlock: as `hold::unlock`, without keeping the loop waiting. @since 1.2 */
+/** Awaits an unlock without blocking the loop. The result is that of `hold::unlock`. */
 inline auto unlock(dispatcher &on, hold &given) {
   return detail::awaited<void>(on, [&](dispatcher &by, dispatcher::unlocked done) {
     return by.unlock(given, std::move(done));

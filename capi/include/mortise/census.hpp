@@ -1,4 +1,4 @@
-/** What all clients that live hold and wait for. */
+/** A listing of the holds and waits of all live clients. */
 #ifndef MORTISE_CENSUS_HPP
 #define MORTISE_CENSUS_HPP
 
@@ -12,46 +12,50 @@ namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
 /**
- * What one client has to do with one lock; see docs/census.md. The texts live as long as the
- * census.
- * @since 1.2
+ * The relation of one client to one lock. docs/census.md describes the fields. The strings are
+ * valid as long as the listing.
  */
 struct census_entry {
-  /** Which client, where it runs, and the label of its handle. */
+  /** The client, its host, and the label of its handle. */
   std::string_view client, host;
   std::int64_t pid;
   std::string_view label;
-  /** Of the lock; the kind is "mutex", "rw" or "semaphore". */
+  /** The lock. The kind is "mutex", "rw" or "semaphore". */
   std::string_view name, kind;
-  /** "exclusive" or "shared", as it holds or first waits; "" without either. */
+  /** "exclusive" or "shared", as the client holds or first waits. "" without either. */
   std::string_view mode;
-  /** Of its hold, 0 without one. */
+  /** The client's hold, 0 without one. Times are in milliseconds. */
   std::int64_t holds, token, held_ms, time_left_ms, permits;
-  /** How many in this client wait, and for how long the first of them has. */
+  /** The number of waiters in this client, and the wait of the first one in milliseconds. */
   std::int64_t waiters, waited_ms;
-  /** What has been counted since the client has handles of the lock. */
+  /** Totals since the client has handles of the lock. */
   std::int64_t grants, contended, waited_total_ms;
-  /** How many of the grants waited how long, such as "0.0005:12 0.01:3"; see docs/census.md. */
+  /** How many grants waited how long, such as "0.0005:12 0.01:3". See docs/census.md. */
   std::string_view waits;
-  /** 1 while the client keeps the lock for its next acquire, by the option `retain`; else 0. */
+  /**
+   * 1 or more while the client retains the lock for its next acquire (option `retain`), otherwise
+   * 0.
+   */
   std::int64_t retained;
-  /** "client", or "key" where a key of a server tells of it. */
+  /** "client", or "key" if a scan found a key at a server. */
   std::string_view source;
 };
 
-/** What all clients that live hold and wait for. Move-only; it never changes: any thread. */
+/**
+ * A listing of the holds and waits of all live clients. Move-only. It never changes. Any thread.
+ */
 class census {
  public:
-  /** Takes one of C over. @since 1.2 */
+  /** Takes ownership of a listing of C. */
   explicit census(mortise_census *raw) noexcept : raw_(raw) {}
 
-  /** How many clients have answered. @since 1.2 */
+  /** The number of clients that answered. After a scan: of servers. */
   std::int64_t answered() const noexcept { return mortise_census_answered(raw_.get()); }
-  /** How many live and have not answered in time. @since 1.2 */
+  /** The number of live clients that did not answer in time. */
   std::int64_t silent() const noexcept { return mortise_census_silent(raw_.get()); }
-  /** How many have answered, but not to the end in time. @since 1.2 */
+  /** The number of clients that answered only in part in time. After a scan: of servers. */
   std::int64_t truncated() const noexcept { return mortise_census_truncated(raw_.get()); }
-  /** What they have answered. @since 1.2 */
+  /** All entries. */
   std::vector<census_entry> entries() const {
     std::vector<census_entry> all;
     for (std::int64_t i = 0; i < mortise_census_count(raw_.get()); ++i) {
@@ -84,7 +88,7 @@ class census {
     }
     return all;
   }
-  /** All of it as one JSON text, as `mortise_census_json`. @since 1.2 */
+  /** The whole listing as one JSON text in UTF-8. docs/census.md describes it. */
   std::string_view json() const noexcept { return mortise_census_json(raw_.get()); }
 
  private:

@@ -17,53 +17,69 @@ inline namespace MORTISE_CXX_NAMESPACE {
 class queue;
 
 /**
- * One connection to one deployment, and one thread. Move-only. Any thread may use it. Its end
- * closes it, as `mortise_client_free` does: calls that wait end with status::closed, and holds are
- * given back. Handles may outlive it, and then say status::closed.
- * @since 1.2
+ * One connection to one deployment, and one thread. Move-only. Any thread may use it. Its
+ * destructor closes it: waiting calls end with status::closed, and holds are released. Handles may
+ * outlive it and then return status::closed.
+ *
+ * A function with std::nothrow returns its error. The form without it throws the error as an
+ * exception.
  */
 class client {
  public:
 #if MORTISE_HAS_EXCEPTIONS
-  /** As `open`; what that gives as an error is thrown as an exception. @since 1.2 */
+  /** Opens a client. It throws every error of `open`. */
   explicit client(std::string_view url, const options &with = {})
       : client(detail::checked(open(url, with))) {}
 #endif
   /**
    * Opens a client, as `mortise_client_new`.
-   *
-   * @param url such as "redis://localhost"; all kinds are in docs/server.md.
+   * @param url such as "redis://localhost". docs/urls.md lists all forms.
    * @param with defaults of its handles, which the URL's query overrides.
-   * @return the client, connected unless `lazy_connect`; or status::invalid_argument,
-   *   status::unreachable, status::refused, status::unsupported, status::limit, status::no_memory.
-   * @since 1.2
+   * @return the client, connected unless `lazy_connect`, or an error:
+   * - status::invalid_argument: the URL or an option is wrong.
+   * - status::unreachable: no server answered within command_timeout.
+   * - status::refused: a wrong password, missing rights, or a server that cannot serve.
+   * - status::unsupported: TLS without OpenSSL 3.
+   * - status::limit: no file descriptor or thread is available.
+   * - status::no_memory: memory ran out.
    */
   static result<client> open(std::string_view url, const options &with = {}) {
-    // An empty URL is a wrong one; NULL would be that of the environment.
+    // An empty URL is an error. NULL would read the URL of the environment.
     return open_raw(url.data() != nullptr ? url.data() : "", url.size(), with);
   }
-  /** The same with the URL in the environment variable MORTISE_URL. @since 1.2 */
+  /** Opens a client with the URL in the environment variable MORTISE_URL. */
   static result<client> open_from_environment(const options &with = {}) {
     return open_raw(nullptr, 0, with);
   }
 
   /**
-   * Asks the server for a sign of life.
-   * @return done; or status::unreachable, status::unknown, status::refused, status::limit,
-   *   status::closed, status::forked.
-   * @since 1.2
+   * Checks that the server answers, within command_timeout.
+   * @return done, or an error:
+   * - status::unreachable: no connection in time.
+   * - status::unknown: sent, but not answered in time.
+   * - status::refused: the server refused the request.
+   * - status::limit: too many requests are open.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
    */
   result<void> ping(std::nothrow_t) {
     mortise_error *filled = detail::error_of_thread();
     return detail::done(mortise_client_ping(raw(), filled), filled);
   }
   /**
-   * Gives the client another user and password, as `mortise_client_set_credentials`.
+   * Changes the user and password of the client, as `mortise_client_set_credentials`. Unless it
+   * succeeds, the old credentials stay in force.
    * @param user empty for the server's default user.
-   * @return done; on anything else those before stay in force: status::refused,
-   *   status::unreachable, status::unknown, status::limit, status::closed, status::forked,
-   *   status::no_memory, status::invalid_argument.
-   * @since 1.2
+   * @param password 1 to MORTISE_MAX_PASSWORD_LEN bytes.
+   * @return done, or an error:
+   * - status::unreachable: no connection in time.
+   * - status::unknown: sent, but not answered in time.
+   * - status::refused: the server refused the request.
+   * - status::limit: too many requests are open.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::no_memory: memory ran out.
+   * - status::invalid_argument: an argument is wrong, or the client has the option `password_file`.
    */
   result<void> set_credentials(std::string_view user, std::string_view password, std::nothrow_t) {
     mortise_error *filled = detail::error_of_thread();
@@ -72,25 +88,31 @@ class client {
                         filled);
   }
   /**
-   * Examines the servers: their settings, rights and clocks. It takes two round trips, and changes
-   * nothing.
-   * @return what was found; or status::unreachable, status::unknown, status::limit, status::closed,
-   *   status::forked, status::no_memory.
-   * @since 1.2
+   * Checks the health of the servers: settings, rights and clocks. It takes two round trips and
+   * changes nothing.
+   * @return the health check, or an error:
+   * - status::unreachable: no connection in time.
+   * - status::unknown: sent, but not answered in time.
+   * - status::limit: too many requests are open.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::no_memory: memory ran out.
    */
   result<mortise::examination> examine(std::nothrow_t) {
     mortise_error *filled = detail::error_of_thread();
     return found(mortise_client_examine(raw(), filled), filled);
   }
-  /** The same as it was found last, without asking; see `mortise_client_examination`. @since 1.2 */
+  /**
+   * The last health check, without a new one. See `mortise_client_examination`.
+   * @return the health check, or status::closed, status::forked or status::no_memory.
+   */
   result<mortise::examination> examination(std::nothrow_t) const {
     mortise_error *filled = detail::error_of_thread();
     return found(mortise_client_examination(raw(), filled), filled);
   }
   /**
-   * What the client has counted so far; see `mortise_client_stats`. It asks no server.
-   * @return the statistics; or status::closed, status::forked, status::no_memory.
-   * @since 1.2
+   * Reads what the client has counted so far. See `mortise_client_stats`. It sends nothing.
+   * @return the statistics, or status::closed, status::forked or status::no_memory.
    */
   result<mortise::stats> stats(std::nothrow_t) const {
     mortise_error *filled = detail::error_of_thread();
@@ -99,11 +121,18 @@ class client {
     return mortise::stats(counted);
   }
   /**
-   * Asks all clients that live what they hold and wait for; see `mortise_client_census`.
+   * Lists what all live clients hold and wait for. See `mortise_client_census`.
    * @param patience 1 ms to 1 minute.
-   * @return the census; or status::refused, status::unreachable, status::unknown, status::busy,
-   *   status::limit, status::closed, status::forked, status::no_memory, status::invalid_argument.
-   * @since 1.2
+   * @return the listing, or an error:
+   * - status::unreachable: no connection in time.
+   * - status::unknown: sent, but not answered in time.
+   * - status::refused: the server refused the request.
+   * - status::limit: too many requests are open.
+   * - status::busy: another listing of this client ran during all of the time.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::no_memory: memory ran out.
+   * - status::invalid_argument: an argument is out of range.
    */
   result<mortise::census> census(std::chrono::milliseconds patience, std::nothrow_t) {
     mortise_error *filled = detail::error_of_thread();
@@ -112,13 +141,19 @@ class client {
     return mortise::census(taken);
   }
   /**
-   * Looks through the keys of the servers for locks; see `mortise_client_scan`.
+   * Searches the keys of the servers for locks. See `mortise_client_scan`.
    * @param pattern empty for locks in Mortise's own format.
-   * @param most_keys how many are looked at of each server.
+   * @param most_keys the largest number of keys to look at per server: 1 to 1000000000.
    * @param patience 1 ms to 1 minute.
-   * @return what was found; or status::refused, status::unreachable, status::unknown,
-   *   status::limit, status::closed, status::forked, status::no_memory, status::invalid_argument.
-   * @since 1.2
+   * @return the listing, or an error:
+   * - status::unreachable: no connection in time.
+   * - status::unknown: sent, but not answered in time.
+   * - status::refused: the server refused the request.
+   * - status::limit: too many requests are open.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::no_memory: memory ran out.
+   * - status::invalid_argument: an argument is out of range.
    */
   result<mortise::census> scan(std::string_view pattern, std::int64_t most_keys,
                                std::chrono::milliseconds patience, std::nothrow_t) {
@@ -129,56 +164,62 @@ class client {
     return mortise::census(found);
   }
   /**
-   * From now on what happens to this client, as bad as this level or worse, is told on the queue as
-   * event_kind::log, each with this tag; see `mortise_client_watch_log`.
-   * @return done; or status::shut_down, status::closed, status::forked, status::invalid_argument.
-   * @since 1.2
+   * Reports the log of this client on the queue, as one event_kind::log per record, each with this
+   * tag. It reports this severity and worse. See `mortise_client_watch_log`.
+   * @return done, or an error:
+   * - status::shut_down: the queue was shut down.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::invalid_argument: an argument is out of range.
    */
   result<void> watch_log(queue &on, std::int64_t tag, log_level level);
-  /** Ends that. @since 1.2 */
+  /** Ends the watch of the log. */
   result<void> unwatch_log() {
     mortise_error *filled = detail::error_of_thread();
     return detail::done(mortise_client_watch_log(raw(), nullptr, 0, MORTISE_LOG_LEVEL_NONE, filled),
                         filled);
   }
   /**
-   * From now on an event_kind::stats comes to the queue every so often, for whoever reads `stats`
-   * then; see `mortise_client_watch_stats`.
+   * Sends an event_kind::stats to the queue at regular intervals, as a signal to read `stats`. See
+   * `mortise_client_watch_stats`.
    * @param interval 10 ms or more.
-   * @return done; or status::shut_down, status::closed, status::forked, status::invalid_argument.
-   * @since 1.2
+   * @return done, or an error:
+   * - status::shut_down: the queue was shut down.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::invalid_argument: an argument is out of range.
    */
   result<void> watch_stats(queue &on, std::int64_t tag, std::chrono::milliseconds interval);
-  /** Ends that. @since 1.2 */
+  /** Ends these events. */
   result<void> unwatch_stats() {
     mortise_error *filled = detail::error_of_thread();
     return detail::done(mortise_client_watch_stats(raw(), nullptr, 0, 0, filled), filled);
   }
 #if MORTISE_HAS_EXCEPTIONS
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   void ping() { detail::checked(ping(std::nothrow)); }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   void set_credentials(std::string_view user, std::string_view password) {
     detail::checked(set_credentials(user, password, std::nothrow));
   }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   mortise::examination examine() { return detail::checked(examine(std::nothrow)); }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   mortise::examination examination() const { return detail::checked(examination(std::nothrow)); }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   mortise::stats stats() const { return detail::checked(stats(std::nothrow)); }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   mortise::census census(std::chrono::milliseconds patience) {
     return detail::checked(census(patience, std::nothrow));
   }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   mortise::census scan(std::string_view pattern, std::int64_t most_keys,
                        std::chrono::milliseconds patience) {
     return detail::checked(scan(pattern, most_keys, patience, std::nothrow));
   }
 #endif
 
-  /** For the C functions; NULL after it was moved from. @since 1.2 */
+  /** The client for C functions. NULL after a move. */
   mortise_client *raw() const noexcept { return raw_.get(); }
 
  private:

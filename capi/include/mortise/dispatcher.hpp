@@ -1,4 +1,4 @@
-/** Calls that end in a function, and losses that stop the work: for event loops, from C++20 on. */
+/** A dispatcher for event loops, from C++20 on: callbacks for calls, and stops for losses. */
 #ifndef MORTISE_DISPATCHER_HPP
 #define MORTISE_DISPATCHER_HPP
 
@@ -14,34 +14,31 @@ namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
 /**
- * What stands between a queue and an event loop, whichever that is: the loop polls `fd` for reading
- * and then calls `dispatch`, which calls what waits for the events that have come. One thread at a
- * time, and functions are called in the thread that dispatches. Neither copied nor moved. Its end
- * cancels the waits that end here, and calls nothing.
+ * A dispatcher connects a queue to any event loop. The loop polls `fd` for reading and then calls
+ * `dispatch`, which calls the callbacks of the events. Use it in one thread at a time. Callbacks
+ * run in the thread that dispatches. It can be neither copied nor moved. Its destructor cancels its
+ * waits and calls nothing.
  *
- * Where a function is given, it has to be copyable. It may begin further calls, and must not end
- * the dispatcher.
- * @since 1.2
+ * A callback must be copyable. It may start further calls, and must not destroy the dispatcher.
  */
 class dispatcher {
  public:
-  /** What an acquire ends in. */
+  /** The callback of an acquire. */
   using acquired = std::function<void(result<hold>)>;
-  /** What an unlock ends in. */
+  /** The callback of an unlock. */
   using unlocked = std::function<void(result<void>)>;
 
-  /** Takes over a queue that nobody else reads, such as `queue::make` gives. @since 1.2 */
+  /** Takes ownership of a queue without other readers, such as one of `queue::make`. */
   explicit dispatcher(queue of) noexcept : queue_(std::move(of)) {}
   dispatcher(const dispatcher &) = delete;
   dispatcher &operator=(const dispatcher &) = delete;
 
-  /** Readable while there is something to dispatch. Only poll it. @since 1.2 */
+  /** A descriptor that is readable while there is something to dispatch. Only poll it. */
   int fd() const noexcept { return queue_.fd(); }
   /**
-   * Calls what waits for the events that are there, and for those that come meanwhile.
-   * @param wait how long it waits for the first one: not at all, if it is called by a loop.
-   * @return how many there were.
-   * @since 1.2
+   * Calls the callbacks of all present events, and of those that arrive meanwhile.
+   * @param wait how long to wait for the first event. An event loop does not wait.
+   * @return the number of events.
    */
   std::size_t dispatch(const timeout &wait = std::chrono::milliseconds(0)) {
     std::size_t count = 0;
@@ -52,45 +49,43 @@ class dispatcher {
     }
     return count;
   }
-  /** Makes one `dispatch` that waits return now. Any thread; async-signal-safe. @since 1.2 */
+  /** Makes one waiting `dispatch` return now. Any thread. Async-signal-safe. */
   void wake() noexcept { queue_.wake(); }
 
   /**
-   * Acquires a mutex as `mutex::acquire`, and calls `done` with what that gives.
-   * @param wait how long, and until which stop.
-   * @return a number of this call, for `abandon`; or why it was not accepted, and nothing is
-   * called.
-   * @since 1.2
+   * Starts `mutex::acquire` and later calls `done` with its result.
+   * @param wait how long to wait, and the stop that ends the wait.
+   * @return a number of this call, for `abandon`. If the call is not accepted, the error, and
+   *   `done` is not called.
    */
   result<std::int64_t> acquire(mutex &of, const timeout &wait, acquired done) {
     return begin(of, detail::lock_mode, wait, std::move(done),
                  [&](std::int64_t tag) { return of.acquire_async(queue_, tag, wait); });
   }
-  /** The same of a semaphore, for so many permits. @since 1.2 */
+  /** Starts `semaphore::acquire` of `weight` permits. Otherwise as the acquire of a mutex. */
   result<std::int64_t> acquire(semaphore &of, const timeout &wait, std::int64_t weight,
                                acquired done) {
     return begin(of, detail::semaphore_mode, wait, std::move(done),
                  [&](std::int64_t tag) { return of.acquire_async(queue_, tag, wait, weight); });
   }
-  /** The same of a multi. @since 1.2 */
+  /** Starts `multi::acquire`. Otherwise as the acquire of a mutex. */
   result<std::int64_t> acquire(multi &of, const timeout &wait, acquired done) {
     return begin(of, detail::multi_mode, wait, std::move(done),
                  [&](std::int64_t tag) { return of.acquire_async(queue_, tag, wait); });
   }
-  /** The same of a read-write lock, to read. @since 1.2 */
+  /** Starts `rw::read`. Otherwise as the acquire of a mutex. */
   result<std::int64_t> read(rw &of, const timeout &wait, acquired done) {
     return begin(of, detail::rw_modes::reading, wait, std::move(done),
                  [&](std::int64_t tag) { return of.read_async(queue_, tag, wait); });
   }
-  /** The same, to write. @since 1.2 */
+  /** Starts `rw::write`. Otherwise as the acquire of a mutex. */
   result<std::int64_t> write(rw &of, const timeout &wait, acquired done) {
     return begin(of, detail::rw_modes::writing, wait, std::move(done),
                  [&](std::int64_t tag) { return of.write_async(queue_, tag, wait); });
   }
   /**
-   * Unlocks as `hold::unlock`, and calls `done` with what that gives. The hold ends now.
-   * @return as `acquire`.
-   * @since 1.2
+   * Starts `hold::unlock` and later calls `done` with its result. The hold ends now.
+   * @return a number of this call, or the error, as `acquire`.
    */
   result<std::int64_t> unlock(hold &given, unlocked done) {
     const std::int64_t tag = ++last_tag_;
@@ -100,9 +95,8 @@ class dispatcher {
     return tag;
   }
   /**
-   * Forgets a call: nothing is called for it any more, an acquire stops waiting, and what it is
-   * granted nevertheless is given back.
-   * @since 1.2
+   * Forgets a call: its callback is never called. An acquire stops waiting, and a grant that still
+   * arrives is released.
    */
   void abandon(std::int64_t number) {
     unlocks_.erase(number);
@@ -112,10 +106,9 @@ class dispatcher {
     found->second.of->calls.cancel(found->second.of->raw, nullptr);
   }
   /**
-   * From now on a loss of what this handle holds stops the work: the first one requests this stop,
-   * at the next `dispatch`. It replaces an earlier watch of the handle.
-   * @return as `handle::watch`.
-   * @since 1.2
+   * Stops the work when this handle loses its hold: the next `dispatch` after the first loss
+   * requests this stop. A new watch of the handle replaces the old one.
+   * @return the results of `handle::watch`.
    */
   result<void> watch(handle &of, std::stop_source work) {
     const std::int64_t tag = ++last_tag_;
@@ -209,7 +202,7 @@ class dispatcher {
   std::unordered_map<const detail::owner *, std::int64_t> watches_;
   std::int64_t last_tag_ = 0;
   event event_;
-  /** Last, so that it ends first: nothing is begun any more then. */
+  /** The last member, so that it is destroyed first. Nothing starts after that. */
   queue queue_;
 };
 

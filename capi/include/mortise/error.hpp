@@ -1,4 +1,4 @@
-/** Why a call did not do what its name says: as a value, and as what is thrown. */
+/** The error of a call, as a value and as an exception. */
 #ifndef MORTISE_ERROR_HPP
 #define MORTISE_ERROR_HPP
 
@@ -22,44 +22,41 @@ struct failure {
 
 }  // namespace detail
 
-/**
- * A status other than status::ok, with its details. Copying it copies a pointer. Any thread.
- * @since 1.2
- */
+/** A status other than status::ok, with its details. A copy copies a pointer. Any thread. */
 class error {
  public:
-  /** A failure with these details; without any, the message is the status' name. @since 1.2 */
+  /** A failure with these details. Without details, the message is the status' name. */
   explicit error(status code, std::shared_ptr<const detail::failure> details = nullptr) noexcept
       : code_(code), details_(std::move(details)) {}
-  /** A failure with this message. @since 1.2 */
+  /** A failure with this message. */
   error(status code, std::string message) : code_(code) {
     auto details = std::make_shared<detail::failure>();
     details->message = std::move(message);
     details_ = std::move(details);
   }
 
-  /** Which it is; never status::ok. @since 1.2 */
+  /** The status. Never status::ok. */
   status code() const noexcept { return code_; }
-  /** As `mortise_error_message`: what was wrong and how to mend it; ends in NUL. @since 1.2 */
+  /** The cause and the remedy, as `mortise_error_message`. It ends in NUL. */
   std::string_view message() const noexcept {
     return details_ && !details_->message.empty() ? std::string_view(details_->message)
                                                   : text(code_);
   }
-  /** The server's own words; empty when it had none. @since 1.2 */
+  /** The server's own text, or empty if it sent none. */
   std::string_view server_text() const noexcept {
     return details_ ? std::string_view(details_->server_text) : std::string_view();
   }
-  /** The name of the lock that it is about, any bytes; empty when about none. @since 1.2 */
+  /** The name of the lock that the error is about, any bytes, or empty. */
   std::string_view lock_name() const noexcept {
     return details_ ? std::string_view(details_->lock_name) : std::string_view();
   }
-  /** Why the hold was lost, for status::lost; else reason::none. @since 1.2 */
+  /** The reason of a loss if the status is status::lost, otherwise reason::none. */
   mortise::reason reason() const noexcept {
     return details_ ? details_->reason : mortise::reason::none;
   }
-  /** Whether the same call may succeed later without any change. @since 1.2 */
+  /** Whether the same call may succeed later without any change. */
   bool is_retryable() const noexcept { return details_ && details_->is_retryable; }
-  /** Whether the request may have been carried out although the call failed. @since 1.2 */
+  /** Whether the server may have executed the request although the call failed. */
   bool is_ambiguous() const noexcept { return details_ && details_->is_ambiguous; }
 
  private:
@@ -68,14 +65,14 @@ class error {
 };
 
 #if MORTISE_HAS_EXCEPTIONS
-/** What the throwing forms throw: an error; `what()` is its message. @since 1.2 */
+/** The exception of the throwing forms. `what()` is the error's message. */
 class __attribute__((visibility("default"))) exception : public std::runtime_error {
  public:
   explicit exception(mortise::error why)
       : std::runtime_error(std::string(why.message())), error_(std::move(why)) {}
-  /** The details. @since 1.2 */
+  /** The details. */
   const mortise::error &error() const noexcept { return error_; }
-  /** Its status. @since 1.2 */
+  /** The status. */
   status code() const noexcept { return error_.code(); }
 
  private:
@@ -86,15 +83,16 @@ class __attribute__((visibility("default"))) exception : public std::runtime_err
 namespace detail {
 
 /**
- * What calls of this thread fill when they fail, so that one that succeeds allocates nothing. NULL,
- * which C takes, when memory ran out and while the thread's own objects are being destroyed.
+ * The error that calls of this thread fill when they fail, so that a successful call allocates
+ * nothing. It is NULL, which C accepts, when memory ran out and while the thread's own objects are
+ * destroyed.
  */
 inline mortise_error *error_of_thread() noexcept {
   struct keeper {
     mortise_error *&kept;
     ~keeper() { mortise_error_free(std::exchange(kept, nullptr)); }
   };
-  // A plain pointer may be looked at even after the thread's objects are gone.
+  // A plain pointer may be read even after the thread's objects are destroyed.
   static thread_local mortise_error *kept = nullptr;
   static thread_local bool is_made = false;
   if (!is_made) {
@@ -108,7 +106,7 @@ inline mortise_error *error_of_thread() noexcept {
 
 inline status to_status(mortise_status code) noexcept { return static_cast<status>(code); }
 
-/** The error of a call that gave this status and filled this. */
+/** The error of a call that returned this status and filled this object. */
 inline error error_from(mortise_status code, const mortise_error *filled) {
   if (filled == nullptr || mortise_error_code(filled) != code) return error(to_status(code));
   auto details = std::make_shared<failure>();
@@ -123,7 +121,7 @@ inline error error_from(mortise_status code, const mortise_error *filled) {
   return error(to_status(code), std::move(details));
 }
 
-/** The same where a constructor of C gave NULL. */
+/** The error of a constructor of C that returned NULL. */
 inline error error_from_null(const mortise_error *filled) {
   const mortise_status code =
       filled != nullptr ? mortise_error_code(filled) : mortise_status{MORTISE_NO_MEMORY};

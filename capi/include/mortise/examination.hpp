@@ -1,4 +1,4 @@
-/** Whether a server's settings, rights and clock are safe for locks. */
+/** A health check: whether a server's settings, rights and clock are safe for locks. */
 #ifndef MORTISE_EXAMINATION_HPP
 #define MORTISE_EXAMINATION_HPP
 
@@ -11,34 +11,33 @@ namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
 /**
- * What was found of one matter at one server; see docs/examination.md. The texts live as long
- * as the examination.
- * @since 1.2
+ * One finding at one server. docs/examination.md lists the findings. The strings are valid as long
+ * as the health check.
  */
 struct finding {
-  /** Such as "maxmemory_policy"; stays the same in later versions. */
+  /** The name, such as "maxmemory_policy". Later versions keep it. */
   std::string_view name;
-  /** What was found. */
+  /** The severity. */
   mortise::verdict verdict;
   /** The server's address, without user and password. */
   std::string_view server;
-  /** The value that was seen, in printable ASCII. */
+  /** The value at the server, in printable ASCII. */
   std::string_view value;
-  /** What could happen, and what to do about it; empty where all is well. */
+  /** What the finding can lead to, and the remedy. Empty if nothing is wrong. */
   std::string_view consequence, mend;
 };
 
-/** What was found when the servers were examined. Move-only; it never changes: any thread. */
+/** A health check of the servers. Move-only. It never changes. Any thread. */
 class examination {
  public:
-  /** Takes one of C over. @since 1.2 */
+  /** Takes ownership of a health check of C. */
   explicit examination(mortise_examination *raw) noexcept : raw_(raw) {}
 
-  /** The worst of all verdicts; verdict::unknown without findings. @since 1.2 */
+  /** The worst severity of all findings, or verdict::unknown without findings. */
   verdict worst() const noexcept {
     return static_cast<verdict>(mortise_examination_worst(raw_.get()));
   }
-  /** All of them, the same for each server. @since 1.2 */
+  /** All findings. Every server has the same ones. */
   std::vector<finding> findings() const {
     const mortise_examination *raw = raw_.get();
     std::vector<finding> found;
@@ -50,7 +49,7 @@ class examination {
     }
     return found;
   }
-  /** All of it as one JSON text, as `mortise_examination_json`. @since 1.2 */
+  /** The whole health check as one JSON text, as `mortise_examination_json`. */
   std::string_view json() const noexcept { return mortise_examination_json(raw_.get()); }
 
  private:

@@ -1,4 +1,4 @@
-/** What all kinds of handles can do. */
+/** The functions that all kinds of handles have. */
 #ifndef MORTISE_HANDLE_HPP
 #define MORTISE_HANDLE_HPP
 
@@ -14,14 +14,14 @@ inline namespace MORTISE_CXX_NAMESPACE {
 
 /**
  * The base of `mutex`, `rw`, `semaphore` and `multi`: one owner. Two handles of one name exclude
- * each other, in one process, too. Move-only. Any thread may use it; who acquires or unlocks while
- * another thread does gets status::busy, so give each concurrent user a handle of its own. Its end
- * gives back what it holds without waiting for the answer, unless a `hold` of it lives on.
+ * each other, also in one process. Move-only. Any thread may use it. If one thread acquires or
+ * unlocks, another thread that does the same gets status::busy. So give each concurrent user its
+ * own handle. The destructor releases the hold without waiting for the answer, unless a `hold` of
+ * it still exists.
  *
- * Where a function has a form with std::nothrow, that gives the error as a value, and the other
- * throws it as an exception. Forms that end in `_async` end in one event on the queue, with the
- * tag, if they succeed.
- * @since 1.2
+ * A function with std::nothrow returns its error. The form without it throws the error as an
+ * exception. A function that ends in `_async` ends in one event on the queue, with the tag. If it
+ * fails, there is no event.
  */
 class handle {
  public:
@@ -31,28 +31,31 @@ class handle {
   handle &operator=(handle &&) noexcept = default;
   ~handle() = default;
 
-  /** How long what is held is still valid by the local clock; 0 when nothing is. @since 1.2 */
+  /** How long the hold is still valid by the local clock, or 0 without a hold. */
   std::chrono::milliseconds valid() const noexcept {
     return std::chrono::milliseconds(calls().valid_ms(raw()));
   }
-  /** When it ends unless it is renewed before; the epoch when nothing is held. @since 1.2 */
+  /** The moment when the hold ends unless it is renewed, or the epoch without a hold. */
   boot_clock::time_point deadline() const noexcept {
     return boot_clock::time_point(std::chrono::nanoseconds(calls().deadline_ns(raw())));
   }
-  /** Makes what is held last at least this long from now; as `hold::extend`. @since 1.2 */
+  /**
+   * Extends the hold so that it lasts at least this long from now. The errors are those of
+   * `hold::extend`.
+   */
   template <class Count, class Period>
   result<void> extend(std::chrono::duration<Count, Period> lease, std::nothrow_t) {
     mortise_error *filled = detail::error_of_thread();
     return detail::done(calls().extend(raw(), detail::to_lease_ms(lease), filled), filled);
   }
 #if MORTISE_HAS_EXCEPTIONS
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   template <class Count, class Period>
   void extend(std::chrono::duration<Count, Period> lease) {
     detail::checked(extend(lease, std::nothrow));
   }
 #endif
-  /** As `extend`, ending in one event_kind::extended. @since 1.2 */
+  /** Starts `extend`, which ends in one event_kind::extended. */
   template <class Count, class Period>
   result<void> extend_async(queue &on, std::int64_t tag,
                             std::chrono::duration<Count, Period> lease) {
@@ -62,37 +65,45 @@ class handle {
   }
   /**
    * Ends a waiting acquire of this handle, of any thread or queue, with status::cancelled.
-   * @return status::ok; status::not_owner when nothing was waiting; status::closed, status::forked.
-   * @since 1.2
+   * @return
+   * - status::ok: a wait was cancelled.
+   * - status::not_owner: nothing was waiting.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
    */
   status cancel() noexcept { return detail::to_status(calls().cancel(raw(), nullptr)); }
   /**
-   * Ends a wait as `cancel`, and keeps every acquire from beginning until it is called with false.
-   * @return status::ok, whether or not something waited; status::closed, status::forked.
-   * @since 1.2
+   * Cancels a wait as `cancel` does, and blocks every later acquire until a call with false.
+   * @return
+   * - status::ok: done, whether or not an acquire waited.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
    */
   status interrupt(bool is_on) noexcept {
     owner_->is_interrupted = is_on;
     return detail::to_status(calls().interrupt(raw(), is_on ? 1 : 0, nullptr));
   }
   /**
-   * From now on losses and risks are events on this queue, each with this tag; see
-   * `mortise_lock_watch`, and `mortise_multi_watch`.
-   * @return done; or status::limit, status::shut_down, status::closed, status::forked,
-   *   status::invalid_argument.
-   * @since 1.2
+   * Reports losses and risks as events on this queue, each with this tag. See `mortise_lock_watch`
+   * and `mortise_multi_watch`.
+   * @return done, or an error:
+   * - status::limit: the queue is full.
+   * - status::shut_down: the queue was shut down.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::invalid_argument: a multi without members.
    */
   result<void> watch(queue &on, std::int64_t tag) {
     mortise_error *filled = detail::error_of_thread();
     return detail::done(calls().watch(raw(), on.raw(), tag, filled), filled);
   }
-  /** Ends the watch. @since 1.2 */
+  /** Ends the watch. */
   result<void> unwatch() {
     mortise_error *filled = detail::error_of_thread();
     return detail::done(calls().watch(raw(), nullptr, 0, filled), filled);
   }
 
-  /** For the other headers. */
+  /** The owner, for the other headers. */
   const std::shared_ptr<detail::owner> &owner() const noexcept { return owner_; }
 
  protected:
@@ -102,7 +113,7 @@ class handle {
   void *raw() const noexcept { return owner_->raw; }
   const detail::kind &calls() const noexcept { return owner_->calls; }
 
-  /** An acquire: `call(filled)` is C's, which waits for so long. */
+  /** Acquires by `call(filled)`, a function of C that waits for this time. */
   template <class Call>
   result<hold> acquire_by(const detail::mode &how, const timeout &wait, const Call &call) {
     mortise_error *filled = detail::error_of_thread();
@@ -117,7 +128,7 @@ class handle {
   result<hold> try_as(const detail::mode &how) {
     return acquire_by(how, {}, [&](mortise_error *filled) { return how.attempt(raw(), filled); });
   }
-  /** A call that ends in an event. */
+  /** Starts a call that ends in an event. */
   template <class Raw, class Call, class... Arguments>
   static result<void> begin(Call call, Raw *raw, queue &on, std::int64_t tag,
                             Arguments... arguments) {
@@ -129,12 +140,12 @@ class handle {
     return detail::done(how.unlock(raw(), filled), filled);
   }
 #if MORTISE_HAS_EXCEPTIONS
-  /** The hold, none if the lock was not to be had; other errors are thrown. */
+  /** The hold, or none if the lock was not granted. Other errors are thrown. */
   static hold held_or_none(result<hold> given) {
     if (!given && detail::is_denial(given.error().code())) return {};
     return detail::checked(std::move(given));
   }
-  /** For who unlocks by the handle: it is acquired, or an exception is thrown. */
+  /** Acquires for a caller that unlocks by the handle, or throws. */
   void lock_as(const detail::mode &how) {
     mortise_error *filled = detail::error_of_thread();
     detail::checked(detail::done(wait_by({}, filled,
@@ -143,7 +154,7 @@ class handle {
                                          }),
                                  filled));
   }
-  /** The same: whether it was acquired within this time. */
+  /** The same with a timeout. Returns whether it was acquired in time. */
   bool lock_as(const detail::mode &how, const timeout &wait) {
     mortise_error *filled = detail::error_of_thread();
     return is_acquired(
@@ -151,11 +162,11 @@ class handle {
                 [&](mortise_error *details) { return how.acquire(raw(), wait.ms(), details); }),
         filled);
   }
-  /** The same, until this moment by its own clock, which may be slow or be set back. */
+  /** The same until this moment by its own clock, which may be slow or set back. */
   template <class Clock, class Duration>
   bool lock_as_until(const detail::mode &how, std::chrono::time_point<Clock, Duration> moment) {
     mortise_error *filled = detail::error_of_thread();
-    // So little is waited out: a call that ends sooner may not have the server's answer.
+    // The rest is slept: a call with less time may end before the server's answer.
     constexpr std::chrono::seconds little{1};
     do {
       const timeout wait(moment);
@@ -169,7 +180,7 @@ class handle {
     }
     return false;
   }
-  /** The same, without waiting. */
+  /** The same without waiting. */
   bool try_lock_as(const detail::mode &how) {
     mortise_error *filled = detail::error_of_thread();
     return is_acquired(
@@ -179,7 +190,7 @@ class handle {
 #endif
 
  private:
-  /** What an acquire came to in C. */
+  /** The status of an acquire in C. */
   template <class Call>
   mortise_status wait_by(const timeout &wait, mortise_error *filled, const Call &call) {
     return detail::call_until(*owner_, wait, [&call, filled] { return call(filled); });
@@ -195,22 +206,27 @@ class handle {
   std::shared_ptr<detail::owner> owner_;
 };
 
-/** A handle of one name: all but a multi. @since 1.2 */
+/** A handle of one name: every kind except a multi. */
 class named_handle : public handle {
  public:
-  /** The name that it was made with: any bytes, with a NUL behind them. @since 1.2 */
+  /** The name that it was made with: any bytes, followed by a NUL. */
   std::string_view name() const noexcept {
     std::size_t size = 0;
     const char *name = calls().name(raw(), &size);
     return {name, size};
   }
-  /** The fencing token of the last hold, also after its end; 0 before the first. @since 1.2 */
+  /** The fencing token of the last hold, also after its end. 0 before the first. */
   std::int64_t token() const noexcept { return calls().token(raw()); }
   /**
-   * Asks the server who holds the lock and who waits. To decide whether to act, ask `is_held`.
-   * @return the answer; or status::unreachable, status::unknown, status::refused, status::limit,
-   *   status::closed, status::forked, status::no_memory.
-   * @since 1.2
+   * Asks the server for the holder and the waiters. To decide whether to act, use `is_held`.
+   * @return the answer, or an error:
+   * - status::unreachable: no connection in time.
+   * - status::unknown: sent, but not answered in time.
+   * - status::refused: the server refused the request.
+   * - status::limit: too many requests are open.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::no_memory: memory ran out.
    */
   result<info> query(std::nothrow_t) {
     info answer(mortise_info_new());
@@ -221,22 +237,23 @@ class named_handle : public handle {
     return answer;
   }
   /**
-   * Ends somebody else's hold at once, which is lost then, for reason::forced; see
+   * Ends the hold of another owner at once. That hold is then lost, for reason::forced. See
    * `mortise_lock_force_release`.
-   * @param owner as `info::entry::owner` says.
-   * @return status::not_owner: it does not hold it, or not any more. Else as `query`.
-   * @since 1.2
+   * @param owner the holder, from `info_entry::owner`.
+   * @return done, or an error of `query`, and:
+   * - status::not_owner: the owner did not hold it. Nothing changed.
+   * - status::invalid_argument: an argument is out of range.
    */
   result<void> force_release(std::string_view owner, std::nothrow_t) {
     mortise_error *filled = detail::error_of_thread();
     return detail::done(calls().force_release(raw(), owner.data(), owner.size(), filled), filled);
   }
 #if MORTISE_HAS_EXCEPTIONS
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   void force_release(std::string_view owner) {
     detail::checked(force_release(owner, std::nothrow));
   }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   info query() { return detail::checked(query(std::nothrow)); }
 #endif
 
@@ -246,7 +263,7 @@ class named_handle : public handle {
 
 namespace detail {
 
-/** Makes a handle in C, with the options laid over the client's: `make(options, filled)`. */
+/** Makes a handle in C by `make(options, filled)`, with these options over the client's. */
 template <class Raw, class Make>
 result<Raw *> make_raw(client &of, const options &with, const Make &make) {
   mortise_error *filled = error_of_thread();

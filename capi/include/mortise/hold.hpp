@@ -10,17 +10,17 @@ namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
 /**
- * One successful acquire: it lasts until it is unlocked, or until it is lost for ever. Its end
- * unlocks what is still held, and waits for the answer for the client's command_timeout at most;
- * what became of it nobody hears then, so that who has to know calls `unlock`. Move-only. Any
- * thread may use it, one at a time. It may outlive the handle that it came from.
+ * One successful acquire. It lasts until it is unlocked or lost. Move-only. Any thread may use it,
+ * one at a time. It may outlive the handle that made it.
  *
- * A lease cannot stop a paused process: give `token` to whatever the lock protects.
- * @since 1.2
+ * The destructor unlocks a hold that still lasts, and waits at most command_timeout for the answer.
+ * It cannot report the result. To check the result, call `unlock`.
+ *
+ * A lease cannot stop a paused process. Pass `token` to the resource that the lock protects.
  */
 class hold {
  public:
-  /** None. @since 1.2 */
+  /** An empty hold. */
   hold() noexcept = default;
   hold(hold &&other) noexcept
       : owner_(std::move(other.owner_)),
@@ -39,29 +39,27 @@ class hold {
   ~hold() { end(); }
 
   /**
-   * Whether it lasts by the local clock. It costs no network, and is right also in a process that
-   * was stopped for long.
-   * @since 1.2
+   * Whether the hold lasts by the local clock. It sends nothing. It is also right in a process that
+   * was stopped for a long time.
    */
   bool is_held() const noexcept {
-    // In this order: what is held after the number was read may be another hold already.
+    // In this order, because a later hold may begin after the number is read.
     return mode_ != nullptr && mode_->is_held(owner_->raw) != 0 && is_current();
   }
-  /** `is_held`, so that `if (auto hold = lock.acquire(5s))` has it in its body. @since 1.2 */
+  /** The same as `is_held`, for `if (auto hold = lock.acquire(5s))`. */
   explicit operator bool() const noexcept { return is_held(); }
   /**
-   * The fencing token: it rises with every grant of a mutex or to a writer. Among readers tokens do
+   * The fencing token. It rises with every grant of a mutex or to a writer. Among readers tokens do
    * not rise: a fence compares a reader's token with the highest token of a writer, and stores only
-   * writers' tokens. It stays readable after the end. 0 of none, and of a multi, whose members have
-   * one each.
-   * @since 1.2
+   * writers' tokens. It stays readable after the end. It is 0 for an empty hold and for a multi,
+   * whose members each have one.
    */
   std::int64_t token() const noexcept { return token_; }
-  /** How long it is still valid by the local clock, in whole milliseconds; 0 after its end. */
+  /** How long it is still valid by the local clock, in whole milliseconds, or 0 after its end. */
   std::chrono::milliseconds valid() const noexcept {
     return std::chrono::milliseconds(is_held() ? owner_->calls.valid_ms(owner_->raw) : 0);
   }
-  /** When it ends unless it is renewed before; the epoch when it is over. @since 1.2 */
+  /** The moment when it ends unless it is renewed, or the epoch after its end. */
   boot_clock::time_point deadline() const noexcept {
     const bool is_mine = mode_ != nullptr && is_current();
     return boot_clock::time_point(
@@ -69,28 +67,39 @@ class hold {
   }
 
   /**
-   * Gives the lock back, and never ends a later hold of the same handle. After it returns nothing
-   * is held by this, whatever it returns, but for status::busy: another thread unlocks this hold.
-   * @return done; status::lost: it had been lost before; status::not_owner: there is none, or it
-   *   was unlocked before; status::unknown, status::unreachable, status::refused: its lease ends it
-   *   at the latest; status::busy, status::closed, status::forked.
-   * @since 1.2
+   * Releases the lock, and never a later hold of the same handle. Afterwards this object holds
+   * nothing, except after status::busy.
+   * @return done, or an error:
+   * - status::lost: it was lost before.
+   * - status::not_owner: it is empty, or was unlocked before.
+   * - status::unreachable, status::unknown, status::refused: its lease ends it at the latest.
+   * - status::busy: another thread unlocks this hold.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
    */
   result<void> unlock(std::nothrow_t) {
     if (mode_ == nullptr) return none();
     mortise_error *filled = detail::error_of_thread();
     const mortise_status code = mode_->unlock_hold(owner_->raw, number_, filled);
-    // What was not accepted is held on.
+    // A call that was not accepted leaves the hold as it is.
     if (code != MORTISE_BUSY) mode_ = nullptr;
     return detail::done(code, filled);
   }
   /**
-   * Makes it last at least this long from now; never shortens it. Of a multi all members.
-   * @param lease 0 for the handle's own, else MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS.
-   * @return done; status::lost, status::not_owner, status::unreachable, status::unknown (the old
-   *   deadline stands), status::refused, status::busy, status::limit, status::closed,
-   *   status::forked, status::invalid_argument.
-   * @since 1.2
+   * Extends the hold so that it lasts at least this long from now. It never shortens it. For a
+   * multi, it extends all members.
+   * @param lease 0 for the handle's own, or MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS.
+   * @return done, or an error. The old deadline stays after unreachable and unknown.
+   * - status::lost: it was lost.
+   * - status::not_owner: it is empty, or was unlocked before.
+   * - status::unreachable: no connection in time.
+   * - status::unknown: sent, but not answered in time.
+   * - status::refused: the server refused the request.
+   * - status::limit: too many requests are open.
+   * - status::busy: another call on the handle is acquiring or unlocking.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::invalid_argument: an argument is out of range.
    */
   template <class Count, class Period>
   result<void> extend(std::chrono::duration<Count, Period> lease, std::nothrow_t) {
@@ -101,11 +110,11 @@ class hold {
                         filled);
   }
   /**
-   * Turns a hold for reading into one for writing, with a new token, if no other reads. It never
-   * waits.
-   * @return done; status::not_acquired: others read, too, and it reads on; the others as
-   *   `mortise_rw_upgrade_try`; status::unsupported for a hold that is not of a read-write lock.
-   * @since 1.2
+   * Turns the hold of a reader into one of a writer, with a new token, if no other handle reads. It
+   * never waits.
+   * @return done, or an error of `mortise_rw_upgrade_try`, such as:
+   * - status::not_acquired: others also read. This hold continues to read.
+   * - status::unsupported: also for a hold of another kind of lock.
    */
   result<void> try_upgrade(std::nothrow_t) {
     if (mode_ == nullptr) return none();
@@ -115,9 +124,9 @@ class hold {
     return changed;
   }
   /**
-   * Turns a hold for writing into one for reading, without a gap; the token stays.
-   * @return as `mortise_rw_downgrade`; status::unsupported for a hold of no read-write lock.
-   * @since 1.2
+   * Turns the hold of a writer into one of a reader, without a gap. The token stays.
+   * @return done, or an error of `mortise_rw_downgrade`, such as:
+   * - status::unsupported: also for a hold of another kind of lock.
    */
   result<void> downgrade(std::nothrow_t) {
     if (mode_ == nullptr) return none();
@@ -125,11 +134,11 @@ class hold {
     return change(mode_->downgrade);
   }
   /**
-   * As `unlock`, ending in one event_kind::unlocked on the queue, with the tag, if it succeeds.
-   * This is none from then on, unless it says one of status::busy, status::limit,
-   * status::shut_down.
-   * @return as `unlock`; also status::limit and status::shut_down of the queue.
-   * @since 1.2
+   * Starts `unlock`, which ends in one event_kind::unlocked on the queue, with the tag. This object
+   * is then empty, except after status::busy, status::limit and status::shut_down.
+   * @return done, or an error of `unlock`, and:
+   * - status::limit: the queue is full.
+   * - status::shut_down: the queue was shut down.
    */
   result<void> unlock_async(queue &on, std::int64_t tag) {
     if (mode_ == nullptr) return none();
@@ -142,27 +151,27 @@ class hold {
     return detail::done(code, filled);
   }
 #if MORTISE_HAS_EXCEPTIONS
-  /** As above, throwing exception, also with status::lost. @since 1.2 */
+  /** The throwing form: it throws every error as an exception, also status::lost. */
   void unlock() { detail::checked(unlock(std::nothrow)); }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   template <class Count, class Period>
   void extend(std::chrono::duration<Count, Period> lease) {
     detail::checked(extend(lease, std::nothrow));
   }
-  /** As above: false where others read, too; other errors are thrown. @since 1.2 */
+  /** The throwing form: false if others also read. It throws other errors. */
   bool try_upgrade() {
     const auto changed = try_upgrade(std::nothrow);
     if (!changed && changed.error().code() == status::not_acquired) return false;
     detail::checked(changed);
     return true;
   }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   void downgrade() { detail::checked(downgrade(std::nothrow)); }
 #endif
-  /** Lets go without unlocking: the handle holds on, to be unlocked by itself. @since 1.2 */
+  /** Empties this object without unlocking. The handle still holds the lock and can unlock it. */
   void detach() noexcept { mode_ = nullptr; }
 
-  /** For the handles: what their owner holds now, or its hold with this number. */
+  /** The present hold of an owner, or the one with this number. For the handles. */
   hold(std::shared_ptr<detail::owner> of, const detail::mode &how, std::int64_t number = 0) noexcept
       : owner_(std::move(of)),
         mode_(&how),
@@ -183,7 +192,7 @@ class hold {
     }
     mortise_error *filled = detail::error_of_thread();
     const mortise_status code = call(owner_->raw, filled);
-    // Not by the status: a downgrade that nobody answered has taken place all the same.
+    // Not by the status, because a downgrade without an answer has also happened.
     const bool is_other = mode_->other->is_held(owner_->raw) != 0;
     if (is_other && mode_->is_held(owner_->raw) == 0) mode_ = mode_->other;
     return detail::done(code, filled);

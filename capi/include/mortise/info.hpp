@@ -1,4 +1,4 @@
-/** What the server knows of a lock. */
+/** The server's state of a lock. */
 #ifndef MORTISE_INFO_HPP
 #define MORTISE_INFO_HPP
 
@@ -11,49 +11,49 @@
 namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
-/** One who holds a lock or waits for it. The texts live as long as the info. @since 1.2 */
+/** One holder or waiter of a lock. The strings are valid as long as the info. */
 struct info_entry {
-  /** The owner as the server stores it, its host and label; empty when unknown. */
+  /** The owner as the server stores it, its host and label. Empty if unknown. */
   std::string_view owner, host, label;
-  /** 0 when unknown. */
+  /** The process id, or 0 if it is unknown. */
   std::int64_t pid;
-  /** How many permits of a semaphore; else 1. */
+  /** The number of permits of a semaphore, otherwise 1. */
   std::int64_t weight;
-  /** Whether it is for the whole lock: a mutex, a writer. */
+  /** Whether it is for the exclusive lock, as a mutex or a writer. */
   bool is_exclusive;
-  /** Whether a holder's client has unlocked and keeps the lock for its next acquire. */
+  /** Whether a holder's client has unlocked and retains the lock for its next acquire. */
   bool is_retained;
 };
 
-/** The answer to a query. It was true at the server when it was sent. Move-only. @since 1.2 */
+/** The answer to a query, true when the server sent it. Move-only. One thread at a time. */
 class info {
  public:
-  /** Takes one of C over. @since 1.2 */
+  /** Takes ownership of an info of C. */
   explicit info(mortise_info *raw) noexcept : raw_(raw) {}
 
-  /** Whether somebody held the lock. @since 1.2 */
+  /** Whether an owner held the lock. */
   bool is_held() const noexcept { return mortise_info_is_held(raw()) != 0; }
-  /** Whether the holder is this handle. @since 1.2 */
+  /** Whether the holder is this handle. */
   bool is_mine() const noexcept { return mortise_info_is_mine(raw()) != 0; }
-  /** Until the holder's lease ends at the server; -1 ms when nobody holds. @since 1.2 */
+  /** The time until the holder's lease ends at the server, or -1 ms without a holder. */
   std::chrono::milliseconds time_left() const noexcept {
     return std::chrono::milliseconds(mortise_info_time_left_ms(raw()));
   }
-  /** The newest fencing token drawn in this database. @since 1.2 */
+  /** The newest fencing token of this database. */
   std::int64_t latest_token() const noexcept { return mortise_info_latest_token(raw()); }
-  /** How many hold. @since 1.2 */
+  /** The number of holders. */
   std::int64_t holder_count() const noexcept { return mortise_info_holder_count(raw()); }
-  /** How many clients wait. @since 1.2 */
+  /** The number of clients that wait. */
   std::int64_t waiter_count() const noexcept { return mortise_info_waiter_count(raw()); }
-  /** How many permits there are; 1 of a mutex, 0 of a read-write lock. @since 1.2 */
+  /** The number of permits. 1 for a mutex, 0 for a read-write lock. */
   std::int64_t permits() const noexcept { return mortise_info_permits(raw()); }
-  /** How many of a semaphore are in use. @since 1.2 */
+  /** The number of permits of a semaphore that are in use. */
   std::int64_t permits_in_use() const noexcept { return mortise_info_permits_in_use(raw()); }
-  /** How many of the entries are holders; they come first. @since 1.2 */
+  /** The number of entries that are holders. They come first. */
   std::int64_t shown_holder_count() const noexcept {
     return mortise_info_shown_holder_count(raw());
   }
-  /** Holders and then waiters in their order, at most 16 of each. @since 1.2 */
+  /** Up to 16 holders, then up to 16 waiters in their order. */
   std::vector<info_entry> entries() const {
     std::vector<info_entry> all;
     for (std::int64_t i = 0; i < mortise_info_entry_count(raw()); ++i) {
@@ -66,7 +66,7 @@ class info {
     return all;
   }
 
-  /** For the C functions. @since 1.2 */
+  /** The info for C functions. */
   mortise_info *raw() const noexcept { return raw_.get(); }
 
  private:

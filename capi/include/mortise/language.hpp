@@ -1,5 +1,5 @@
 /**
- * What of the language and its library there is: exceptions, std::stop_token (C++20) and
+ * The features of the language and its library: exceptions, std::stop_token (C++20) and
  * std::expected (C++23). Part of mortise/mortise.hpp.
  */
 #ifndef MORTISE_LANGUAGE_HPP
@@ -13,21 +13,21 @@
 #include <version>
 #endif
 
-/** 1 where there are exceptions; what throws is declared only there. */
+/** 1 with exceptions. Throwing functions are declared only then. */
 #if defined(__cpp_exceptions)
 #define MORTISE_HAS_EXCEPTIONS 1
 #else
 #define MORTISE_HAS_EXCEPTIONS 0
 #endif
 
-/** 1 where a std::stop_token can end a wait. */
+/** 1 if a std::stop_token can end a wait. */
 #if defined(__cpp_lib_jthread)
 #define MORTISE_HAS_STOP_TOKEN 1
 #else
 #define MORTISE_HAS_STOP_TOKEN 0
 #endif
 
-/** 1 where mortise::result is std::expected. */
+/** 1 if mortise::result is std::expected. */
 #if defined(__cpp_lib_expected)
 #define MORTISE_HAS_EXPECTED 1
 #else
@@ -35,9 +35,9 @@
 #endif
 
 /*
- * Types differ with the language, so their full names do: objects of a program that were compiled
- * for different standards never take each other's functions for their own. Nor do these names meet
- * those of the library's own C++, which a static library has inside.
+ * Types differ with the language standard, so their full names also differ. Objects of a program
+ * that are compiled for different standards therefore never share each other's functions. These
+ * names also differ from those of the C++ code inside a static library.
  */
 #if MORTISE_HAS_EXPECTED && MORTISE_HAS_STOP_TOKEN
 #define MORTISE_CXX_NAMESPACE cxx23

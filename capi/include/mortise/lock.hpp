@@ -31,29 +31,31 @@ inline constexpr mode lock_mode = {erased<mortise_lock_try>::call,
 }  // namespace detail
 
 /**
- * One owner of one named mutex; see `handle` for what all handles have. `mortise::lock` is its
- * other name, as a class cannot have a function of its own name.
+ * One owner of one named mutex. `handle` describes what all handles have. `mortise::lock` is
+ * another name of this class, because a class cannot have a function of its own name.
  *
- * It is TimedLockable, for std::unique_lock and std::scoped_lock, as far as that can be honest: a
- * lock of the process cannot be lost, and has no fencing token, which are what `acquire` is for.
- * Lockable's `unlock` tells nobody that the hold had been lost. So ask `is_held` before what
- * counts, or unlock by `unlock(std::nothrow)`. It belongs to no thread.
- * @since 1.2
+ * It is TimedLockable, for std::unique_lock and std::scoped_lock. Unlike a lock of the process,
+ * this one can be lost and has a fencing token. `acquire` reports both, but `lock` and `unlock` of
+ * Lockable cannot. So check `is_held` before critical work, or unlock by `unlock(std::nothrow)`.
+ * The mutex belongs to no thread.
  */
 class mutex : public named_handle {
  public:
 #if MORTISE_HAS_EXCEPTIONS
-  /** As `make`, throwing exception. @since 1.2 */
+  /** Makes a new owner of the mutex of this name. It throws every error of `make`. */
   mutex(client &of, std::string_view name, const options &with = {})
       : mutex(detail::checked(make(of, name, with))) {}
 #endif
   /**
-   * Makes a new owner of the mutex of this name. Nothing is sent.
+   * Makes a new owner of the mutex of this name. It sends nothing.
    * @param name any bytes, 1 to MORTISE_MAX_NAME_LEN of them.
-   * @param with laid over the client's.
-   * @return the handle; or status::invalid_argument, status::closed, status::forked,
-   *   status::unsupported, status::no_memory.
-   * @since 1.2
+   * @param with settings that override the client's.
+   * @return the handle, or an error:
+   * - status::invalid_argument: an argument or an option is wrong.
+   * - status::unsupported: this kind of lock lacks the option's protocol.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::no_memory: memory ran out.
    */
   static result<mutex> make(client &of, std::string_view name, const options &with = {}) {
     const auto raw = detail::make_raw<mortise_lock>(
@@ -65,76 +67,83 @@ class mutex : public named_handle {
   }
 
   /**
-   * Acquires it, waiting for its turn in the order of arrival.
-   * @param wait how long, and until which stop.
-   * @return the hold; or status::timed_out, status::cancelled, status::not_acquired (with 0),
-   *   status::already_held, status::busy, status::lost (a reentrant handle's hold was lost; unlock
-   *   it first), status::unreachable, status::unknown (it is being given back), status::refused,
-   *   status::closed, status::forked, status::limit.
-   * @since 1.2
+   * Acquires the lock and waits for its turn, in the order of arrival.
+   * @param wait how long to wait, and the stop that ends the wait.
+   * @return the hold, or an error:
+   * - status::not_acquired: another owner holds it, and `wait` is 0.
+   * - status::timed_out: the timeout passed.
+   * - status::cancelled: cancelled, interrupted or stopped.
+   * - status::already_held: this handle holds it and is not reentrant.
+   * - status::busy: another call on this handle is acquiring or unlocking.
+   * - status::lost: a reentrant handle lost its hold. Unlock it first.
+   * - status::unreachable: no connection in time.
+   * - status::unknown: sent, but not answered in time. The client releases a possible hold.
+   * - status::refused: the server refused the request.
+   * - status::limit: too many requests are open.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
    */
   result<hold> acquire(const timeout &wait, std::nothrow_t) {
     return acquire_as(detail::lock_mode, wait);
   }
-  /** Acquires it if it is free, within command_timeout; else as `acquire`. @since 1.2 */
+  /** Acquires the lock if it is free, within command_timeout. The errors are those of `acquire`. */
   result<hold> try_acquire(std::nothrow_t) { return try_as(detail::lock_mode); }
 #if MORTISE_HAS_EXCEPTIONS
   /**
-   * As above: no hold on status::not_acquired, status::timed_out and status::cancelled; all other
-   * errors are thrown. Without a timeout it waits for ever.
-   * @since 1.2
+   * The throwing form: no hold on status::not_acquired, status::timed_out and status::cancelled. It
+   * throws other errors. Without a timeout it waits without end.
    */
   [[nodiscard]] hold acquire(const timeout &wait = {}) {
     return held_or_none(acquire(wait, std::nothrow));
   }
-  /** As above. @since 1.2 */
+  /** The throwing form: no hold if the lock is not free. It throws other errors. */
   [[nodiscard]] hold try_acquire() { return held_or_none(try_acquire(std::nothrow)); }
 
-  /** As `acquire`, for who unlocks by this handle; all errors are thrown. @since 1.2 */
+  /** Acquires for a caller that unlocks by this handle. It throws every error. */
   void lock() { lock_as(detail::lock_mode); }
-  /** Whether it was free, and is held now; other errors are thrown. @since 1.2 */
+  /** Whether the lock was free and is now held. It throws other errors. */
   [[nodiscard]] bool try_lock() { return try_lock_as(detail::lock_mode); }
-  /** As `acquire`: false at the end of the time. @since 1.2 */
+  /** Acquires within this time. False if the time passed. It throws other errors. */
   template <class Count, class Period>
   [[nodiscard]] bool try_lock_for(std::chrono::duration<Count, Period> given) {
     return lock_as(detail::lock_mode, given);
   }
-  /** The same: false when its clock has reached this moment. @since 1.2 */
+  /** Acquires until the clock reaches this moment. False if it did. It throws other errors. */
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> moment) {
     return lock_as_until(detail::lock_mode, moment);
   }
 #endif
-  /** Unlocks what this handle holds, whatever became of it. @since 1.2 */
+  /** Unlocks, and ignores the result. */
   void unlock() noexcept { mortise_lock_unlock(lock_raw(), nullptr); }
-  /** The same, telling what became of it: as `hold::unlock`. @since 1.2 */
+  /** Unlocks. The errors are those of `hold::unlock`. */
   result<void> unlock(std::nothrow_t) { return unlock_as(detail::lock_mode); }
-  /** Whether this handle holds it by the local clock. It costs no network. @since 1.2 */
+  /** Whether this handle holds the lock by the local clock. It sends nothing. */
   bool is_held() const noexcept { return mortise_lock_is_held(lock_raw()) != 0; }
-  /** Takes charge of what this handle holds, as after event_kind::acquired. @since 1.2 */
+  /** The present hold of this handle as an object, for use after event_kind::acquired. */
   [[nodiscard]] hold adopt() { return {owner(), detail::lock_mode}; }
 
-  /** As `acquire`, ending in one event_kind::acquired. @since 1.2 */
+  /** Starts `acquire`, which ends in one event_kind::acquired. */
   result<void> acquire_async(queue &on, std::int64_t tag, const timeout &wait = {}) {
     return begin(mortise_lock_acquire_async, lock_raw(), on, tag, wait.ms());
   }
-  /** As `try_acquire`, ending in one event_kind::acquired. @since 1.2 */
+  /** Starts `try_acquire`, which ends in one event_kind::acquired. */
   result<void> try_acquire_async(queue &on, std::int64_t tag) {
     return begin(mortise_lock_try_async, lock_raw(), on, tag);
   }
-  /** As `unlock`, ending in one event_kind::unlocked. The hold ends now. @since 1.2 */
+  /** Starts `unlock`, which ends in one event_kind::unlocked. The hold ends now. */
   result<void> unlock_async(queue &on, std::int64_t tag) {
     return begin(mortise_lock_unlock_async, lock_raw(), on, tag);
   }
 
-  /** For the C functions. @since 1.2 */
+  /** The handle for C functions. */
   mortise_lock *lock_raw() const noexcept { return static_cast<mortise_lock *>(raw()); }
 
  private:
   explicit mutex(mortise_lock *raw) : named_handle(detail::lock_kind, raw) {}
 };
 
-/** The name that it has in C and in the other languages. @since 1.2 */
+/** The name of this class in C and in the other languages. */
 using lock = mutex;
 
 }  // namespace MORTISE_CXX_NAMESPACE

@@ -1,14 +1,14 @@
 /**
- * Mortise in C++17 and later: a layer without code of its own over the C ABI, which is linked as
- * from C. The contract is that of mortise/mortise.h, in eight rules; the page is docs/cxx.md.
+ * Mortise in C++17 and later: a header-only layer over the C ABI, linked as from C. The contract is
+ * that of mortise/mortise.h, in eight rules. The page is docs/cxx.md.
  *
- * - `mortise::client` is the connection; `lock` (a `mutex`), `rw`, `semaphore` and `multi` are
- *   handles; each acquire gives a `hold`, whose end unlocks.
- * - What fails throws `mortise::exception`; with std::nothrow as its last argument a function gives
- *   a `mortise::result` instead, which is std::expected from C++23 on. Without exceptions only
- *   these are there.
- * - Times are of std::chrono, and rounded up to a millisecond. `mortise::timeout` also takes a
- *   std::stop_token, from C++20 on.
+ * - `mortise::client` is the connection. `lock` (a `mutex`), `rw`, `semaphore` and `multi` are
+ *   handles. Each acquire returns a `hold`, whose destructor unlocks.
+ * - A failure throws `mortise::exception`. With std::nothrow as its last argument, a function
+ *   returns a `mortise::result` instead, which is std::expected from C++23 on. Without exceptions
+ *   only these functions exist.
+ * - Times are of std::chrono, and rounded up to a millisecond. From C++20 on, `mortise::timeout`
+ *   also takes a std::stop_token.
  */
 #ifndef MORTISE_MORTISE_HPP
 #define MORTISE_MORTISE_HPP

@@ -38,22 +38,24 @@ inline constexpr mode multi_mode = {erased<mortise_multi_try>::call,
 }  // namespace detail
 
 /**
- * Several locks of one client that are acquired all or none, whatever their kinds, each name once;
- * see `handle` for what all handles have. Two multis with common names cannot deadlock. Members
- * stay usable by themselves, and are kept alive by it. It is TimedLockable as `mutex` is.
- * @since 1.2
+ * Several locks of one client that are acquired all or none. They may be of any kind, each name
+ * once. `handle` describes what all handles have. Two multis with common names cannot deadlock.
+ * Members stay usable by themselves, and the multi keeps them alive. It is TimedLockable as `mutex`
+ * is.
  */
 class multi : public handle {
  public:
 #if MORTISE_HAS_EXCEPTIONS
-  /** As `make`, throwing exception. @since 1.2 */
+  /** Makes a multi without members. It throws every error of `make`. */
   explicit multi(client &of) : multi(detail::checked(make(of))) {}
 #endif
   /**
-   * Makes one without members.
-   * @return the multi; or status::closed, status::forked, status::no_memory,
-   *   status::invalid_argument.
-   * @since 1.2
+   * Makes a multi without members.
+   * @return the multi, or an error:
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::no_memory: memory ran out.
+   * - status::invalid_argument: the client was moved from.
    */
   static result<multi> make(client &of) {
     mortise_error *filled = detail::error_of_thread();
@@ -64,96 +66,100 @@ class multi : public handle {
 
   /**
    * Adds a mutex.
-   * @return done; status::invalid_argument for a handle of another client or a name that is a
-   *   member already; status::busy while the multi is held or at work; status::limit beyond
-   *   MORTISE_MAX_MEMBERS; status::forked.
-   * @since 1.2
+   * @return done, or an error:
+   * - status::invalid_argument: the handle is of another client, or its name is a member already.
+   * - status::busy: the multi is held, or a call on it is running.
+   * - status::limit: the multi has MORTISE_MAX_MEMBERS members.
+   * - status::forked: called in a forked child.
    */
   result<void> add(const mutex &member, std::nothrow_t) {
     return add_as(member, mortise_multi_add_lock, member.lock_raw());
   }
-  /** Adds a read-write lock that is acquired to read. @since 1.2 */
+  /** Adds a read-write lock that the multi acquires to read. */
   result<void> add_reader(const rw &member, std::nothrow_t) {
     return add_as(member, mortise_multi_add_reader, member.rw_raw());
   }
-  /** Adds a read-write lock that is acquired to write. @since 1.2 */
+  /** Adds a read-write lock that the multi acquires to write. */
   result<void> add_writer(const rw &member, std::nothrow_t) {
     return add_as(member, mortise_multi_add_writer, member.rw_raw());
   }
-  /** Adds so many permits of a semaphore. @since 1.2 */
+  /** Adds a semaphore, of which the multi acquires `weight` permits. */
   result<void> add(const semaphore &member, std::int64_t weight, std::nothrow_t) {
     return add_as(member, mortise_multi_add_semaphore, member.semaphore_raw(), weight);
   }
   /**
-   * Acquires all members, waiting for each one's turn; the timeout is for all together.
-   * @return as `mutex::acquire`, with a message that names the member; status::lost: a member's
-   *   lease ended while the others were acquired; status::invalid_argument without members. Without
-   *   a hold none is held.
-   * @since 1.2
+   * Acquires all members and waits for the turn of each. The timeout is for all together. Unless it
+   * succeeds, none is held.
+   * @return the hold, or an error of `mutex::acquire` with a message that names the member, and:
+   * - status::lost: a member's lease ended while the others were acquired.
+   * - status::invalid_argument: the multi has no members.
    */
   result<hold> acquire(const timeout &wait, std::nothrow_t) {
     return acquire_as(detail::multi_mode, wait);
   }
-  /** Acquires all members if all are free, within command_timeout. @since 1.2 */
+  /** Acquires all members if all are free, within command_timeout. */
   result<hold> try_acquire(std::nothrow_t) { return try_as(detail::multi_mode); }
 #if MORTISE_HAS_EXCEPTIONS
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   void add(const mutex &member) { detail::checked(add(member, std::nothrow)); }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   void add_reader(const rw &member) { detail::checked(add_reader(member, std::nothrow)); }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   void add_writer(const rw &member) { detail::checked(add_writer(member, std::nothrow)); }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   void add(const semaphore &member, std::int64_t weight = 1) {
     detail::checked(add(member, weight, std::nothrow));
   }
-  /** As above, for ever unless told otherwise: no hold as of `mutex::acquire`. @since 1.2 */
+  /**
+   * The throwing form: no hold on the same statuses as `mutex::acquire`. Waits without end by
+   * default.
+   */
   [[nodiscard]] hold acquire(const timeout &wait = {}) {
     return held_or_none(acquire(wait, std::nothrow));
   }
-  /** As above. @since 1.2 */
+  /** The throwing form: no hold if a member is not free. It throws other errors. */
   [[nodiscard]] hold try_acquire() { return held_or_none(try_acquire(std::nothrow)); }
 
-  /** As `acquire`, for who unlocks by this; all errors are thrown. @since 1.2 */
+  /** Acquires all members for a caller that unlocks by this handle. It throws every error. */
   void lock() { lock_as(detail::multi_mode); }
-  /** Whether all were free, and are held now; other errors are thrown. @since 1.2 */
+  /** Whether all members were free and are now held. It throws other errors. */
   [[nodiscard]] bool try_lock() { return try_lock_as(detail::multi_mode); }
-  /** As `acquire`: false at the end of the time. @since 1.2 */
+  /** Acquires within this time. False if the time passed. It throws other errors. */
   template <class Count, class Period>
   [[nodiscard]] bool try_lock_for(std::chrono::duration<Count, Period> given) {
     return lock_as(detail::multi_mode, given);
   }
-  /** The same: false when its clock has reached this moment. @since 1.2 */
+  /** Acquires until the clock reaches this moment. False if it did. It throws other errors. */
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> moment) {
     return lock_as_until(detail::multi_mode, moment);
   }
 #endif
-  /** Unlocks all members, whatever became of them. @since 1.2 */
+  /** Unlocks all members, and ignores the result. */
   void unlock() noexcept { mortise_multi_unlock(multi_raw(), nullptr); }
-  /** The same: status::lost if one had been lost, otherwise the first failure. @since 1.2 */
+  /** Unlocks all members. status::lost if one was lost before, otherwise the first failure. */
   result<void> unlock(std::nothrow_t) { return unlock_as(detail::multi_mode); }
-  /** Whether all members are held by the local clock. @since 1.2 */
+  /** Whether all members are held by the local clock. */
   bool is_held() const noexcept { return mortise_multi_is_held(multi_raw()) != 0; }
-  /** How many members it has. @since 1.2 */
+  /** The number of members. */
   std::int64_t member_count() const noexcept { return mortise_multi_member_count(multi_raw()); }
-  /** Takes charge of what this holds, as after event_kind::acquired. @since 1.2 */
+  /** The present hold of this multi as an object, for use after event_kind::acquired. */
   [[nodiscard]] hold adopt() { return {owner(), detail::multi_mode}; }
 
-  /** As `acquire`, ending in one event_kind::acquired, without a token. @since 1.2 */
+  /** Starts `acquire`, which ends in one event_kind::acquired without a token. */
   result<void> acquire_async(queue &on, std::int64_t tag, const timeout &wait = {}) {
     return begin(mortise_multi_acquire_async, multi_raw(), on, tag, wait.ms());
   }
-  /** As `try_acquire`, ending in one event_kind::acquired. @since 1.2 */
+  /** Starts `try_acquire`, which ends in one event_kind::acquired without a token. */
   result<void> try_acquire_async(queue &on, std::int64_t tag) {
     return begin(mortise_multi_try_async, multi_raw(), on, tag);
   }
-  /** As `unlock`, ending in one event_kind::unlocked. @since 1.2 */
+  /** Starts `unlock`, which ends in one event_kind::unlocked. */
   result<void> unlock_async(queue &on, std::int64_t tag) {
     return begin(mortise_multi_unlock_async, multi_raw(), on, tag);
   }
 
-  /** For the C functions. @since 1.2 */
+  /** The multi for C functions. */
   mortise_multi *multi_raw() const noexcept { return static_cast<mortise_multi *>(raw()); }
 
  private:

@@ -1,4 +1,4 @@
-/** What a handle and its holds share: the owner in C, and the calls of its kind. */
+/** The state that a handle and its holds share: the owner in C, and the calls of its kind. */
 #ifndef MORTISE_OWNER_HPP
 #define MORTISE_OWNER_HPP
 
@@ -12,7 +12,7 @@ namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 namespace detail {
 
-/** The calls that all kinds of handles have; `name` and those after it are NULL of a multi. */
+/** The calls that all kinds of handles have. `name` and those after it are NULL for a multi. */
 struct kind {
   void (*free)(void *);
   mortise_status (*extend)(void *, std::int64_t, mortise_error *);
@@ -30,24 +30,24 @@ struct kind {
   mortise_status (*force_release)(void *, const char *, std::size_t, mortise_error *);
 };
 
-/** How it is held: the only one of most kinds, reading or writing of a read-write lock. */
+/** The calls of one mode. A read-write lock has two modes, and each other kind has one. */
 struct mode {
-  /** NULL of a semaphore, which takes a weight as well. */
+  /** NULL for a semaphore, which also takes a weight. */
   mortise_status (*attempt)(void *, mortise_error *);
   mortise_status (*acquire)(void *, std::int64_t, mortise_error *);
   mortise_status (*unlock)(void *, mortise_error *);
-  /** The same of one hold, by its number. */
+  /** The same for one hold, by its number. */
   mortise_status (*unlock_hold)(void *, std::int64_t, mortise_error *);
   mortise_status (*unlock_hold_async)(void *, mortise_queue *, std::int64_t, std::int64_t,
                                       mortise_error *);
   std::int32_t (*is_held)(void *);
-  /** What changes it into the other; NULL where there is none. */
+  /** The change into the other mode. NULL if there is none. */
   mortise_status (*upgrade)(void *, mortise_error *);
   mortise_status (*downgrade)(void *, mortise_error *);
   const mode *other;
 };
 
-/** A function of C for a handle whose type is not known: `erased<mortise_lock_free>::call`. */
+/** A function of C for a handle of unknown type: `erased<mortise_lock_free>::call`. */
 template <auto Function>
 struct erased;
 template <class Result, class Raw, class... Arguments, Result (*Function)(Raw *, Arguments...)>
@@ -57,7 +57,7 @@ struct erased<Function> {
   }
 };
 
-/** One owner. It lives as long as its handle, a hold of it or a multi that it is in. */
+/** One owner. It lives as long as its handle, a hold of it, or a multi that contains it. */
 class owner {
  public:
   owner(const kind &of_kind, void *made) noexcept : calls(of_kind), raw(made) {}
@@ -68,11 +68,11 @@ class owner {
   const kind &calls;
   void *const raw;
   std::vector<std::shared_ptr<owner>> members;
-  /** Whether the user has interrupted it, which the end of a wait must not undo. */
+  /** Whether the user has interrupted it. The end of a wait must not undo that. */
   std::atomic<bool> is_interrupted{false};
 };
 
-/** Makes a call that waits; a stop that is requested meanwhile, or was before, interrupts it. */
+/** Makes a waiting call. A stop that is requested before or during the call interrupts it. */
 template <class Call>
 mortise_status call_until(owner &of, const timeout &wait, const Call &call) {
 #if MORTISE_HAS_STOP_TOKEN
@@ -83,7 +83,7 @@ mortise_status call_until(owner &of, const timeout &wait, const Call &call) {
     const std::stop_callback callback(wait.stop(), interrupt);
     code = call();
   }
-  // The callback has returned by now, or never comes: nobody but the user interrupts any more.
+  // The callback has returned or never runs. From now on only the user interrupts.
   if (wait.stop().stop_requested()) of.calls.interrupt(of.raw, of.is_interrupted, nullptr);
   return code;
 #else

@@ -1,4 +1,4 @@
-/** Where results of calls that do not wait, and notices, arrive. */
+/** A queue of asynchronous results and notices. */
 #ifndef MORTISE_QUEUE_HPP
 #define MORTISE_QUEUE_HPP
 
@@ -9,50 +9,50 @@
 namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
-/** What `queue::next` fills. Move-only; one thread at a time. @since 1.2 */
+/**
+ * One event, filled by `queue::next`. Move-only. One thread at a time. Its strings are valid until
+ * it is filled again.
+ */
 class event {
  public:
-  /** Empty; when memory runs out, nothing can be filled into it. @since 1.2 */
+  /** An empty event. If memory runs out, it cannot be filled. */
   event() noexcept : raw_(mortise_event_new()) {}
 
-  /** What it tells. @since 1.2 */
+  /** The kind of the event. */
   event_kind kind() const noexcept {
     return static_cast<event_kind>(mortise_event_get_kind(raw()));
   }
-  /** The tag given to the call or the watch. @since 1.2 */
+  /** The tag of the call or the watch. */
   std::int64_t tag() const noexcept { return mortise_event_tag(raw()); }
-  /** How the call ended; status::lost for a loss, status::ok for a risk. @since 1.2 */
+  /** The result of the call. status::lost for a loss, status::ok for a risk. */
   mortise::status status() const noexcept { return detail::to_status(mortise_event_status(raw())); }
-  /** The fencing token of the hold that it is about; 0 when there is none. @since 1.2 */
+  /** The fencing token of the event's hold, or 0 without a hold. */
   std::int64_t token() const noexcept { return mortise_event_token(raw()); }
-  /**
-   * The number of the hold that it is about among the holds of its handle; 0 when there is none.
-   * @since 1.2
-   */
+  /** The number of the event's hold among the holds of its handle, or 0 without a hold. */
   std::int64_t hold_number() const noexcept { return mortise_event_hold_number(raw()); }
-  /** What was wrong, or is; "" when nothing. @since 1.2 */
+  /** The cause and the remedy of a failure, or the log record. "" if there is none. */
   std::string_view message() const noexcept { return mortise_event_message(raw()); }
-  /** Why the hold was lost, or is at risk. @since 1.2 */
+  /** The reason of a loss or a risk. */
   mortise::reason reason() const noexcept {
     return static_cast<mortise::reason>(mortise_event_reason(raw()));
   }
-  /** The name of the lock that it is about, any bytes. @since 1.2 */
+  /** The name of the event's lock, any bytes. */
   std::string_view lock_name() const noexcept {
     std::size_t size = 0;
     const char *name = mortise_event_lock_name(raw(), &size);
     return {name, size};
   }
-  /** How bad it is what a line of the log tells; else log_level::none. @since 1.2 */
+  /** The severity of a log record, otherwise log_level::none. */
   mortise::log_level level() const noexcept {
     return static_cast<mortise::log_level>(mortise_event_log_level(raw()));
   }
-  /** What a line of the log is about; else log_subject::none. @since 1.2 */
+  /** The subject of a log record, otherwise log_subject::none. */
   log_subject subject() const noexcept {
     return static_cast<log_subject>(mortise_event_log_subject(raw()));
   }
-  /** How many lines of the log were left out just before this one. @since 1.2 */
+  /** The number of log records that were dropped just before this one. */
   std::int64_t left_out() const noexcept { return mortise_event_left_out(raw()); }
-  /** How the call ended, with the details of a failure. @since 1.2 */
+  /** The result of the call, with the details of a failure. */
   result<void> outcome() const {
     if (status() == mortise::status::ok) return {};
     auto details = std::make_shared<detail::failure>();
@@ -65,7 +65,7 @@ class event {
     return unexpected(error(status(), std::move(details)));
   }
 
-  /** For the C functions. @since 1.2 */
+  /** The event for C functions. */
   mortise_event *raw() const noexcept { return raw_.get(); }
 
  private:
@@ -76,24 +76,26 @@ class event {
 };
 
 /**
- * A queue of events, as `mortise_queue`. Move-only. Any thread. Its end shuts it down, and what was
- * not read is dropped.
- * @since 1.2
+ * A queue of events, as `mortise_queue`. Move-only. Any thread. Its destructor shuts it down and
+ * drops unread events.
  */
 class queue {
  public:
 #if MORTISE_HAS_EXCEPTIONS
-  /** As `make`, throwing exception. @since 1.2 */
+  /** Makes a queue. It throws every error of `make`. */
   explicit queue(client &of, std::int64_t capacity = 0)
       : queue(detail::checked(make(of, capacity))) {}
 #endif
   /**
-   * A new queue.
-   * @param capacity how many calls and watches may be open or unread at once: 1 to
+   * Makes a queue.
+   * @param capacity the number of calls and watches that may be open or unread at once: 1 to
    *   MORTISE_MAX_QUEUE_CAPACITY, or 0 for 65536.
-   * @return the queue; or status::invalid_argument, status::closed, status::forked,
-   *   status::no_memory, status::limit (no file descriptor).
-   * @since 1.2
+   * @return the queue, or an error:
+   * - status::invalid_argument: an argument is out of range.
+   * - status::limit: no file descriptor is available.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::no_memory: memory ran out.
    */
   static result<queue> make(client &of, std::int64_t capacity = 0) {
     mortise_error *filled = detail::error_of_thread();
@@ -102,29 +104,34 @@ class queue {
     return queue(take_over{}, raw);
   }
   /**
-   * Takes the oldest event, waiting for one if need be. A stop_token is not heeded: use `wake`.
-   * @param into filled on status::ok.
-   * @return status::ok; status::timed_out, also when woken; status::shut_down once drained after
-   *   shutdown; status::forked; status::invalid_argument.
-   * @since 1.2
+   * Takes the oldest event. If there is none, it waits. A stop_token has no effect: use `wake`.
+   * @param into is filled on status::ok.
+   * @return
+   * - status::ok: `into` is filled.
+   * - status::timed_out: no event in time, or `wake` ended the wait.
+   * - status::shut_down: the queue was shut down and is drained.
+   * - status::forked: called in a forked child.
+   * - status::invalid_argument: an argument is out of range.
    */
   status next(event &into, const timeout &wait = {}) noexcept {
     return detail::to_status(mortise_queue_next(raw(), wait.ms(), into.raw(), nullptr));
   }
-  /** The same for many at once, as numbers: see `mortise_queue_next_batch`. @since 1.2 */
+  /** Takes many events at once, as numbers. See `mortise_queue_next_batch`. */
   status next_batch(std::int64_t *records, std::int64_t capacity, std::int64_t &count,
                     const timeout &wait = {}) noexcept {
     return detail::to_status(
         mortise_queue_next_batch(raw(), wait.ms(), records, capacity, &count, nullptr));
   }
-  /** Readable while there are events or it is shut down. Only poll it. @since 1.2 */
+  /**
+   * A descriptor that is readable while there are events, or the queue is shut down. Only poll it.
+   */
   int fd() const noexcept { return mortise_queue_fd(raw()); }
-  /** Makes one `next` return status::timed_out now. Async-signal-safe. @since 1.2 */
+  /** Makes one `next` return status::timed_out now. Async-signal-safe. */
   void wake() noexcept { mortise_queue_wake(raw()); }
-  /** No new calls are accepted, and waits that end here are cancelled. @since 1.2 */
+  /** Shuts the queue down. It accepts no new calls, and its waiting acquires are cancelled. */
   void shutdown() noexcept { mortise_queue_shutdown(raw()); }
 
-  /** For the C functions. @since 1.2 */
+  /** The queue for C functions. */
   mortise_queue *raw() const noexcept { return raw_.get(); }
 
  private:

@@ -1,4 +1,4 @@
-/** What a call that does not throw gives: a value, or the error. */
+/** The result of a call that does not throw: a value or the error. */
 #ifndef MORTISE_RESULT_HPP
 #define MORTISE_RESULT_HPP
 
@@ -19,15 +19,15 @@ inline namespace MORTISE_CXX_NAMESPACE {
 
 #if MORTISE_HAS_EXPECTED
 
-/** A value, or the error: std::expected itself. @since 1.2 */
+/** A value or the error: std::expected itself. */
 template <class Value>
 using result = std::expected<Value, error>;
-/** What a result without a value is made of. @since 1.2 */
+/** The error from which a result without a value is made. */
 using unexpected = std::unexpected<error>;
 
 #else
 
-/** What a result without a value is made of. @since 1.2 */
+/** The error from which a result without a value is made. */
 class unexpected {
  public:
   explicit unexpected(mortise::error why) noexcept : error_(std::move(why)) {}
@@ -38,9 +38,8 @@ class unexpected {
 };
 
 /**
- * A value, or the error: what `std::expected<Value, error>` has in its place from C++23 on, as far
- * as it goes. As there, `*` and `->` need a value, and `error()` needs an error.
- * @since 1.2
+ * A value or the error. It replaces `std::expected<Value, error>` of C++23 and has a part of its
+ * functions. As there, `*` and `->` need a value, and `error()` needs an error.
  */
 template <class Value>
 class [[nodiscard]] result {
@@ -63,7 +62,7 @@ class [[nodiscard]] result {
   Value *operator->() noexcept { return std::get_if<0>(&either_); }
   const Value *operator->() const noexcept { return std::get_if<0>(&either_); }
   const mortise::error &error() const noexcept { return *std::get_if<1>(&either_); }
-  /** The value; throws the error as an exception, and ends a program that has none. */
+  /** The value. Throws the error as an exception, or aborts in a program without exceptions. */
   Value &value() & { return check(), **this; }
   const Value &value() const & { return check(), **this; }
   Value &&value() && { return check(), *std::move(*this); }
@@ -84,7 +83,7 @@ class [[nodiscard]] result {
   std::variant<Value, mortise::error> either_;
 };
 
-/** Done, or the error. @since 1.2 */
+/** Success or the error. */
 template <>
 class [[nodiscard]] result<void> {
  public:
@@ -98,7 +97,7 @@ class [[nodiscard]] result<void> {
   explicit operator bool() const noexcept { return has_value(); }
   void operator*() const noexcept {}
   const mortise::error &error() const noexcept { return *error_; }
-  /** Nothing; throws the error as an exception, and ends a program that has none. */
+  /** Nothing. Throws the error as an exception, or aborts in a program without exceptions. */
   void value() const {
 #if MORTISE_HAS_EXCEPTIONS
     if (error_) throw exception(*error_);
@@ -122,7 +121,7 @@ inline result<void> done(mortise_status code, const mortise_error *filled) {
 }
 
 #if MORTISE_HAS_EXCEPTIONS
-/** The value of a result; its error is thrown as an exception. */
+/** The value of a result. Throws the error as an exception. */
 template <class Value>
 Value checked(result<Value> given) {
   if (!given) throw exception(given.error());
@@ -133,7 +132,7 @@ inline void checked(const result<void> &given) {
 }
 #endif
 
-/** Whether a status says that the lock was not to be had, and nothing more. */
+/** Whether a status only says that the lock was not granted. */
 inline bool is_denial(status code) noexcept {
   return code == status::not_acquired || code == status::timed_out || code == status::cancelled;
 }

@@ -44,21 +44,23 @@ inline constexpr mode rw_modes::writing = {erased<mortise_rw_write_try>::call,
 }  // namespace detail
 
 /**
- * One owner of one named read-write lock, which reads or writes; see `handle` for what all handles
- * have. Many may read at once, one may write, and who comes first is served first.
+ * One owner of one named read-write lock, which reads or writes. `handle` describes what all
+ * handles have. Many owners may read at once, and one may write. Requests are served in order of
+ * arrival.
  *
- * It is SharedTimedLockable, for std::shared_lock to read and std::unique_lock to write, as far as
- * that can be honest: see `mutex`.
- * @since 1.2
+ * It is SharedTimedLockable, for std::shared_lock to read and std::unique_lock to write, with the
+ * limits that `mutex` describes.
  */
 class rw : public named_handle {
  public:
 #if MORTISE_HAS_EXCEPTIONS
-  /** As `make`, throwing exception. @since 1.2 */
+  /** Makes a new owner of the read-write lock of this name. It throws every error of `make`. */
   rw(client &of, std::string_view name, const options &with = {})
       : rw(detail::checked(make(of, name, with))) {}
 #endif
-  /** Makes a new owner of the read-write lock of this name, as `mutex::make`. @since 1.2 */
+  /**
+   * Makes a new owner of the read-write lock of this name. Parameters and errors of `mutex::make`.
+   */
   static result<rw> make(client &of, std::string_view name, const options &with = {}) {
     const auto raw = detail::make_raw<mortise_rw>(
         of, with, [&](const mortise_options *whole, mortise_error *filled) {
@@ -68,112 +70,126 @@ class rw : public named_handle {
     return rw(*raw);
   }
 
-  /** Acquires it to read, waiting for its turn: as `mutex::acquire`. @since 1.2 */
+  /**
+   * Acquires the lock to read and waits for its turn. Parameters and errors of `mutex::acquire`.
+   */
   result<hold> read(const timeout &wait, std::nothrow_t) {
     return acquire_as(detail::rw_modes::reading, wait);
   }
-  /** Acquires it to read if nobody writes or waits to, within command_timeout. @since 1.2 */
+  /** Acquires the lock to read if nobody writes or waits to write, within command_timeout. */
   result<hold> try_read(std::nothrow_t) { return try_as(detail::rw_modes::reading); }
-  /** Acquires it to write, waiting for its turn: as `mutex::acquire`. @since 1.2 */
+  /**
+   * Acquires the lock to write and waits for its turn. Parameters and errors of `mutex::acquire`.
+   */
   result<hold> write(const timeout &wait, std::nothrow_t) {
     return acquire_as(detail::rw_modes::writing, wait);
   }
-  /** Acquires it to write if nobody holds it or waits, within command_timeout. @since 1.2 */
+  /** Acquires the lock to write if nobody holds it or waits, within command_timeout. */
   result<hold> try_write(std::nothrow_t) { return try_as(detail::rw_modes::writing); }
 #if MORTISE_HAS_EXCEPTIONS
-  /** As above, for ever unless told otherwise: no hold as of `mutex::acquire`. @since 1.2 */
+  /**
+   * The throwing form: no hold on the same statuses as `mutex::acquire`. Waits without end by
+   * default.
+   */
   [[nodiscard]] hold read(const timeout &wait = {}) {
     return held_or_none(read(wait, std::nothrow));
   }
-  /** As above. @since 1.2 */
+  /** The throwing form: no hold if the lock cannot be read now. It throws other errors. */
   [[nodiscard]] hold try_read() { return held_or_none(try_read(std::nothrow)); }
-  /** As above. @since 1.2 */
+  /**
+   * The throwing form: no hold on the same statuses as `mutex::acquire`. Waits without end by
+   * default.
+   */
   [[nodiscard]] hold write(const timeout &wait = {}) {
     return held_or_none(write(wait, std::nothrow));
   }
-  /** As above. @since 1.2 */
+  /** The throwing form: no hold if the lock is not free. It throws other errors. */
   [[nodiscard]] hold try_write() { return held_or_none(try_write(std::nothrow)); }
 
-  /** To write, for who unlocks by this handle; all errors are thrown. @since 1.2 */
+  /** Acquires to write for a caller that unlocks by this handle. It throws every error. */
   void lock() { lock_as(detail::rw_modes::writing); }
-  /** Whether it was free, and is held to write now; other errors are thrown. @since 1.2 */
+  /** Whether the lock was free and is now held to write. It throws other errors. */
   [[nodiscard]] bool try_lock() { return try_lock_as(detail::rw_modes::writing); }
-  /** To write: false at the end of the time. @since 1.2 */
+  /** Acquires to write within this time. False if the time passed. It throws other errors. */
   template <class Count, class Period>
   [[nodiscard]] bool try_lock_for(std::chrono::duration<Count, Period> given) {
     return lock_as(detail::rw_modes::writing, given);
   }
-  /** The same: false when its clock has reached this moment. @since 1.2 */
+  /**
+   * Acquires to write until the clock reaches this moment. False if it did. It throws other errors.
+   */
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> moment) {
     return lock_as_until(detail::rw_modes::writing, moment);
   }
-  /** To read, for who unlocks by this handle; all errors are thrown. @since 1.2 */
+  /** Acquires to read for a caller that unlocks by this handle. It throws every error. */
   void lock_shared() { lock_as(detail::rw_modes::reading); }
-  /** Whether it was to be had, and is held to read now; other errors are thrown. @since 1.2 */
+  /** Whether the lock is now held to read. It does not wait, and throws other errors. */
   [[nodiscard]] bool try_lock_shared() { return try_lock_as(detail::rw_modes::reading); }
-  /** To read: false at the end of the time. @since 1.2 */
+  /** Acquires to read within this time. False if the time passed. It throws other errors. */
   template <class Count, class Period>
   [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<Count, Period> given) {
     return lock_as(detail::rw_modes::reading, given);
   }
-  /** The same: false when its clock has reached this moment. @since 1.2 */
+  /**
+   * Acquires to read until the clock reaches this moment. False if it did. It throws other errors.
+   */
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> moment) {
     return lock_as_until(detail::rw_modes::reading, moment);
   }
 #endif
-  /** Ends writing, whatever became of it. @since 1.2 */
+  /** Ends the hold of a writer, and ignores the result. */
   void unlock() noexcept { mortise_rw_write_unlock(rw_raw(), nullptr); }
-  /** The same, telling what became of it: as `hold::unlock`. @since 1.2 */
+  /** Ends the hold of a writer. The errors are those of `hold::unlock`. */
   result<void> unlock(std::nothrow_t) { return unlock_as(detail::rw_modes::writing); }
-  /** Ends reading, whatever became of it. @since 1.2 */
+  /** Ends the hold of a reader, and ignores the result. */
   void unlock_shared() noexcept { mortise_rw_read_unlock(rw_raw(), nullptr); }
-  /** The same, telling what became of it: as `hold::unlock`. @since 1.2 */
+  /** Ends the hold of a reader. The errors are those of `hold::unlock`. */
   result<void> unlock_shared(std::nothrow_t) { return unlock_as(detail::rw_modes::reading); }
-  /** Whether this handle reads by the local clock. It costs no network. @since 1.2 */
+  /** Whether this handle reads by the local clock. It sends nothing. */
   bool is_reading() const noexcept { return mortise_rw_is_reading(rw_raw()) != 0; }
-  /** Whether this handle writes by the local clock. It costs no network. @since 1.2 */
+  /** Whether this handle writes by the local clock. It sends nothing. */
   bool is_writing() const noexcept { return mortise_rw_is_writing(rw_raw()) != 0; }
-  /** Takes charge of what this handle holds to read. @since 1.2 */
+  /** The present hold of this handle to read, as an object. */
   [[nodiscard]] hold adopt_read() { return {owner(), detail::rw_modes::reading}; }
-  /** Takes charge of what this handle holds to write. @since 1.2 */
+  /** The present hold of this handle to write, as an object. */
   [[nodiscard]] hold adopt_write() { return {owner(), detail::rw_modes::writing}; }
 
-  /** As `read`, ending in one event_kind::acquired. @since 1.2 */
+  /** Starts `read`, which ends in one event_kind::acquired. */
   result<void> read_async(queue &on, std::int64_t tag, const timeout &wait = {}) {
     return begin(mortise_rw_read_acquire_async, rw_raw(), on, tag, wait.ms());
   }
-  /** As `try_read`, ending in one event_kind::acquired. @since 1.2 */
+  /** Starts `try_read`, which ends in one event_kind::acquired. */
   result<void> try_read_async(queue &on, std::int64_t tag) {
     return begin(mortise_rw_read_try_async, rw_raw(), on, tag);
   }
-  /** As `write`, ending in one event_kind::acquired. @since 1.2 */
+  /** Starts `write`, which ends in one event_kind::acquired. */
   result<void> write_async(queue &on, std::int64_t tag, const timeout &wait = {}) {
     return begin(mortise_rw_write_acquire_async, rw_raw(), on, tag, wait.ms());
   }
-  /** As `try_write`, ending in one event_kind::acquired. @since 1.2 */
+  /** Starts `try_write`, which ends in one event_kind::acquired. */
   result<void> try_write_async(queue &on, std::int64_t tag) {
     return begin(mortise_rw_write_try_async, rw_raw(), on, tag);
   }
-  /** As `unlock_shared`, ending in one event_kind::unlocked. The hold ends now. @since 1.2 */
+  /** Starts `unlock_shared`, which ends in one event_kind::unlocked. The hold ends now. */
   result<void> unlock_shared_async(queue &on, std::int64_t tag) {
     return begin(mortise_rw_read_unlock_async, rw_raw(), on, tag);
   }
-  /** As `unlock`, ending in one event_kind::unlocked. The hold ends now. @since 1.2 */
+  /** Starts `unlock`, which ends in one event_kind::unlocked. The hold ends now. */
   result<void> unlock_async(queue &on, std::int64_t tag) {
     return begin(mortise_rw_write_unlock_async, rw_raw(), on, tag);
   }
-  /** As `hold::try_upgrade`, ending in one event_kind::upgraded. @since 1.2 */
+  /** Starts `hold::try_upgrade`, which ends in one event_kind::upgraded. */
   result<void> try_upgrade_async(queue &on, std::int64_t tag) {
     return begin(mortise_rw_upgrade_try_async, rw_raw(), on, tag);
   }
-  /** As `hold::downgrade`, ending in one event_kind::downgraded. @since 1.2 */
+  /** Starts `hold::downgrade`, which ends in one event_kind::downgraded. */
   result<void> downgrade_async(queue &on, std::int64_t tag) {
     return begin(mortise_rw_downgrade_async, rw_raw(), on, tag);
   }
 
-  /** For the C functions. @since 1.2 */
+  /** The handle for C functions. */
   mortise_rw *rw_raw() const noexcept { return static_cast<mortise_rw *>(raw()); }
 
  private:

@@ -31,22 +31,22 @@ inline constexpr mode semaphore_mode = {nullptr,
 }  // namespace detail
 
 /**
- * One owner of permits of one named semaphore; see `handle` for what all handles have. One handle
- * holds permits once at a time. It is no Lockable: what it lets in is not alone.
- * @since 1.2
+ * One owner of permits of one named semaphore. `handle` describes what all handles have. One handle
+ * holds permits once at a time. It is not Lockable, because a holder of permits is not alone.
  */
 class semaphore : public named_handle {
  public:
 #if MORTISE_HAS_EXCEPTIONS
-  /** As `make`, throwing exception. @since 1.2 */
+  /**
+   * Makes a new owner of permits of the semaphore of this name. It throws every error of `make`.
+   */
   semaphore(client &of, std::string_view name, std::int64_t permits, const options &with = {})
       : semaphore(detail::checked(make(of, name, permits, with))) {}
 #endif
   /**
-   * Makes a new owner of permits of the semaphore of this name. Nothing is sent.
-   * @param permits how many there are, 1 to MORTISE_MAX_PERMITS: the first to use the name sets it.
-   * @return as `mutex::make`.
-   * @since 1.2
+   * Makes a new owner of permits of the semaphore of this name. It sends nothing.
+   * @param permits 1 to MORTISE_MAX_PERMITS. The first user of the name sets the number for all.
+   * @return the handle, or an error of `mutex::make`.
    */
   static result<semaphore> make(client &of, std::string_view name, std::int64_t permits,
                                 const options &with = {}) {
@@ -59,77 +59,80 @@ class semaphore : public named_handle {
   }
 
   /**
-   * Acquires so many permits at once, waiting for its turn.
-   * @param wait how long, and until which stop.
-   * @param weight how many: 1 to the number of permits.
-   * @return as `mutex::acquire`; status::refused also when there are fewer permits.
-   * @since 1.2
+   * Acquires `weight` permits at once and waits for its turn.
+   * @param wait how long to wait, and the stop that ends the wait.
+   * @param weight 1 to the number of permits.
+   * @return the hold, or an error of `mutex::acquire`, and:
+   * - status::refused: also if the semaphore has fewer permits.
    */
   result<hold> acquire(const timeout &wait, std::int64_t weight, std::nothrow_t) {
     return acquire_by(detail::semaphore_mode, wait, [&](mortise_error *filled) {
       return mortise_semaphore_acquire(semaphore_raw(), weight, wait.ms(), filled);
     });
   }
-  /** The same with one permit. @since 1.2 */
+  /** Acquires one permit and waits for its turn. */
   result<hold> acquire(const timeout &wait, std::nothrow_t) {
     return acquire(wait, 1, std::nothrow);
   }
-  /** Acquires them if they are free and nobody waits, within command_timeout. @since 1.2 */
+  /** Acquires `weight` permits if they are free and nobody waits, within command_timeout. */
   result<hold> try_acquire(std::int64_t weight, std::nothrow_t) {
     return acquire_by(detail::semaphore_mode, {}, [&](mortise_error *filled) {
       return mortise_semaphore_try(semaphore_raw(), weight, filled);
     });
   }
-  /** The same with one permit. @since 1.2 */
+  /** Acquires one permit if it is free and nobody waits, within command_timeout. */
   result<hold> try_acquire(std::nothrow_t) { return try_acquire(1, std::nothrow); }
   /**
-   * Changes how many permits there are, for all users of the name; holds in force stay.
+   * Changes the number of permits, for all users of the name. Existing holds stay.
    * @param permits 1 to MORTISE_MAX_PERMITS.
-   * @return as `query`; status::refused when the name is another kind of lock.
-   * @since 1.2
+   * @return done, or an error of `query`, and:
+   * - status::refused: also if the name is another kind of lock.
    */
   result<void> resize(std::int64_t permits, std::nothrow_t) {
     mortise_error *filled = detail::error_of_thread();
     return detail::done(mortise_semaphore_resize(semaphore_raw(), permits, filled), filled);
   }
 #if MORTISE_HAS_EXCEPTIONS
-  /** As above, for ever unless told otherwise: no hold as of `mutex::acquire`. @since 1.2 */
+  /**
+   * The throwing form: no hold on the same statuses as `mutex::acquire`. Waits without end by
+   * default.
+   */
   [[nodiscard]] hold acquire(const timeout &wait = {}, std::int64_t weight = 1) {
     return held_or_none(acquire(wait, weight, std::nothrow));
   }
-  /** As above. @since 1.2 */
+  /** The throwing form: no hold if the permits are not free. It throws other errors. */
   [[nodiscard]] hold try_acquire(std::int64_t weight = 1) {
     return held_or_none(try_acquire(weight, std::nothrow));
   }
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   void resize(std::int64_t permits) { detail::checked(resize(permits, std::nothrow)); }
 #endif
-  /** Gives back all permits of this handle: as `hold::unlock`. @since 1.2 */
+  /** Releases all permits of this handle. The errors are those of `hold::unlock`. */
   result<void> release(std::nothrow_t) { return unlock_as(detail::semaphore_mode); }
 #if MORTISE_HAS_EXCEPTIONS
-  /** As above, throwing exception. @since 1.2 */
+  /** The throwing form: it throws every error as an exception. */
   void release() { detail::checked(release(std::nothrow)); }
 #endif
-  /** Whether this handle holds permits by the local clock. @since 1.2 */
+  /** Whether this handle holds permits by the local clock. It sends nothing. */
   bool is_held() const noexcept { return mortise_semaphore_is_held(semaphore_raw()) != 0; }
-  /** Takes charge of what this handle holds, as after event_kind::acquired. @since 1.2 */
+  /** The present hold of this handle as an object, for use after event_kind::acquired. */
   [[nodiscard]] hold adopt() { return {owner(), detail::semaphore_mode}; }
 
-  /** As `acquire`, ending in one event_kind::acquired. @since 1.2 */
+  /** Starts `acquire`, which ends in one event_kind::acquired. */
   result<void> acquire_async(queue &on, std::int64_t tag, const timeout &wait = {},
                              std::int64_t weight = 1) {
     return begin(mortise_semaphore_acquire_async, semaphore_raw(), on, tag, weight, wait.ms());
   }
-  /** As `try_acquire`, ending in one event_kind::acquired. @since 1.2 */
+  /** Starts `try_acquire`, which ends in one event_kind::acquired. */
   result<void> try_acquire_async(queue &on, std::int64_t tag, std::int64_t weight = 1) {
     return begin(mortise_semaphore_try_async, semaphore_raw(), on, tag, weight);
   }
-  /** As `release`, ending in one event_kind::unlocked. The hold ends now. @since 1.2 */
+  /** Starts `release`, which ends in one event_kind::unlocked. The hold ends now. */
   result<void> release_async(queue &on, std::int64_t tag) {
     return begin(mortise_semaphore_release_async, semaphore_raw(), on, tag);
   }
 
-  /** For the C functions. @since 1.2 */
+  /** The handle for C functions. */
   mortise_semaphore *semaphore_raw() const noexcept {
     return static_cast<mortise_semaphore *>(raw());
   }

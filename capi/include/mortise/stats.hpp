@@ -1,4 +1,4 @@
-/** What a client has counted: acquires, holds, losses, round trips, connections. */
+/** The counters of a client: acquires, holds, losses, round trips, connections. */
 #ifndef MORTISE_STATS_HPP
 #define MORTISE_STATS_HPP
 
@@ -12,28 +12,27 @@ namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
 /**
- * One number of the statistics; see docs/statistics.md. The texts live as long as the
+ * One number of the statistics. docs/statistics.md lists them. The strings are valid as long as the
  * statistics.
- * @since 1.2
  */
 struct sample {
-  /** Such as "mortise_holds"; stays the same in later versions. */
+  /** The name, such as "mortise_holds". Later versions keep it. */
   std::string_view name;
-  /** "counter", "gauge" or "histogram", of which it is. */
+  /** The type: "counter", "gauge" or "histogram". */
   std::string_view type;
-  /** Such as "kind" with "mutex". */
+  /** The labels, such as "kind" with "mutex". */
   std::vector<std::pair<std::string_view, std::string_view>> labels;
-  /** In seconds, or as a count. */
+  /** The value, in seconds or as a count. */
   double value;
 };
 
-/** What a client has counted so far. Move-only; it never changes: any thread. */
+/** The counters of a client at one moment. Move-only. They never change. Any thread. */
 class stats {
  public:
-  /** Takes one of C over. @since 1.2 */
+  /** Takes ownership of statistics of C. */
   explicit stats(mortise_stats *raw) noexcept : raw_(raw) {}
 
-  /** All numbers; a histogram has one for each bucket, its sum and its count. @since 1.2 */
+  /** All numbers. A histogram has one for each bucket, its sum and its count. */
   std::vector<sample> samples() const {
     const mortise_stats *raw = raw_.get();
     std::vector<sample> all;
@@ -48,9 +47,9 @@ class stats {
     }
     return all;
   }
-  /** All of it as one JSON text, as `mortise_stats_json`. @since 1.2 */
+  /** All statistics as one JSON text, as `mortise_stats_json`. */
   std::string_view json() const noexcept { return mortise_stats_json(raw_.get()); }
-  /** All of it in the text format of Prometheus, as `mortise_stats_prometheus`. @since 1.2 */
+  /** All statistics in the text format of Prometheus, as `mortise_stats_prometheus`. */
   std::string_view prometheus() const noexcept { return mortise_stats_prometheus(raw_.get()); }
 
  private:

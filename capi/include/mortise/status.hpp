@@ -1,4 +1,4 @@
-/** The numbers of the C header as types: statuses, kinds of events, reasons, verdicts. */
+/** The numbers of the C header as types: statuses, kinds of events, reasons, severities. */
 #ifndef MORTISE_STATUS_HPP
 #define MORTISE_STATUS_HPP
 
@@ -12,9 +12,8 @@ namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
 /**
- * What a call came to, as `mortise_status`: 0 is done, positive an outcome of normal life, negative
- * an error. A later library may have others: treat what is unknown by its sign.
- * @since 1.2
+ * The result of a call, as `mortise_status`: 0 for success, positive for a normal outcome, negative
+ * for an error. A later library may add values. Treat an unknown value by its sign.
  */
 enum class status : std::int32_t {
   ok = MORTISE_OK,
@@ -38,7 +37,7 @@ enum class status : std::int32_t {
   internal = MORTISE_INTERNAL
 };
 
-/** What an event tells, as `mortise_event_kind`. @since 1.2 */
+/** The kind of an event, as `mortise_event_kind`. */
 enum class event_kind : std::int32_t {
   none = MORTISE_EVENT_NONE,
   acquired = MORTISE_EVENT_ACQUIRED,
@@ -52,7 +51,7 @@ enum class event_kind : std::int32_t {
   stats = MORTISE_EVENT_STATS
 };
 
-/** How bad it is what a line of the log tells, as `mortise_log_level`. @since 1.2 */
+/** Severity of a log record, as `mortise_log_level`. Lower values are more severe. */
 enum class log_level : std::int32_t {
   none = MORTISE_LOG_LEVEL_NONE,
   error = MORTISE_LOG_LEVEL_ERROR,
@@ -60,7 +59,7 @@ enum class log_level : std::int32_t {
   info = MORTISE_LOG_LEVEL_INFO
 };
 
-/** What a line of the log is about, as `mortise_log_subject`. @since 1.2 */
+/** The subject of a log record, as `mortise_log_subject`. */
 enum class log_subject : std::int32_t {
   none = MORTISE_LOG_NONE,
   reconnected = MORTISE_LOG_RECONNECTED,
@@ -72,7 +71,7 @@ enum class log_subject : std::int32_t {
   lost = MORTISE_LOG_LOST
 };
 
-/** Why a hold was lost, or is at risk, as `mortise_reason`. @since 1.2 */
+/** The reason why a hold was lost or is at risk, as `mortise_reason`. */
 enum class reason : std::int32_t {
   none = MORTISE_REASON_NONE,
   expired = MORTISE_REASON_EXPIRED,
@@ -82,7 +81,9 @@ enum class reason : std::int32_t {
   forced = MORTISE_REASON_FORCED
 };
 
-/** What an examination found of one matter, as `mortise_verdict`. @since 1.2 */
+/**
+ * Severity of one finding of a health check, as `mortise_verdict`. Higher values are more severe.
+ */
 enum class verdict : std::int32_t {
   ok = MORTISE_VERDICT_OK,
   unknown = MORTISE_VERDICT_UNKNOWN,
@@ -90,22 +91,22 @@ enum class verdict : std::int32_t {
   bad = MORTISE_VERDICT_BAD
 };
 
-/** A short English name, such as "timed out"; static. @since 1.2 */
+/** A short English name, such as "timed out". Static. */
 inline std::string_view text(status code) noexcept {
   return mortise_status_text(static_cast<mortise_status>(code));
 }
 
-/** "error", "warning" or "info"; static. @since 1.2 */
+/** "error", "warning" or "info". Static. */
 inline std::string_view text(log_level level) noexcept {
   return mortise_log_level_text(static_cast<mortise_log_level>(level));
 }
 
-/** In one word, such as "reconnected"; static. @since 1.2 */
+/** The subject in one word, such as "reconnected". Static. */
 inline std::string_view text(log_subject subject) noexcept {
   return mortise_log_subject_text(static_cast<mortise_log_subject>(subject));
 }
 
-/** "ok", "unknown", "warn" or "bad"; static. @since 1.2 */
+/** "ok", "unknown", "warn" or "bad". Static. */
 inline std::string_view text(verdict found) noexcept {
   return mortise_verdict_text(static_cast<mortise_verdict>(found));
 }

@@ -1,4 +1,4 @@
-/** Times: how long a call may wait, leases, and the clock that deadlines are told by. */
+/** Timeouts, leases, and the clock of deadlines. */
 #ifndef MORTISE_TIMEOUT_HPP
 #define MORTISE_TIMEOUT_HPP
 
@@ -17,11 +17,12 @@ inline namespace MORTISE_CXX_NAMESPACE {
 
 namespace detail {
 
-/** Milliseconds, rounded up; nothing for what is negative or no number, `otherwise` beyond a year.
+/**
+ * Milliseconds, rounded up. 0 for a negative value or no number, `otherwise` beyond MORTISE_MAX_MS.
  */
 template <class Count, class Period>
 std::int64_t to_ms(std::chrono::duration<Count, Period> given, std::int64_t otherwise) {
-  // As a double first, because the milliseconds of the longest durations are no int64_t.
+  // As a double first, because the longest durations exceed int64_t in milliseconds.
   const double about_ms = std::chrono::duration<double, std::milli>(given).count();
   if (!(about_ms > 0)) return 0;
   if (about_ms > static_cast<double>(MORTISE_MAX_MS)) return otherwise;
@@ -29,7 +30,7 @@ std::int64_t to_ms(std::chrono::duration<Count, Period> given, std::int64_t othe
   return std::chrono::ceil<milliseconds>(given).count();
 }
 
-/** The milliseconds of a lease, which C refuses when it is too long or negative. */
+/** The milliseconds of a lease. C rejects a lease that is too long or negative. */
 template <class Count, class Period>
 std::int64_t to_lease_ms(std::chrono::duration<Count, Period> given) {
   if (!(given.count() >= 0)) return -1;
@@ -39,9 +40,8 @@ std::int64_t to_lease_ms(std::chrono::duration<Count, Period> given) {
 }  // namespace detail
 
 /**
- * The clock of deadlines, CLOCK_BOOTTIME: steady, and it goes on while the machine is suspended, as
- * leases do.
- * @since 1.2
+ * The clock of deadlines, CLOCK_BOOTTIME. It is steady, and like leases it runs while the machine
+ * is suspended.
  */
 struct boot_clock {
   using duration = std::chrono::nanoseconds;
@@ -58,20 +58,19 @@ struct boot_clock {
 };
 
 /**
- * How long a call may wait: a duration, which is rounded up to a millisecond, or until a moment of
- * any clock; and, from C++20 on, what may end the wait before. What is negative or past is 0; what
- * is longer than MORTISE_MAX_MS is forever.
- * @since 1.2
+ * How long a call may wait: a duration, rounded up to a millisecond, or until a moment of any
+ * clock. From C++20 on, a stop token can end the wait earlier. A negative duration or a past moment
+ * is 0. A duration above MORTISE_MAX_MS is forever.
  */
 class timeout {
  public:
-  /** Without end, but for cancel, interrupt and the end of the handle. @since 1.2 */
+  /** No end. Only cancel, interrupt and the destruction of the handle end the wait. */
   constexpr timeout() noexcept : ms_(MORTISE_FOREVER) {}
-  /** For so long. @since 1.2 */
+  /** For this duration. */
   template <class Count, class Period>
   timeout(std::chrono::duration<Count, Period> given)
       : ms_(detail::to_ms(given, MORTISE_FOREVER)) {}
-  /** Until this moment, which is compared with its clock now. @since 1.2 */
+  /** Until this moment, compared with its clock now. */
   template <class Clock, class Duration>
   timeout(std::chrono::time_point<Clock, Duration> moment) : ms_(0) {
     const auto now = Clock::now();
@@ -79,19 +78,18 @@ class timeout {
   }
 #if MORTISE_HAS_STOP_TOKEN
   /**
-   * Until a stop is requested, which ends the wait with status::cancelled, also when it was
-   * requested before. A grant may win the race with it, and is given then. While it is stopped, the
-   * handle is interrupted as by `mortise_lock_interrupt`.
-   * @since 1.2
+   * Until a stop is requested, which ends the wait with status::cancelled, even if it was requested
+   * before. If a grant arrives first, it is returned. While the stop is requested, the handle is
+   * interrupted as by `mortise_lock_interrupt`.
    */
   timeout(std::stop_token stop) noexcept : ms_(MORTISE_FOREVER), stop_(std::move(stop)) {}
-  /** For so long, or until a stop is requested. @since 1.2 */
+  /** For this duration, or until a stop is requested. */
   timeout(const timeout &given, std::stop_token stop) noexcept
       : ms_(given.ms_), stop_(std::move(stop)) {}
-  /** What may end the wait. @since 1.2 */
+  /** The token that can end the wait. */
   const std::stop_token &stop() const noexcept { return stop_; }
 #endif
-  /** As C takes it: milliseconds, or MORTISE_FOREVER. @since 1.2 */
+  /** The value for C: milliseconds, or MORTISE_FOREVER. */
   std::int64_t ms() const noexcept { return ms_; }
 
  private:
@@ -101,7 +99,7 @@ class timeout {
 #endif
 };
 
-/** A timeout that never ends. @since 1.2 */
+/** A timeout without end. */
 inline const timeout forever{};
 
 }  // namespace MORTISE_CXX_NAMESPACE
