@@ -395,9 +395,8 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_status_text(mortise_status st
 /* ---- error ------------------------------------------------------------------------------ */
 
 /*
- * An error belongs to its caller, who uses it in one thread at a time. A call fills it, and an
- * empty error has the status MORTISE_OK. Its strings are borrowed until it is filled again or
- * freed.
+ * An error belongs to its caller. Use it in one thread at a time. A call fills it, and an empty
+ * error has the status MORTISE_OK. Its strings are borrowed until it is filled again or freed.
  */
 
 /**
@@ -438,8 +437,8 @@ MORTISE_API mortise_reason mortise_error_reason(const mortise_error *error);
 /* ---- options ---------------------------------------------------------------------------- */
 
 /*
- * Options belong to their caller, who uses them in one thread at a time. A setter copies its value.
- * Each setter returns:
+ * Options belong to their caller. Use them in one thread at a time. A setter copies its value. Each
+ * setter returns:
  *
  * - MORTISE_OK: set.
  * - MORTISE_INVALID_ARGUMENT: `options` is NULL, or the value is out of range. The old value stays.
@@ -1300,7 +1299,7 @@ MORTISE_API void mortise_rw_free(mortise_rw *rw);
  * client ends by itself while other readers continue. With `reentrant_read`, a handle that reads or
  * writes may read again, which is counted locally.
  * @return the statuses of `mortise_lock_try`, and:
- * - MORTISE_UNSUPPORTED: the handle writes, and the protocol cannot read at the same time.
+ * - MORTISE_UNSUPPORTED: the handle writes, and the protocol, or `redlock:`, cannot also read.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_read_try(mortise_rw *rw,
                                                                  mortise_error *error);
@@ -1980,8 +1979,8 @@ MORTISE_API mortise_status mortise_multi_unlock_async(mortise_multi *multi, mort
 /* ---- info ------------------------------------------------------------------------------- */
 
 /*
- * An info belongs to its caller, who uses it in one thread at a time. A query fills it. Its strings
- * are borrowed until it is filled again or freed. An entry has an index from 0.
+ * An info belongs to its caller. Use it in one thread at a time. A query fills it. Its strings are
+ * borrowed until it is filled again or freed. An entry has an index from 0.
  */
 
 /**
@@ -2041,8 +2040,8 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_label(const mortis
 
 /*
  * Any thread may call the functions of a queue, and several threads may read it. An event belongs
- * to its caller, who uses it in one thread at a time. Its strings are borrowed until it is filled
- * again or freed.
+ * to its caller. Use it in one thread at a time. Its strings are borrowed until it is filled again
+ * or freed.
  */
 
 /**
