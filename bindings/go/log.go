@@ -47,10 +47,10 @@ type reports struct {
 	over    chan struct{} // closed when another watch has replaced it
 }
 
-// Log reports events of the client with this level or a more severe one: connections that end or
-// come back, servers that refuse the client, changes of the server, lost holds. The channel is
-// closed when ctx is over, when the client is closed, or by the next call of Log, which replaces
-// it.
+// Log reports events of the client with this level or a more severe one. The events are connections
+// that end or come back, servers that refuse the client, changes of the server, and lost holds. The
+// channel is closed when ctx is over, when the client is closed, or by the next call of Log, which
+// replaces it.
 //
 // The client never waits for the reader of the channel. It drops records that are not read, and
 // limits each subject to ten records at once and then one in ten seconds. The next record has the

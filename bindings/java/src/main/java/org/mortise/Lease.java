@@ -141,9 +141,9 @@ public final class Lease implements AutoCloseable {
    *
    * @return true when it was held until now; false when it was lost or released before
    * @throws MortiseException with {@link Status#BUSY} when another call on the owner is in
-   *     progress, such as an upgrade: the lease is still held, and has to be released afterwards;
-   *     any other when the server did not confirm the end, which comes with the end of the lease at
-   *     the latest
+   *     progress, such as an upgrade. The lease is still held, and has to be released afterwards.
+   *     Any other status: the server did not confirm the end, which comes with the end of the lease
+   *     at the latest
    */
   public boolean release() {
     if (!isReleased.compareAndSet(false, true)) return false;

@@ -251,9 +251,9 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
-   * Starts to report events of this client with this level or a more severe one: connections that
-   * end or come back, servers that refuse the client, changes of the server, lost holds. The
-   * callback executor runs the listener. An earlier listener is replaced.
+   * Starts to report events of this client with this level or a more severe one. The events are
+   * connections that end or come back, servers that refuse the client, changes of the server, and
+   * lost holds. The callback executor runs the listener. An earlier listener is replaced.
    *
    * <p>The client never waits for the listener. It drops records that come too fast: each subject
    * has ten records at once and then one in ten seconds. The next record has the number of dropped

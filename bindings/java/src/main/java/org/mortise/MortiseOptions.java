@@ -398,8 +398,8 @@ public final class MortiseOptions {
   /**
    * Whether the client checks the health of a server at each connect. For clients only.
    *
-   * @param how {@code off} is the default; with {@code warn} {@link MortiseClient#examination}
-   *     returns the findings; with {@code strict} the client also sends no requests to a server
+   * @param how {@code off} is the default. With {@code warn} {@link MortiseClient#examination}
+   *     returns the findings. With {@code strict} the client also sends no requests to a server
    *     with a bad finding, and {@link MortiseClient#open} fails with that finding
    * @return options with that value
    */
