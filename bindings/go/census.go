@@ -11,8 +11,9 @@ import (
 // Census is a listing of the locks that all live clients hold and wait for, as these clients report
 // them. docs/census.md describes what it includes.
 type Census struct {
-	// Answered is the number of clients that replied in full or in part. Silent counts the live
-	// clients that did not reply in time. Truncated counts the clients whose reply was incomplete.
+	// Answered is the number of clients that replied in full or in part, including this client.
+	// Silent counts the live clients that did not reply in time. Truncated counts the clients whose
+	// reply was incomplete.
 	Answered, Silent, Truncated int64
 	Entries                     []CensusEntry
 	// JSON is the whole listing as one text.
@@ -71,6 +72,7 @@ func (c *Client) Census(ctx context.Context, patience time.Duration) (*Census, e
 // no Census reports. It reads at most mostKeys keys of each server, and ends after patience at the
 // latest, which is between 1 ms and 1 minute. An empty pattern selects locks in Mortise's own
 // format. Any other pattern selects keys of other programs in the syntax of SCAN, such as "lock:*".
+// Answered and Truncated of the result count servers.
 func (c *Client) Scan(
 	ctx context.Context, pattern string, mostKeys int64, patience time.Duration,
 ) (*Census, error) {

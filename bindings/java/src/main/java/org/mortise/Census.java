@@ -10,7 +10,7 @@ import java.util.List;
  * A listing of the locks that all live clients hold and wait for, as these clients report them.
  * docs/census.md describes what it includes.
  *
- * @param answered how many clients replied
+ * @param answered how many clients replied, including the calling client
  * @param silent how many live clients did not reply in time
  * @param truncated how many clients replied incompletely
  * @param entries the replies

@@ -241,7 +241,8 @@ public final class MortiseClient implements AutoCloseable {
    *     programs in the syntax of SCAN, such as {@code lock:*}
    * @param mostKeys how many keys of each server are read at most
    * @param patience 1 ms to 1 minute
-   * @return the locks that were found, as a listing of keys
+   * @return the locks that were found, as a listing of keys; it counts servers that replied instead
+   *     of clients
    */
   public Census scan(String pattern, long mostKeys, Duration patience) {
     byte[] names = pattern.getBytes(UTF_8);
